@@ -48,4 +48,4 @@ EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
     CMD ["python", "-c", "import urllib.request as r; r.build_opener(r.ProxyHandler({})).open('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
 
-CMD ["python", "-m", "attention.ui", "--server.address=0.0.0.0", "--server.port=8501"]
+CMD ["python", "-m", "attention.app", "--server.address=0.0.0.0", "--server.port=8501"]

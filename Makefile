@@ -32,7 +32,7 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s%s\n", $$1, $$2 }'
 
 run: $(RUN_STAMP) ## start the app; PORT=8501 HOST=localhost unless you say otherwise, MODEL=/a/folder of your own
-	@exec $(BIN)/python -m attention.ui --server.address=$(HOST) --server.port=$(PORT)$(if $(MODEL), "--model=$(MODEL)")
+	@exec $(BIN)/python -m attention.app --server.address=$(HOST) --server.port=$(PORT)$(if $(MODEL), "--model=$(MODEL)")
 
 test: $(DEV_STAMP) ## run the tests: unit, pages, browser, and some of every wide sweep
 	@$(BIN)/python tests/browser/chromium.py --install

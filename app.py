@@ -4,12 +4,12 @@ import streamlit as st
 
 if __name__ == "__main__":
     # Streamlit runs this file as the page.
-    from attention.pages import FRONT
-    from attention.ui import app
+    from attention.app import app
+    from attention.page.pages import FRONT
 
     app.show(FRONT)
 else:
     # The server imports this file, however it was started, for what surrounds the pages.
-    from attention.ui import server
+    from attention.app import server
 
     app = st.App(__file__, lifespan=server.lifespan, middleware=server.middleware(__file__))

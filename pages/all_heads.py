@@ -1,6 +1,6 @@
 """All heads: every head of every layer on the typed sentence, and what each one does."""
 
-from attention.pages import ALL_HEADS
-from attention.ui import app
+from attention.app import app
+from attention.page.pages import ALL_HEADS
 
 app.show(ALL_HEADS)

@@ -1,6 +1,6 @@
 """A class: how to open a room, and three lessons with their views, ready to be shown."""
 
-from attention.pages import CLASSROOM
-from attention.ui import app
+from attention.app import app
+from attention.page.pages import CLASSROOM
 
 app.show(CLASSROOM)

@@ -1,6 +1,6 @@
 """Code lab: the same attention written in five ways, on the typed sentence."""
 
-from attention.pages import CODE_LAB
-from attention.ui import app
+from attention.app import app
+from attention.page.pages import CODE_LAB
 
 app.show(CODE_LAB)

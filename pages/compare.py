@@ -1,6 +1,6 @@
 """Compare: two sentences in one head, or two models on one sentence, and the difference."""
 
-from attention.pages import COMPARE
-from attention.ui import app
+from attention.app import app
+from attention.page.pages import COMPARE
 
 app.show(COMPARE)

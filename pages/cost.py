@@ -1,7 +1,7 @@
 """What it costs: time and memory of attention against length, measured here and on paper."""
 
-from attention.labs import cost
-from attention.pages import OF_LABS
-from attention.ui import app
+from attention.app import app
+from attention.page.labs import cost
+from attention.page.pages import OF_LABS
 
 app.show(OF_LABS[cost.LAB])

@@ -1,7 +1,7 @@
 """Does attention explain? What changes when heads are off, words blotted out or weights shuffled."""
 
-from attention.labs import explain
-from attention.pages import OF_LABS
-from attention.ui import app
+from attention.app import app
+from attention.page.labs import explain
+from attention.page.pages import OF_LABS
 
 app.show(OF_LABS[explain.LAB])

@@ -1,6 +1,6 @@
 """Things to find: a rule, and the verdict on the view that is brought along."""
 
-from attention.pages import FIND_IT
-from attention.ui import app
+from attention.app import app
+from attention.page.pages import FIND_IT
 
 app.show(FIND_IT)

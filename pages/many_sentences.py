@@ -1,6 +1,6 @@
 """Many sentences: what every head does on average over a corpus, the bundled one or the user's own."""
 
-from attention.pages import MANY_SENTENCES
-from attention.ui import app
+from attention.app import app
+from attention.page.pages import MANY_SENTENCES
 
 app.show(MANY_SENTENCES)

@@ -1,7 +1,7 @@
 """Masks: what a head does when other words are hidden from it."""
 
-from attention.labs import masks
-from attention.pages import OF_LABS
-from attention.ui import app
+from attention.app import app
+from attention.page.labs import masks
+from attention.page.pages import OF_LABS
 
 app.show(OF_LABS[masks.LAB])

@@ -1,6 +1,6 @@
 """Models: all available models, where they are now, and how to get more."""
 
-from attention.pages import MODELS
-from attention.ui import app
+from attention.app import app
+from attention.page.pages import MODELS
 
 app.show(MODELS)

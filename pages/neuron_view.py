@@ -1,6 +1,6 @@
 """Neuron view: how one query meets every key, number by number."""
 
-from attention.pages import NEURON_VIEW
-from attention.ui import app
+from attention.app import app
+from attention.page.pages import NEURON_VIEW
 
 app.show(NEURON_VIEW)

@@ -1,6 +1,6 @@
 """Step by step: the nine steps of attention on the typed sentence."""
 
-from attention.pages import STEP_BY_STEP
-from attention.ui import app
+from attention.app import app
+from attention.page.pages import STEP_BY_STEP
 
 app.show(STEP_BY_STEP)

@@ -1,7 +1,7 @@
 """The whole Transformer: one block, all blocks, and two models on one page of NumPy each."""
 
-from attention.labs import whole
-from attention.pages import OF_LABS
-from attention.ui import app
+from attention.app import app
+from attention.page.labs import whole
+from attention.page.pages import OF_LABS
 
 app.show(OF_LABS[whole.LAB])

@@ -1,7 +1,7 @@
 """Why divide by √d_k: on random vectors of any width, and in a head of a model."""
 
-from attention.labs import why_divide
-from attention.pages import OF_LABS
-from attention.ui import app
+from attention.app import app
+from attention.page.labs import why_divide
+from attention.page.pages import OF_LABS
 
 app.show(OF_LABS[why_divide.LAB])

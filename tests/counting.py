@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from attention.jobs import write_frame
+from attention.training.jobs import write_frame
 
 if __name__ == "__main__":
     heard = "" if sys.argv[-1] == "deaf" else sys.stdin.buffer.read().decode()

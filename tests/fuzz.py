@@ -7,7 +7,7 @@ import traceback
 from itertools import cycle
 from urllib.parse import urlencode
 
-from attention.content.registry import CONTENTS
+from attention.page.content.registry import CONTENTS
 from tests.hostile import links
 from tests.pages.conftest import Shown
 from tests.pages.test_memory import fetch

@@ -4,8 +4,8 @@ import random
 from collections.abc import Iterator
 
 from attention.models import list_models
-from attention.pages import FRONT, everything
-from attention.parameters import (
+from attention.page.pages import FRONT, everything
+from attention.page.parameters import (
     Answers,
     Cells,
     Choice,

@@ -6,12 +6,12 @@ import numpy as np
 
 from attention.figures.bars import parts_bars
 from attention.figures.matrix import Cell
-from attention.lesson.detail import Detail, indexed
-from attention.lesson.excerpt import Excerpt
+from attention.lesson.cell_explanation import Detail, indexed
+from attention.lesson.code_context import CodeContext
+from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs, vectors
 from attention.lesson.prose import fact, word
-from attention.lesson.scene import Scene
-from attention.lesson.steps.base import Exhibit, Step
+from attention.lesson.steps.base import Step, StepMatrix
 
 
 def bits(weights: np.ndarray) -> np.ndarray:
@@ -19,38 +19,38 @@ def bits(weights: np.ndarray) -> np.ndarray:
     return -weights * np.log2(np.where(weights > 0, weights, 1))
 
 
-def _words(scene: Scene) -> str:
+def _words(scene: HeadContext) -> str:
     total = fact(float(bits(scene.steps.weights[scene.word]).sum()))
     return f"<p>The row of {word(scene.names[scene.word])} is undecided by {total} bits.</p>"
 
 
-def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     parts = bits(scene.steps.weights)
     sums = parts.sum(axis=1, keepdims=True)
     return (
-        Exhibit(vectors(scene, "entropies", "H: one number for each row", sums, ("bits",)), _explain_entropy),
-        Exhibit(pairs(scene, "surprise", "−A·log₂ A", parts), _explain_part),
+        StepMatrix(vectors(scene, "entropies", "H: one number for each row", sums, ("bits",)), _explain_entropy),
+        StepMatrix(pairs(scene, "surprise", "−A·log₂ A", parts), _explain_part),
     )
 
 
-def _explain_entropy(scene: Scene, cell: Cell) -> Detail:
+def _explain_entropy(scene: HeadContext, cell: Cell) -> Detail:
     parts = bits(scene.steps.weights[cell.row])
     note = f"<p>{word(scene.names[cell.row])} has {fact(float(parts.sum()))} bits.</p>"
     return Detail(note, "", indexed(scene.key_labels), parts, "bits of each weight")
 
 
-def _explain_part(scene: Scene, cell: Cell) -> Detail:
+def _explain_part(scene: HeadContext, cell: Cell) -> Detail:
     weight = scene.steps.weights[cell.row, cell.column]
     note = f"<p>A weight of {fact(float(weight))} adds {fact(float(bits(weight)))} bits.</p>"
     return Detail(note, "", ("weight", "bits"), np.array([weight, bits(weight)]), "this cell")
 
 
-def _charts(scene: Scene) -> dict:
+def _charts(scene: HeadContext) -> dict:
     parts = bits(scene.steps.weights).sum(axis=1)
     return {"rows": parts_bars(scene.labels, parts, "bits of each row")}
 
 
-def _code(excerpt: Excerpt) -> str:
+def _code(excerpt: CodeContext) -> str:
     row = excerpt.scene.steps.weights[excerpt.row]
     said = f"{bits(row).sum():.2f}, the bits of {excerpt.label(excerpt.row)}"
     library = {"numpy": "import numpy as np", "pytorch": "import torch as np"}[excerpt.library]

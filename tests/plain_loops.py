@@ -5,10 +5,10 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from attention import masks
+from attention.core import masks
+from attention.core.trace import Token
+from attention.core.words import folded, is_punctuation
 from attention.measures.offsets import EVEN
-from attention.trace import Token
-from attention.words import folded, is_punctuation
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 7)

@@ -6,8 +6,8 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
+from attention.core.messages import LANGUAGES
 from attention.lesson.prose import LESSONS
-from attention.messages import LANGUAGES
 
 FORMS = ("one", "few", "many")
 

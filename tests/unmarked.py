@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from attention import corpus
+from attention.experiments import corpus
 from attention.models import bundled
 from attention.models.families import TEXT_PARTS
 from attention.models.hub import CURATED

@@ -2,11 +2,11 @@
 // common with the one before stays as it is: a picture, what is open, and what is in focus.
 
 /**
- * @typedef {object} Block one part; what else it has depends on its kind (attention.ui.sheet)
+ * @typedef {object} Block one part; what else it has depends on its kind (attention.answer.page_component)
  * @property {string} kind
  * @property {string} [key] tells it from others of its kind
  *
- * @typedef {object} Answer a page (attention.ui.page)
+ * @typedef {object} Answer a page (attention.answer.page)
  * @property {string} page its address
  * @property {string} title
  * @property {string} link its parameters

@@ -2,7 +2,7 @@
 // looks like is in a file of its own for each kind, which puts itself into TURNS. The picture itself stays as it is.
 
 /**
- * @typedef {object} StageChange as attention.figures.turn.Turn is sent
+ * @typedef {object} StageChange as attention.figures.transition.Turn is sent
  * @property {string} operation which kind of turn it is
  * @property {string} told what is kept and what is changed
  * @property {string} cameFrom the name of the picture of the step before that this one is made of

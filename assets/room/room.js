@@ -1,7 +1,7 @@
 /**
  * A screen of a class: it shows what the teacher shows, and sends what is answered.
  *
- * The server sends events (attention.ui.rooms): the view, what the teacher points at in it, the question, one's own answer and what it was worth, what is
+ * The server sends events (attention.classroom.rooms): the view, what the teacher points at in it, the question, one's own answer and what it was worth, what is
  * to be found, the best link that one has handed in, the end.
  */
 

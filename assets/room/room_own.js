@@ -1,5 +1,5 @@
 /**
- * Ten questions on one's own sentence. The server makes, marks and keeps them (attention.ui.room_own), and says what is
+ * Ten questions on one's own sentence. The server makes, marks and keeps them (attention.classroom.own_questions), and says what is
  * right once a question is answered.
  */
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import minify
 
+from attention.core.messages import message, script_messages
+from attention.core.paths import ASSETS
 from attention.figures import colours
 from attention.figures.template import TEMPLATES
-from attention.messages import message, script_messages
-from attention.places import ASSETS
 
 __all__ = [
     "AT_REST",

@@ -14,10 +14,10 @@ import numpy as np
 from jaxtyping import Float, UInt8
 from numpy import ndarray as Array
 
+from attention.core.messages import message
+from attention.figures.click_schema import Parts, is_index
 from attention.figures.heads import shrink
 from attention.figures.large import AskAt, Large
-from attention.figures.touch import Parts, is_index
-from attention.messages import message
 
 __all__ = ["MAX_ZOOM", "WHOLE", "Atlas", "Group", "Head", "Tiles", "by_layer"]
 

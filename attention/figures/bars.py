@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message
 from attention.figures.format import packed
 from attention.figures.spread import binned, told_spread
-from attention.messages import message
 
 __all__ = ["MAX_NAMED", "Bars", "candidates_bars", "lengths_bars", "parts_bars", "spread_bars"]
 

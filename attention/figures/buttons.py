@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from attention.figures.touch import Parts, is_index
+from attention.figures.click_schema import Parts, is_index
 
 __all__ = ["Button", "Buttons"]
 

@@ -16,11 +16,11 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message
 from attention.figures.atlas import Head, TouchHead
 from attention.figures.colours import INACTIVE, WEIGHT
 from attention.figures.spread import binned, told_spread
 from attention.figures.template import TEMPLATES
-from attention.messages import message
 
 __all__ = [
     "MAX_NAMED",

@@ -12,9 +12,9 @@ import numpy as np
 from jaxtyping import Bool, Float, UInt16
 from numpy import ndarray as Array
 
+from attention.core.messages import message
+from attention.figures.click_schema import Parts, indices, is_index
 from attention.figures.large import AskAt, Large
-from attention.figures.touch import Parts, indices, is_index
-from attention.messages import message
 
 __all__ = [
     "HEAD_COLOURS",

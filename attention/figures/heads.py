@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message
+from attention.figures.click_schema import TouchOne
 from attention.figures.format import shades
-from attention.figures.touch import TouchOne
-from attention.messages import message
 
 __all__ = ["HeadGrid", "HeadThumb", "shrink"]
 

@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message
 from attention.figures.charts import escaped, figure, shortened
 from attention.figures.format import MAX_LABELLED
 from attention.figures.template import colour_scale
-from attention.messages import message
 
 __all__ = ["atlas_heatmap", "head_heatmap"]
 

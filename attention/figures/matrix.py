@@ -10,11 +10,11 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message, messages
+from attention.figures.click_schema import Parts, is_index
 from attention.figures.format import MAX_LABELLED, MINUS, are_many, exact, full_colour, named, number, packed, shades
 from attention.figures.large import AskAt, Large
-from attention.figures.touch import Parts, is_index
-from attention.figures.turn import Sent, Turn, said
-from attention.messages import message, messages
+from attention.figures.transition import Sent, Turn, said
 
 __all__ = ["Cell", "Change", "Matrix", "Operation", "Palette", "Role"]
 

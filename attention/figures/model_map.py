@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from attention.core.messages import message
+from attention.figures.click_schema import Parts, is_index
 from attention.figures.format import shades
 from attention.figures.heads import HeadThumb, shrink
-from attention.figures.touch import Parts, is_index
-from attention.messages import message
 
 __all__ = ["Box", "Column", "Cut", "Dot", "ModelMap"]
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.figures.click_schema import Parts, is_index
 from attention.figures.format import packed
-from attention.figures.touch import Parts, is_index
 
 __all__ = ["HeadOverlay", "Overlay"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from attention.figures.touch import Parts, is_index
+from attention.figures.click_schema import Parts, is_index
 
 __all__ = ["MAX_PERCENT", "SHOW", "Answer", "Question", "Shape", "Verdict"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.messages import message
+from attention.core.messages import message
 
 __all__ = ["binned", "told_spread"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, ClassVar
 
+from attention.core.messages import message
+from attention.figures.click_schema import Parts, is_index
 from attention.figures.format import readable
-from attention.figures.touch import Parts, is_index
-from attention.messages import message
 
 __all__ = ["Columns", "Order", "SortableTable", "in_order", "read_order", "rows_of", "written_order"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from attention.figures.touch import TouchOne
-from attention.figures.turn import Split, said
-from attention.messages import message
-from attention.segments import groups
-from attention.trace import Token
+from attention.core.messages import message
+from attention.core.trace import Token
+from attention.figures.click_schema import TouchOne
+from attention.figures.transition import Split, said
+from attention.measures.segments import groups
 
 __all__ = ["TokenStrip"]
 

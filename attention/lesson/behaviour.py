@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message
+from attention.core.reading import TEXT, Reading
 from attention.figures.format import number
 from attention.lesson.prose import exact, fact, lesson, listed, word
 from attention.measures.cross import CrossSummary
 from attention.measures.five_patterns import PATTERN_TITLES
 from attention.measures.marks import SPECIAL_MEASURES
+from attention.measures.segments import SENTENCES
 from attention.measures.summaries import HeadSummary
-from attention.messages import message
-from attention.reading import TEXT, Reading
-from attention.segments import SENTENCES
 
 __all__ = ["describe", "head_table", "in_short", "share_table", "special_measures", "tell_behaviours"]
 
@@ -111,8 +111,8 @@ def head_table(
 ) -> dict[str, list[str | int | float]]:
     """Return all heads as columns of numbers, rounded for reading, to sort and to save as CSV.
 
-    For two sentences, ``shares`` (see ``attention.segments.block_shares``) adds the weight within and between them.
-    ``special`` are the special tokens of the text; the table has the weight on those that begin or end it.
+    For two sentences, ``shares`` (see ``attention.measures.segments.block_shares``) adds the weight within and between
+    them. ``special`` are the special tokens of the text; the table has the weight on those that begin or end it.
     """
     table: dict[str, list[str | int | float]] = {
         message("layer"): [summary.layer + 1 for summary in summaries],

@@ -15,14 +15,14 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message
+from attention.core.trace import Trace
+from attention.core.words import Word, merge_hidden, merge_words, special_names
 from attention.figures.atlas import Head
 from attention.figures.matrix import Matrix
-from attention.lesson.guess import TIE, Guess
+from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, listed, word
-from attention.lesson.scene import Scene
-from attention.messages import message
-from attention.trace import Trace
-from attention.words import Word, merge_hidden, merge_words, special_names
+from attention.lesson.quiz import TIE, Guess
 
 __all__ = [
     "COMPARE",
@@ -67,7 +67,7 @@ class Side:
         return self.within or self.name
 
 
-def side_of(scene: Scene, name: str, owner: str = "", within: str = "") -> Side:
+def side_of(scene: HeadContext, name: str, owner: str = "", within: str = "") -> Side:
     """Return the weights of a scene's head between whole words; each row still sums to 1."""
     weights, words = merge_words(scene.steps.weights, scene.tokens)
     return Side(name, tuple(words), weights, merge_hidden(~scene.visible, scene.tokens), owner, within)

@@ -11,16 +11,16 @@ from typing import Literal, get_args
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message
 from attention.figures.matrix import Cell, Matrix, Role
-from attention.lesson.detail import WHOLE_VECTOR, Detail, indexed
+from attention.lesson.cell_explanation import WHOLE_VECTOR, Detail, indexed
+from attention.lesson.head_context import HeadContext, numbered
 from attention.lesson.prose import exact, fact, lesson, word
-from attention.lesson.scene import Scene, numbered
-from attention.messages import message
 
 __all__ = ["LETTERS", "Explained", "Letter", "Linear", "joined_names", "linear_of", "weights_of"]
 
 # A matrix, and the function that explains one of its cells.
-Explained = tuple[Matrix, Callable[[Scene, Cell], Detail]]
+Explained = tuple[Matrix, Callable[[HeadContext, Cell], Detail]]
 Letter = Literal["Q", "K", "V", "O"]
 LETTERS: tuple[Letter, ...] = get_args(Letter)
 _ROLES: Mapping[Letter, Role] = MappingProxyType({"Q": "query", "K": "key", "V": "value", "O": "plain"})
@@ -44,7 +44,7 @@ class Linear:
     row: int | None
 
 
-def linear_of(scene: Scene, letter: Letter) -> Linear | None:
+def linear_of(scene: HeadContext, letter: Letter) -> Linear | None:
     """Return one of the multiplications of a scene; None if what is multiplied, or by what, is not known."""
     layer, parts = scene.attention, scene.attention.projections
     if parts is None:
@@ -74,13 +74,13 @@ def linear_of(scene: Scene, letter: Letter) -> Linear | None:
     )
 
 
-def joined_names(scene: Scene) -> tuple[str, ...]:
+def joined_names(scene: HeadContext) -> tuple[str, ...]:
     """Return the names of the numbers of all heads side by side: the head, counted from 1, and its dimension."""
     width = scene.steps.values.shape[-1]
     return tuple(f"{head + 1}:{i}" for head in range(scene.info.n_heads) for i in range(width))
 
 
-def weights_of(scene: Scene, letter: Letter, results: Sequence[str]) -> tuple[Explained, ...]:
+def weights_of(scene: HeadContext, letter: Letter, results: Sequence[str]) -> tuple[Explained, ...]:
     """Return the weights of a multiplication and its bias, if it has one; none if they are not known.
 
     In them, the column is marked that makes the opened cell, if that is in one of the matrices named ``results``.
@@ -100,7 +100,7 @@ def weights_of(scene: Scene, letter: Letter, results: Sequence[str]) -> tuple[Ex
 
 
 def _matrix(
-    scene: Scene,
+    scene: HeadContext,
     linear: Linear,
     name: str,
     values: Float[Array, "R C"],
@@ -131,7 +131,7 @@ def _matrix(
     )
 
 
-def _explain_weight(scene: Scene, cell: Cell, *, letter: Letter) -> Detail:
+def _explain_weight(scene: HeadContext, cell: Cell, *, letter: Letter) -> Detail:
     """Explain a weight by what it multiplies: a number of each token's vector."""
     linear = linear_of(scene, letter)
     assert linear is not None
@@ -158,7 +158,7 @@ def _explain_weight(scene: Scene, cell: Cell, *, letter: Letter) -> Detail:
     return Detail(title, note, indexed(linear.tokens), products, axis)
 
 
-def _explain_bias(scene: Scene, cell: Cell, *, letter: Letter) -> Detail:
+def _explain_bias(scene: HeadContext, cell: Cell, *, letter: Letter) -> Detail:
     linear = linear_of(scene, letter)
     assert linear is not None
     assert linear.bias is not None

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attention.core.messages import message
+from attention.experiments.five_ways import Result
 from attention.figures.format import scientific
-from attention.five_ways import Result
+from attention.lesson.head_context import HeadContext
 from attention.lesson.proof import TOLERANCE
 from attention.lesson.prose import lesson, word
-from attention.lesson.scene import Scene
-from attention.messages import message
 
 __all__ = ["shape_table", "tell_five_ways", "ways_table"]
 
@@ -37,7 +37,7 @@ def shape_table(result: Result) -> dict[str, list[str]]:
     return {message("variable"): list(result.shapes), message("shape"): shapes}
 
 
-def tell_five_ways(scene: Scene, results: Sequence[Result]) -> str:
+def tell_five_ways(scene: HeadContext, results: Sequence[Result]) -> str:
     """Return as HTML how well the five ways agree, on which text and with which weights."""
     differences = [result.difference for result in results]
     told = lesson(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from attention.lesson.guess import Guess, highest
+from attention.core.words import CONTINUES, special_names
+from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, word
-from attention.lesson.scene import Scene
-from attention.words import CONTINUES, special_names
+from attention.lesson.quiz import Guess, highest
 
 __all__ = ["guess"]
 
 
-def guess(scene: Scene) -> Guess | None:
+def guess(scene: HeadContext) -> Guess | None:
     """Ask which word the one in focus gives the most weight to; None if there are fewer than two to choose from."""
     names, row = scene.key_names, scene.steps.weights[scene.word]
     asked = highest(

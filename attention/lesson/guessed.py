@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from attention.core.messages import message, messages
+from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lesson, listed, word
-from attention.lesson.scene import Scene
-from attention.messages import message, messages
 
 __all__ = ["tell_guessed", "tell_mostly_guessed"]
 
@@ -12,7 +12,7 @@ __all__ = ["tell_guessed", "tell_mostly_guessed"]
 MAX_NAMED = 5
 
 
-def tell_guessed(scene: Scene) -> str:
+def tell_guessed(scene: HeadContext) -> str:
     """Return as HTML which words the model only guessed from their endings; empty if it knew them all."""
     words = _guessed(scene)
     if not words:
@@ -21,7 +21,7 @@ def tell_guessed(scene: Scene) -> str:
     return lesson(name, model=word(scene.info.name), words=_named(words)) + tell_mostly_guessed(scene)
 
 
-def tell_mostly_guessed(scene: Scene) -> str:
+def tell_mostly_guessed(scene: HeadContext) -> str:
     """Return as HTML what it means for a head that relies on kinds of words if most words were guessed."""
     words = [token for token in scene.tokens if any(map(str.isalpha, token.typed)) and not token.is_special]
     guessed = [token for token in words if token.is_guessed]
@@ -59,7 +59,7 @@ def _part(some: int, count: int) -> str:
     return messages("{some} of the {n} word", "{some} of the {n} words", count, some=some)
 
 
-def _guessed(scene: Scene) -> list[str]:
+def _guessed(scene: HeadContext) -> list[str]:
     """Return the words that were guessed, each once, as they were first typed."""
     found: dict[str, str] = {}
     for token in scene.tokens:

@@ -6,16 +6,16 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message, messages
+from attention.core.trace import ModelInfo
 from attention.figures.format import number
 from attention.figures.heads import HeadThumb, shrink
-from attention.lesson.scene import Scene
-from attention.messages import message, messages
-from attention.trace import ModelInfo
+from attention.lesson.head_context import HeadContext
 
 __all__ = ["head_label", "head_thumbs"]
 
 
-def head_thumbs(scene: Scene) -> list[HeadThumb]:
+def head_thumbs(scene: HeadContext) -> list[HeadThumb]:
     """Return a small picture of each head's weights, with a sentence about the word in focus."""
     # Head by head, keeping only the small picture: the weights of all heads take much memory for a long text.
     return [_thumb(scene, head, scene.attention.head(head).weights) for head in range(scene.info.n_heads)]
@@ -28,7 +28,7 @@ def head_label(info: ModelInfo, head: int) -> str:
     return message("Head {head}: {name}", head=head + 1, name=info.head_names[head])
 
 
-def _thumb(scene: Scene, head: int, weights: Float[Array, "Q K"]) -> HeadThumb:
+def _thumb(scene: HeadContext, head: int, weights: Float[Array, "Q K"]) -> HeadThumb:
     row = weights[scene.word]
     best = int(row.argmax())
     description = message(
@@ -41,7 +41,7 @@ def _thumb(scene: Scene, head: int, weights: Float[Array, "Q K"]) -> HeadThumb:
     return HeadThumb(head_label(scene.info, head), shrink(drawn), description, _group(scene, head))
 
 
-def _group(scene: Scene, head: int) -> str:
+def _group(scene: HeadContext, head: int) -> str:
     """Name the key/value head that a head shares with others; empty if it does not share one."""
     size = scene.info.group_size
     if size == 1:

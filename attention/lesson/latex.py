@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attention.figures import colours
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 
 __all__ = ["K_T", "K", "Q", "V", "attention", "coloured", "divisor", "product"]
 
@@ -22,7 +22,7 @@ K_T = coloured(colours.KEY, r"K^{\top}")
 
 
 def attention(
-    scene: Scene | None,
+    scene: HeadContext | None,
     *,
     scores: str | None = None,
     scale: str | None = None,
@@ -47,13 +47,13 @@ def attention(
     return rf"{function}{opened} {weighed} {closed} \, {value or _grey('V')}"
 
 
-def product(scene: Scene | None, latex: str) -> str:
+def product(scene: HeadContext | None, latex: str) -> str:
     """Return the product of queries and keys, plus the position bias B if the model has one."""
     has_bias = scene is not None and scene.attention.bias is not None
     return f"({latex} + B)" if has_bias else latex
 
 
-def divisor(scene: Scene | None) -> str:
+def divisor(scene: HeadContext | None) -> str:
     """Return what the scores are divided by: √d_k or a number of the model's own; empty if they are not divided."""
     root = r"\sqrt{d_k}"
     return root if scene is None else scene.divisor(root)

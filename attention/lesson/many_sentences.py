@@ -6,6 +6,8 @@ import html
 from dataclasses import dataclass
 from typing import Literal
 
+from attention.core.messages import message
+from attention.experiments.study import AlignedMean, StudyResult
 from attention.figures.atlas import Atlas, Head, Tiles, by_layer
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
@@ -13,8 +15,6 @@ from attention.lesson.behaviour import head_table, special_measures, tell_behavi
 from attention.lesson.prose import fact, lesson, listed, word
 from attention.measures.five_patterns import PATTERN_TITLES
 from attention.measures.summaries import HeadSummary
-from attention.messages import message
-from attention.study import AlignedMean, StudyResult
 
 __all__ = [
     "ALIGNMENTS",

@@ -6,11 +6,11 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message
 from attention.figures.format import full_colour
 from attention.figures.matrix import Matrix, Palette, Role
-from attention.lesson.scene import Scene, numbered
-from attention.messages import message
-from attention.segments import groups
+from attention.lesson.head_context import HeadContext, numbered
+from attention.measures.segments import groups
 
 __all__ = ["pairs", "vectors"]
 
@@ -18,7 +18,7 @@ _ASKS, _ASKED = message("queries (who asks)"), message("keys (who is asked)")
 
 
 def pairs(
-    scene: Scene,
+    scene: HeadContext,
     name: str,
     title: str,
     values: Float[Array, "Q K"],
@@ -62,7 +62,7 @@ def pairs(
 
 
 def vectors(
-    scene: Scene,
+    scene: HeadContext,
     name: str,
     title: str,
     values: Float[Array, "T C"],

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.core.messages import message
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
 from attention.figures.neuron import NEURON, Neuron
+from attention.lesson.head_context import HeadContext, numbered
 from attention.lesson.prose import exact, fact, lesson, word
-from attention.lesson.scene import Scene, numbered
-from attention.messages import message
-from attention.segments import groups
+from attention.measures.segments import groups
 
 __all__ = ["NEURON", "best_key", "key_picture", "neuron", "pair_table", "sum_in_writing", "value_picture"]
 
@@ -18,12 +18,12 @@ __all__ = ["NEURON", "best_key", "key_picture", "neuron", "pair_table", "sum_in_
 MAX_WRITTEN = 8
 
 
-def best_key(scene: Scene) -> int:
+def best_key(scene: HeadContext) -> int:
     """Return the position of the key to which the word in focus gives the most weight."""
     return int(scene.steps.masked_scores[scene.word].argmax())
 
 
-def neuron(scene: Scene, key: int) -> Neuron:
+def neuron(scene: HeadContext, key: int) -> Neuron:
     """Return the query of the word in focus against every key."""
     steps, query = scene.steps, scene.word
     place = message("layer {layer}, head {head}", layer=scene.layer + 1, head=scene.head + 1)
@@ -57,7 +57,7 @@ def neuron(scene: Scene, key: int) -> Neuron:
     )
 
 
-def key_picture(scene: Scene, key: int) -> Matrix:
+def key_picture(scene: HeadContext, key: int) -> Matrix:
     """Return q, k and their products as three rows of numbers."""
     query_vector, key_vector = scene.steps.queries[scene.word], scene.steps.keys[key]
     names = (f"q({scene.focus.text})", f"k({scene.key_labels[key]})", "q ∘ k")
@@ -74,7 +74,7 @@ def key_picture(scene: Scene, key: int) -> Matrix:
     )
 
 
-def value_picture(scene: Scene, key: int) -> Matrix:
+def value_picture(scene: HeadContext, key: int) -> Matrix:
     """Return the key's value, the value times its weight, and the output of which that is a part."""
     value, weight = scene.steps.values[key], scene.steps.weights[scene.word, key]
     is_hidden = not scene.visible[scene.word, key]
@@ -113,7 +113,7 @@ def _rows(
     )
 
 
-def sum_in_writing(scene: Scene, key: int) -> str:
+def sum_in_writing(scene: HeadContext, key: int) -> str:
     """Return as HTML how the weight is computed: the products, their sum, scaling, mask and softmax."""
     steps, query = scene.steps, scene.word
     products = steps.queries[query] * steps.keys[key]
@@ -151,7 +151,7 @@ def sum_in_writing(scene: Scene, key: int) -> str:
     )
 
 
-def pair_table(scene: Scene, key: int) -> dict[str, list[str]]:
+def pair_table(scene: HeadContext, key: int) -> dict[str, list[str]]:
     """Return the numbers of both pictures as columns, in full precision; shorter vectors are padded with blanks."""
     pictures = key_picture(scene, key), value_picture(scene, key)
     height = max(picture.values.shape[1] for picture in pictures)
@@ -172,6 +172,6 @@ def _written_sum(products: np.ndarray) -> str:
     return "".join([first, *(f" − {part[1:]}" if part.startswith("−") else f" + {part}" for part in others)])
 
 
-def _divisor(scene: Scene) -> str:
+def _divisor(scene: HeadContext) -> str:
     """Return what scores are divided by, written as a root if it is √d_k."""
     return scene.divisor(f"√{scene.d_head}") or "1"

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attention.core.messages import message
+from attention.core.steps import softmax
+from attention.core.text import clean
+from attention.core.trace import Trace
 from attention.figures.format import number
 from attention.lesson.prose import fact, lesson, word
-from attention.messages import message
 from attention.models.base import NextToken
-from attention.steps import softmax
-from attention.text import clean
-from attention.trace import Trace
 
 __all__ = ["Candidate", "Forecast", "LayerGuess", "forecast", "formula", "lens_table", "tell_lens", "tell_next"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.core.steps import softmax
+from attention.core.trace import Trace
+from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, typed, word
-from attention.lesson.scene import Scene
 from attention.models.base import Answer
 from attention.models.cards import DigitsCard, TranslatorCard
-from attention.steps import softmax
-from attention.trace import Trace
 
 __all__ = ["tell_alignment", "tell_answer", "tell_written"]
 
@@ -27,7 +27,7 @@ def tell_written(whole: Trace, is_given: bool) -> str:
     )
 
 
-def tell_alignment(scene: Scene, card: TranslatorCard) -> str:
+def tell_alignment(scene: HeadContext, card: TranslatorCard) -> str:
     """Return as HTML how often a head of the translator's cross-attention is right, according to its card."""
     place = {"layer": scene.layer + 1, "head": scene.head + 1}
     share = _percent(card.alignment[scene.layer][scene.head])

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message
+from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, listed, word
-from attention.lesson.scene import Scene
-from attention.messages import message
 
 __all__ = ["tell_pair", "tell_shares"]
 
 
-def tell_pair(scene: Scene, second: str) -> str:
+def tell_pair(scene: HeadContext, second: str) -> str:
     """Return as HTML which sentence is A and which is B, and to which of them each special token belongs."""
     told = lesson("pair/words", first=word(scene.trace.text), second=word(second))
     special = [token for token in scene.tokens if token.is_special and not token.is_padding]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention import pixels
+from attention.core import pixels
+from attention.core.messages import message
+from attention.core.trace import Trace
 from attention.figures.format import number, shades
 from attention.figures.model_map import Cut
 from attention.figures.overlay import HeadOverlay, Overlay
+from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, word
-from attention.lesson.scene import Scene
-from attention.messages import message
-from attention.trace import Trace
 
 __all__ = ["cut", "overlay", "overlay_table", "picture_table", "tell_overlay"]
 
 
-def overlay(scene: Scene, *, is_bare: bool = False) -> Overlay:
+def overlay(scene: HeadContext, *, is_bare: bool = False) -> Overlay:
     """Return the weights of the token in focus, in every head of the layer, over the picture's patches.
 
     If it ``is_bare``, they are not drawn: there is the picture, cut into its patches.
@@ -73,7 +73,7 @@ def picture_table(data: Overlay) -> dict[str, list[str]]:
     return table | {str(number): [repr(float(level)) for level in levels] for number, levels in columns}
 
 
-def tell_overlay(scene: Scene) -> str:
+def tell_overlay(scene: HeadContext) -> str:
     """Return as HTML what is laid over the picture, and how much of the weight falls on patches."""
     row = scene.steps.weights[scene.word]
     patches = [token.position for token in scene.tokens if not token.is_special]

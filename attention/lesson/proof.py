@@ -8,10 +8,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from attention.core.messages import message, messages
+from attention.core.trace import Difference, LayerTrace, Trace
 from attention.figures.format import scientific
 from attention.lesson.prose import lesson, word
-from attention.messages import message, messages
-from attention.trace import Difference, LayerTrace, Trace
 
 __all__ = ["TOLERANCE", "Link", "LinkName", "Proof", "prove", "tell_proof"]
 

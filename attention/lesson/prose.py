@@ -13,9 +13,9 @@ import numpy as np
 from markdown_it import MarkdownIt
 from numpy import ndarray as Array
 
+from attention.core.messages import language, message, messages
+from attention.core.paths import ASSETS
 from attention.figures.format import number, scientific
-from attention.messages import language, message, messages
-from attention.places import ASSETS
 
 __all__ = [
     "SMALLEST_TOLD",

@@ -9,12 +9,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention import steps
+from attention.core import steps
+from attention.core.messages import message, messages
+from attention.core.trace import HeadSteps, LayerTrace, Trace
 from attention.figures.matrix import Matrix
+from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, word
-from attention.lesson.scene import Scene
-from attention.messages import message, messages
-from attention.trace import HeadSteps, LayerTrace, Trace
 
 __all__ = [
     "PRESETS",
@@ -206,7 +206,7 @@ def tell_savings(sizes: Sizes) -> str:
     )
 
 
-def tell_cache(scene: Scene) -> str:
+def tell_cache(scene: HeadContext) -> str:
     """Return as HTML which of the tokens these layers keep in a cache; empty if it is each that is written."""
     if scene.attention.is_causal:
         return ""
@@ -223,7 +223,7 @@ class Shared:
     head_outputs: Float[Array, "H Q Dv"]
 
 
-def shared(scene: Scene) -> tuple[Shared, ...]:
+def shared(scene: HeadContext) -> tuple[Shared, ...]:
     """Recompute the layer with its own key/value heads, and with each smaller number to which they can be averaged."""
     layer = scene.attention
     own = len(layer.keys)
@@ -240,7 +240,7 @@ def _with_shared(layer: LayerTrace, count: int) -> HeadSteps:
     return replace(layer, keys=keys, values=values).steps()
 
 
-def shared_pictures(scene: Scene, variants: Sequence[Shared]) -> tuple[Matrix, ...]:
+def shared_pictures(scene: HeadContext, variants: Sequence[Shared]) -> tuple[Matrix, ...]:
     """Return the weights of the scene's head with each number of key/value heads."""
     return tuple(
         Matrix(
@@ -266,7 +266,7 @@ def shared_pictures(scene: Scene, variants: Sequence[Shared]) -> tuple[Matrix, .
     )
 
 
-def tell_shared(scene: Scene, variants: Sequence[Shared]) -> str:
+def tell_shared(scene: HeadContext, variants: Sequence[Shared]) -> str:
     """Return as HTML how far the layer's weights and outputs would be from its own."""
     own, *others = variants
     text = lesson("savings/shared", layer=scene.layer + 1, head=scene.head + 1)

@@ -11,21 +11,21 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message, messages
+from attention.core.trace import LayerTrace, Token, Trace
+from attention.core.words import Word, hide_tokens, is_punctuation, merge_hidden, merge_words, special_names, words_of
 from attention.figures.atlas import Group, Head, Tiles, by_layer
 from attention.figures.format import number
 from attention.figures.head_view import MAX_HEADS, HeadLines, HeadView, Side
 from attention.figures.heatmaps import atlas_heatmap
 from attention.figures.matrix import Matrix
+from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import listed
-from attention.lesson.scene import Scene
 from attention.measures.cross import CrossSummary, summarise_cross
 from attention.measures.five_patterns import PATTERN_NAMES, PATTERN_TITLES
 from attention.measures.likeness import head_distance
+from attention.measures.segments import SENTENCES, Block, block_shares, groups, is_pair, span
 from attention.measures.summaries import HeadSummary, summarise_weights
-from attention.messages import message, messages
-from attention.segments import SENTENCES, Block, block_shares, groups, is_pair, span
-from attention.trace import LayerTrace, Token, Trace
-from attention.words import Word, hide_tokens, is_punctuation, merge_hidden, merge_words, special_names, words_of
 
 __all__ = [
     "HIDE_NAMES",
@@ -195,7 +195,7 @@ def _cross_survey(trace: Trace, look: Look) -> Survey:
     return Survey(Tiles.of(pictures), tuple(summaries))
 
 
-def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
+def head_matrix(scene: HeadContext, look: Look, head: int) -> Matrix:
     """Return the weights of one head of the scene's layer as a matrix to draw."""
     units, key_units = look.units(scene.tokens), look.units(scene.key_tokens)
     labels, key_labels = (tuple(unit.text for unit in side) for side in (units, key_units))
@@ -226,7 +226,7 @@ def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
     )
 
 
-def heads_heatmap(scene: Scene, look: Look, title: str) -> go.Figure:
+def heads_heatmap(scene: HeadContext, look: Look, title: str) -> go.Figure:
     """Return the weights of all heads of all layers as one Plotly heatmap."""
     trace = scene.trace
     return atlas_heatmap(
@@ -244,7 +244,7 @@ def _shown(look: Look, weights: Float[Array, "*H U V"], trace: Trace) -> Float[A
     return np.where(look.kept(trace.tokens)[:, None] & look.kept(trace.key_tokens), weights, np.float32(np.nan))
 
 
-def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), block: Block = "all") -> HeadView:
+def layer_lines(scene: HeadContext, look: Look, head: int, lines: Lines = Lines(), block: Block = "all") -> HeadView:
     """Return the heads of the scene's layer as lines, with one head on unless ``lines`` says otherwise; or their mean.
 
     For two sentences, ``block`` keeps only the lines from one given sentence to another; rows then no longer sum to 1.

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.corpus import Annotated
+from attention.core.messages import message
+from attention.core.trace import Token, Trace
+from attention.experiments.corpus import Annotated
+from attention.experiments.syntax import PAPER, Finding, parse_of, word_weights
 from attention.figures.format import MINUS, number
 from attention.figures.matrix import Matrix
 from attention.lesson.prose import lesson, word
 from attention.measures.dependencies import ALL_RELATIONS
-from attention.messages import message
-from attention.syntax import PAPER, Finding, parse_of, word_weights
-from attention.trace import Token, Trace
 
 __all__ = [
     "FEW",

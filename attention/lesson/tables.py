@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from attention.core.messages import message
+from attention.core.trace import Token
 from attention.figures.bars import Bars
 from attention.figures.format import FRACTION
 from attention.figures.matrix import Matrix
-from attention.messages import message
-from attention.trace import Token
 
 __all__ = ["MASKED", "Columns", "bars_table", "chart_table", "matrix_table", "to_csv", "token_table"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from attention.messages import message
+from attention.core.messages import message
 
 __all__ = ["BEHAVIOUR_RULES", "Behaviour", "BehaviourRule"]
 

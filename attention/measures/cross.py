@@ -9,12 +9,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.trace import Token
+from attention.core.words import Word
 from attention.measures.entropies import entropy, normalised_entropy
 from attention.measures.five_patterns import lift
 from attention.measures.marks import column_shares
 from attention.measures.rows import Rows, sum_columns
-from attention.trace import Token
-from attention.words import Word
 
 __all__ = ["CrossSummary", "summarise_cross"]
 

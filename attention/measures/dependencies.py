@@ -85,7 +85,7 @@ def dependency_accuracy(
     no head and is not counted; a word whose weights are all masked counts as wrong.
 
     Args:
-        sentences: for each, the weights between words, without special tokens (see ``attention.words``), of
+        sentences: for each, the weights between words, without special tokens (see ``attention.core.words``), of
             shape (..., W, W) with the same leading axes for every sentence, and its parse.
         direction: which of the two words attends to the other.
 

@@ -11,10 +11,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray as Array
 
+from attention.core.messages import message
 from attention.measures.marks import Marks, share
 from attention.measures.offsets import EVEN
 from attention.measures.rows import Rows, on_cells, sum_columns, sum_rows
-from attention.messages import message
 
 __all__ = [
     "PATTERN_NAMES",

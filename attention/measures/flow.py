@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.trace import LayerTrace, Trace
 from attention.measures.max_flow import largest_flow
-from attention.trace import LayerTrace, Trace
 
 __all__ = ["flow_to", "rollout", "trace_rollout", "value_norms", "weighted_norms"]
 

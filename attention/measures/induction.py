@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray as Array
 
-from attention.trace import Trace
+from attention.core.trace import Trace
 
 __all__ = ["after_earlier_copies", "numbered", "prefix_matching", "scores_of"]
 

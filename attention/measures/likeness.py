@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
+from attention.core.trace import Trace
 from attention.measures.rows import Rows
-from attention.trace import Trace
 
 __all__ = ["head_distance", "head_distances", "overlaps", "trace_head_distances"]
 

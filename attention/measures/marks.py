@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray as Array
 
+from attention.core.trace import Token
+from attention.core.words import Word, folded, is_punctuation
 from attention.measures.rows import Rows, on_cells, sum_columns
-from attention.trace import Token
-from attention.words import Word, folded, is_punctuation
 
 __all__ = ["CLASSIFIERS", "SEPARATORS", "SPECIAL_MEASURES", "Marks", "column_shares", "same_word_share", "share"]
 

@@ -9,14 +9,14 @@ from typing import Self
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.trace import Token, Trace
+from attention.core.words import Word
 from attention.measures.behaviours import BEHAVIOUR_RULES, Behaviour
 from attention.measures.entropies import entropy, normalised_entropy
 from attention.measures.five_patterns import PatternScores, pattern_scores
 from attention.measures.marks import Marks, column_shares, same_word_share, share
 from attention.measures.offsets import Offsets
 from attention.measures.rows import Rows
-from attention.trace import Token, Trace
-from attention.words import Word
 
 __all__ = ["MEASURES", "PATTERN_MEASURES", "HeadSummary", "measure", "summarise", "summarise_weights"]
 

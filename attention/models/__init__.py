@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.messages import message
+from attention.core.messages import message
 from attention.models import bundled, local
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
 from attention.models.local import Found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from attention.ablation import Change, replaced
+from attention.core.ablation import Change, replaced
 from attention.models.recorder import AttentionCall
 from attention.models.stack import layer_of_call
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from attention.messages import message
+from attention.core.messages import message
+from attention.core.trace import ModelInfo
 from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEXT_PARTS
 from attention.models.files import check_beside, in_one_line, read_json, shapes_of
-from attention.models.layout import Architecture, Sizes, Stack, TextPart
-from attention.models.others import other_architecture
-from attention.trace import ModelInfo
+from attention.models.generic_models import other_architecture
+from attention.models.module_map import Architecture, Sizes, Stack, TextPart
 
 __all__ = [
     "ARCHITECTURES",

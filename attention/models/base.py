@@ -9,10 +9,10 @@ from typing import Protocol
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.ablation import Change, Output
-from attention.masks import MaskName
-from attention.one_page import Insides
-from attention.trace import Cut, LayerTrace, ModelInfo, Token, Trace
+from attention.core.ablation import Change, Output
+from attention.core.masks import MaskName
+from attention.core.trace import Cut, LayerTrace, ModelInfo, Token, Trace
+from attention.models.one_page import Insides
 
 __all__ = ["Answer", "Batch", "Encoded", "Model", "ModelInfo", "ModelUnavailableError", "NextToken", "check_batch"]
 

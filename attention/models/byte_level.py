@@ -10,7 +10,7 @@ import re
 from functools import cache
 from itertools import groupby
 
-from attention.words import SPACE, is_punctuation_mark
+from attention.core.words import SPACE, is_punctuation_mark
 
 __all__ = ["shown", "text_of", "word_starts"]
 

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from attention.core.trace import Part
 from attention.models import bundled, weights
-from attention.trace import Part
 
 __all__ = ["Card", "DigitsCard", "TranslatorCard", "card_of"]
 

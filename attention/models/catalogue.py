@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from attention.messages import message, messages
+from attention.core.messages import message, messages
 from attention.models import Found, ModelInfo, bundled, find_others, list_models
 from attention.models.files import shown, weights_of
 from attention.models.hub import CURATED, HubModel, Kept

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 
-from attention.messages import message
+from attention.core.messages import message
 from attention.models.hub_line import Cancelled, HubError
 from attention.models.store import OnProgress, Progress
 

@@ -10,13 +10,13 @@ import torch
 from numpy import ndarray as Array
 from transformers import DynamicCache, EncoderDecoderCache
 
-from attention import masks
-from attention.kinds import CROSS, WRITTEN
-from attention.models.other_stack import OtherDecoder
+from attention.core import masks
+from attention.core.kinds import CROSS, WRITTEN
+from attention.core.trace import Cut, Token, Trace
+from attention.models.generic_stack import OtherDecoder
 from attention.models.recorder import AttentionCall, recording
 from attention.models.stack import LayerStack
 from attention.models.tokens import TextReader
-from attention.trace import Cut, Token, Trace
 
 __all__ = ["TargetReader"]
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from attention.messages import message
-from attention.models.layout import Architecture, Attention, FeedForward, Sizes, Stack, TextPart
-from attention.reading import PICTURE
+from attention.core.messages import message
+from attention.core.reading import PICTURE
+from attention.models.module_map import Architecture, Attention, FeedForward, Sizes, Stack, TextPart
 
 __all__ = ["ARCHITECTURES", "AS_DECODER", "AS_ENCODER", "TEXT_PARTS"]
 

@@ -20,7 +20,7 @@ from huggingface_hub import HfApi, get_session, hf_hub_url, hf_raise_for_status
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
-from attention.messages import message, messages
+from attention.core.messages import message, messages
 
 # No more often than this is it written how much has arrived.
 _TELL_SECONDS = 0.1

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from attention.messages import message
+from attention.core.messages import message
 
 __all__ = [
     "BESIDE",
@@ -233,7 +233,7 @@ def opened(file: Path, limit: int | None = None) -> Iterator[io.BufferedReader]:
         OSError: it cannot be opened.
         ValueError: it is something else, such as a pipe; it is too large; or it is a pointer to a file not fetched.
     """
-    # Opening a pipe would block.
+    # InitialSelection a pipe would block.
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as source:
         about = os.fstat(source.fileno())
         if not stat.S_ISREG(about.st_mode):

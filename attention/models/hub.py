@@ -22,7 +22,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from attention.messages import message
+from attention.core.messages import message
 from attention.models import bundled
 from attention.models.files import INDEX, MAX_BESIDE_BYTES, SINGLE, in_one_line, read_json, shown
 from attention.models.hub_line import HubError, Line, open_line

@@ -14,8 +14,8 @@ from pathlib import Path
 from select import select
 from typing import Any
 
-from attention.messages import message
-from attention.places import ROOT
+from attention.core.messages import message
+from attention.core.paths import ROOT
 
 __all__ = ["Cancelled", "HubError", "Line", "open_line"]
 

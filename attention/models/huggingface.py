@@ -21,24 +21,24 @@ from transformers import (
     AutoModelForSeq2SeqLM,
 )
 
-from attention import masks
-from attention.ablation import Change, Output
-from attention.masks import MaskName
-from attention.messages import message
+from attention.core import masks
+from attention.core.ablation import Change, Output
+from attention.core.masks import MaskName
+from attention.core.messages import message
+from attention.core.text import clean
+from attention.core.trace import Cut, Embeddings, ModelInfo, Token, Trace
 from attention.models.altering import Alteration
 from attention.models.architectures import Architecture, Stack, architecture_of, read_config
 from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch
-from attention.models.closed import refusal
 from attention.models.encoder_decoder import TargetReader
-from attention.models.other_stack import OtherDecoder, OtherStack
+from attention.models.generic_stack import OtherDecoder, OtherStack
+from attention.models.one_page import Insides
 from attention.models.own_attention import lead_through_recorder
 from attention.models.picture import PictureReader
 from attention.models.recorder import ATTENTION_NAME, altering, masking, recording
 from attention.models.stack import LayerStack, batch_traces, layers_of, shared
 from attention.models.tokens import TextReader
-from attention.one_page import Insides
-from attention.text import clean
-from attention.trace import Cut, Embeddings, ModelInfo, Token, Trace
+from attention.models.unknown_words import refusal
 
 __all__ = ["HuggingFaceModel", "check_size"]
 
@@ -77,7 +77,7 @@ class HuggingFaceModel:
     itself writes, always taking the most likely token, at most 64 of them. The mask applies to the encoder: the decoder
     never sees later tokens, and in cross-attention only padding is hidden.
 
-    A Vision Transformer reads a picture that is written as text: see ``attention.pixels`` and ``PictureReader``.
+    A Vision Transformer reads a picture that is written as text: see ``attention.core.pixels`` and ``PictureReader``.
     """
 
     def __init__(self, info: ModelInfo, folder: Path) -> None:

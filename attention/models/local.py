@@ -12,7 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from attention.messages import message
+from attention.core.messages import message
+from attention.core.reading import PICTURE
 from attention.models import hub
 from attention.models.architectures import architecture_of, info_from_config, info_of_offer, read_config
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
@@ -20,7 +21,6 @@ from attention.models.files import BESIDE, INDEX, check_vocabulary, in_one_line,
 from attention.models.hub import Damaged, HubError, Kept
 from attention.models.memory import check_fits
 from attention.models.store import OnProgress
-from attention.reading import PICTURE
 
 __all__ = ["MODEL_DIRS_VARIABLE", "Found", "fetch", "find", "load"]
 

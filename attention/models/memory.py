@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from attention.messages import message
-from attention.trace import ModelInfo
+from attention.core.messages import message
+from attention.core.trace import ModelInfo
 
 __all__ = ["MAX_MEMORY_VARIABLE", "Needed", "allowed_bytes", "check_fits"]
 

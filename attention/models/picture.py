@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from attention import pixels
-from attention.trace import Token
+from attention.core import pixels
+from attention.core.trace import Token
 
 __all__ = ["PictureReader"]
 
@@ -33,7 +33,7 @@ class PictureReader:
         """Return the model's input, of shape (1, colours, height, width).
 
         Raises:
-            ValueError: the text is not a picture; see ``attention.pixels``.
+            ValueError: the text is not a picture; see ``attention.core.pixels``.
         """
         levels = torch.from_numpy(pixels.shades(text))[None, None]
         resized = torch.nn.functional.interpolate(levels, size=self._size, mode="bilinear", align_corners=False)

@@ -13,13 +13,11 @@ import torch
 from numpy import ndarray as Array
 from transformers import Conv1D
 
-from attention import masks
-from attention.messages import message
-from attention.models import layout
-from attention.models.recorder import AttentionCall, note_added, note_lengths, note_turns
-from attention.positions import Rotary, sinusoidal
-from attention.structure import Branch, Structure, Sublayer
-from attention.trace import (
+from attention.core import masks
+from attention.core.messages import message
+from attention.core.positions import Rotary, sinusoidal
+from attention.core.structure import Branch, Structure, Sublayer
+from attention.core.trace import (
     AttentionKind,
     Embeddings,
     LayerTrace,
@@ -29,6 +27,8 @@ from attention.trace import (
     PositionTable,
     Projections,
 )
+from attention.models import module_map
+from attention.models.recorder import AttentionCall, note_added, note_lengths, note_turns
 
 __all__ = [
     "LayerStack",
@@ -76,7 +76,7 @@ class Parts:
 class LayerStack:
     """A stack of layers of a loaded model."""
 
-    def __init__(self, model: Any, names: layout.Stack) -> None:
+    def __init__(self, model: Any, names: module_map.Stack) -> None:
         """Find the parts."""
         self.module: Any = model if names.root is None else getattr(model, names.root)
         self._names = names
@@ -362,11 +362,11 @@ def _table(rows: Array) -> PositionTable:
     return PositionTable(rows, is_learned=not are_waves)
 
 
-def _structure(stack: Any, names: layout.Stack) -> Structure:
+def _structure(stack: Any, names: module_map.Stack) -> Structure:
     """Read from a stack's own modules what its layers are built of."""
     # The first layer may lack a norm that all others have.
     layer = layers_of(stack, names)[-1]
-    attentions: dict[Branch, layout.Attention | None] = {"self": names.attention, "cross": names.cross}
+    attentions: dict[Branch, module_map.Attention | None] = {"self": names.attention, "cross": names.cross}
     sublayers = [
         Sublayer(
             branch,
@@ -402,7 +402,7 @@ def _name_of(module: Any, norm: str | None) -> str:
     return "" if found is None else found.name
 
 
-def layers_of(stack: Any, names: layout.Stack) -> list[Any]:
+def layers_of(stack: Any, names: module_map.Stack) -> list[Any]:
     """Return the layers of a stack in the order in which they run; some are the same module again and again."""
     layers = list(attrgetter(names.layers)(stack))
     if names.shared is None:
@@ -413,7 +413,7 @@ def layers_of(stack: Any, names: layout.Stack) -> list[Any]:
     return [layer for group in groups for layer in getattr(group, names.shared)]
 
 
-def _watch(layer: Any, names: layout.Stack) -> None:
+def _watch(layer: Any, names: module_map.Stack) -> None:
     """Note how long the vectors are that come after each attention of a layer."""
     if names.is_parallel:
         return
@@ -434,7 +434,7 @@ def _part(module: Any, name: str | None) -> torch.nn.Module | None:
     return None if name is None else _parts(module).get(name)
 
 
-def _attention(layer: Any, stack: layout.Stack, names: layout.Attention, n_heads: int) -> Parts:
+def _attention(layer: Any, stack: module_map.Stack, names: module_map.Attention, n_heads: int) -> Parts:
     """Find the parts of an attention module, and have its calls recorded whole."""
     module = attrgetter(names.query.rpartition(".")[0])(layer)
     attrgetter(names.output)(layer).register_forward_hook(note_added)
@@ -456,7 +456,7 @@ def _attention(layer: Any, stack: layout.Stack, names: layout.Attention, n_heads
     )
 
 
-def _projections(layer: Any, names: layout.Attention, n_heads: int) -> Projections:
+def _projections(layer: Any, names: module_map.Attention, n_heads: int) -> Projections:
     W_O, b_O = linear_of(attrgetter(names.output)(layer))
     if names.query == names.key == names.value:
         weight, bias = linear_of(attrgetter(names.query)(layer))

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from attention.messages import message
+from attention.core.messages import message
 from attention.models.files import BESIDE, INDEX, SINGLE, opened
 
 __all__ = [

@@ -17,11 +17,11 @@ from typing import Any, Literal
 from tokenizers import Encoding, Tokenizer, decoders, models
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from attention.messages import message
+from attention.core.messages import message
+from attention.core.text import clean, last_words
+from attention.core.trace import Cut, Token
+from attention.core.words import SPACE
 from attention.models import byte_level
-from attention.text import clean, last_words
-from attention.trace import Cut, Token
-from attention.words import SPACE
 
 __all__ = ["TextReader", "is_panic"]
 

@@ -46,16 +46,15 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 from numpy.typing import ArrayLike
 
-from attention import masks
-from attention.ablation import Change, Output, replaced
-from attention.masks import MaskName
-from attention.messages import message
-from attention.models.base import Batch, Encoded, check_batch
-from attention.places import ASSETS
-from attention.positions import waves
-from attention.structure import Structure, Sublayer
-from attention.text import clean, last_words
-from attention.trace import (
+from attention.core import masks
+from attention.core.ablation import Change, Output, replaced
+from attention.core.masks import MaskName
+from attention.core.messages import message
+from attention.core.paths import ASSETS
+from attention.core.positions import waves
+from attention.core.structure import Structure, Sublayer
+from attention.core.text import clean, last_words
+from attention.core.trace import (
     Cut,
     Embeddings,
     LayerTrace,
@@ -66,6 +65,7 @@ from attention.trace import (
     Token,
     Trace,
 )
+from attention.models.base import Batch, Encoded, check_batch
 
 __all__ = ["FEATURES", "PROJECTIONS", "TOY_INFO", "ToyModel", "describe", "is_guessed", "read_lexicon", "split_words"]
 
@@ -502,7 +502,7 @@ class ToyModel:
 def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) -> LayerTrace:
     """Run the layer, head by head and word by word, in float64.
 
-    It deliberately does not use ``attention.steps``: otherwise ``Trace.check()`` and
+    It deliberately does not use ``attention.core.steps``: otherwise ``Trace.check()`` and
     ``LayerTrace.check_projections()`` would compare a computation with itself.
     """
     exact, n_tokens = inputs.astype(np.float64), len(inputs)

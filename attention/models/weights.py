@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attention.messages import message
+from attention.core.messages import message
+from attention.core.paths import ASSETS
 from attention.models.base import ModelUnavailableError
 from attention.models.files import BESIDE, INDEX
 from attention.models.store import cache_dir, sha256
-from attention.places import ASSETS
 
 __all__ = ["WeightsSource", "Wheel", "checked", "fetched_folder", "is_there", "locate", "may_be_fetched", "own_folder"]
 
@@ -51,7 +51,7 @@ class WeightsSource:
     sha256: str
     companions: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)
-    # Whether it is a GGUF file, which has to be unpacked before it can be read: see ``attention.models.convert``.
+    # Whether it is a GGUF file, which has to be unpacked before it can be read: see ``attention.models.unpacking``.
     is_packed: bool = False
     # What the package is installed from.
     wheel: Wheel | None = None

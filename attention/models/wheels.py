@@ -14,7 +14,7 @@ import time
 import zipfile
 from pathlib import Path
 
-from attention.messages import message
+from attention.core.messages import message
 from attention.models.base import ModelUnavailableError
 from attention.models.store import OnProgress, Progress, new_folder, put_in_place
 from attention.models.weights import (

@@ -19,15 +19,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from attention.given import integer, integers
-from attention.messages import message
+from attention.core.given import integer, integers
+from attention.core.messages import message
+from attention.core.trace import Trace
 from attention.show.arrays import of_arrays, of_parts
 from attention.show.figures import atlas_of, head_of
 from attention.show.output import Shown
 from attention.show.pages import compared, neurons, one_step
 from attention.show.views import lines, tiles
 from attention.show.weights import MOST_WEIGHTS, Weights, of_trace
-from attention.trace import Trace
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

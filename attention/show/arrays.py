@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray as Array
 
-from attention.given import integer, printable
+from attention.core.given import integer, printable
+from attention.core.trace import Part
 from attention.show.weights import PART_NAMES, Weights
-from attention.trace import Part
 
 __all__ = ["of_arrays", "of_parts"]
 

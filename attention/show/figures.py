@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attention.core.messages import message
 from attention.figures.heatmaps import atlas_heatmap, head_heatmap
-from attention.messages import message
 from attention.show.weights import Weights
 
 if TYPE_CHECKING:

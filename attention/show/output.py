@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from attention.messages import language
-from attention.page_file import plain
+from attention.core.messages import language
+from attention.page.page_file import plain
 from attention.show.packed import deflated
 
 __all__ = ["Shown", "html_of"]

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from attention.blocks import Blocks, Heading, Picture, Prose, Row
-from attention.content import neuron_view, step_by_step
-from attention.content.pane import Pane, proven
+from attention.core.messages import message
+from attention.core.trace import Trace
 from attention.figures import assets
 from attention.figures.matrix import Cell
 from attention.figures.neuron import NEURON
 from attention.lesson.compare import Comparison, Side, side_of, tell
-from attention.lesson.opening import first_place, first_word
+from attention.lesson.head_context import HeadContext
+from attention.lesson.initial_selection import first_place, first_word
 from attention.lesson.proof import prove
-from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
-from attention.messages import message
-from attention.page_file import drawn, page_css, plain
-from attention.pages import NEURON_VIEW, STEP_BY_STEP
+from attention.page.blocks import Blocks, Heading, Picture, Prose, Row
+from attention.page.content import neuron_view, step_by_step
+from attention.page.content.pane import Pane, proven
+from attention.page.page_file import drawn, page_css, plain
+from attention.page.pages import NEURON_VIEW, STEP_BY_STEP
+from attention.page.view import View
 from attention.show.output import Shown, html_of
 from attention.show.packed import deflated
 from attention.show.views import around
-from attention.trace import Trace
-from attention.view import View
 
 __all__ = ["compared", "neurons", "one_step", "shown_blocks"]
 
@@ -101,12 +101,12 @@ def shown_blocks(summary: str, blocks: Blocks) -> Shown:
     return Shown(html_of(code, given, deflated(b""), instead), summary)
 
 
-def _scene(trace: Trace, layer: int | None, head: int | None, word: int | None) -> Scene:
+def _scene(trace: Trace, layer: int | None, head: int | None, word: int | None) -> HeadContext:
     info = trace.info
     first_layer, first_head = first_place(info, trace.text)
     if layer is not None or head is not None:
         first_layer, first_head = info.default_layer, info.default_head
-    return Scene(
+    return HeadContext(
         trace,
         first_layer if layer is None else _within("layer", layer, len(trace.layers)),
         first_head if head is None else _within("head", head, info.n_heads),
@@ -120,15 +120,15 @@ def _within(noun: str, number: int, count: int) -> int:
     return number
 
 
-def _pane(scene: Scene) -> Pane:
+def _pane(scene: HeadContext) -> Pane:
     return Pane(scene.info, is_other=False, scene=scene, proof=prove(scene.trace))
 
 
-def _title(scene: Scene) -> str:
+def _title(scene: HeadContext) -> str:
     return f"{scene.place}: {scene.trace.text}"
 
 
-def _side(scene: Scene, which: str) -> Side:
+def _side(scene: HeadContext, which: str) -> Side:
     names = {
         "first": (message("The first text"), message("the first text")),
         "second": (message("The second text"), message("the second text")),

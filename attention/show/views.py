@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from attention.core.messages import message, messages
+from attention.core.paths import ASSETS
 from attention.figures import assets
 from attention.figures.format import number
 from attention.figures.head_view import HEAD_COLOURS, THRESHOLDS
-from attention.messages import message, messages
-from attention.page_file import plain, theme
-from attention.places import ASSETS
+from attention.page.page_file import plain, theme
 from attention.show.output import Shown, html_of
 from attention.show.packed import Packed
 from attention.show.weights import Weights

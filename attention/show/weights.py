@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message
+from attention.core.trace import Part, Trace
 from attention.figures.head_view import SLACK
-from attention.messages import message
-from attention.segments import groups
-from attention.trace import Part, Trace
+from attention.measures.segments import groups
 
 __all__ = ["MOST_WEIGHTS", "PART_NAMES", "Weights", "of_trace"]
 

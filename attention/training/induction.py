@@ -8,7 +8,7 @@ read the same sequences and take the same number of steps. They have heads and n
 no norms. Positions are told by sinusoids (Vaswani et al. 2017, section 3.5), which are added to what
 queries and keys are made from, and to nothing else (Press et al. 2021, "Shortformer", section 5).
 
-A checkpoint is written after every so many steps (see ``attention.jobs``).
+A checkpoint is written after every so many steps (see ``attention.training.jobs``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from attention.induction import (
+from attention.measures.induction import prefix_matching
+from attention.training.induction_results import (
     BATCH,
     EVERY,
     EXAMPLE,
@@ -36,8 +37,7 @@ from attention.induction import (
     STEPS,
     Checkpoint,
 )
-from attention.jobs import give_way, write_frame
-from attention.measures.induction import prefix_matching
+from attention.training.jobs import give_way, write_frame
 
 __all__ = ["Network", "measure", "sequences", "train"]
 

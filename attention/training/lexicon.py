@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from attention.places import ASSETS
+from attention.core.paths import ASSETS
 
 __all__ = [
     "ADVERBS",

@@ -7,7 +7,7 @@ reads the residual stream through a norm and adds to it (Xiong et al. 2020, "pre
 to the vocabulary. Without a text, it reads the story that comes with the project.
 
 What it is, what it does and what it writes is written to the standard output after every so many steps (see
-``attention.jobs``). The text itself is kept nowhere, and no error quotes it.
+``attention.training.jobs``). The text itself is kept nowhere, and no error quotes it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from attention.jobs import give_way, write_frame
-from attention.writing import (
+from attention.training.jobs import give_way, write_frame
+from attention.training.writing_results import (
     BATCH,
     CONTEXT,
     DEPTHS,

@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 
+from attention.core.steps import softmax
 from attention.figures.atlas import Atlas, Tiles, by_layer
-from attention.steps import softmax
 from tests.bench.report import undisturbed
 
 N_LAYERS, N_HEADS, N_TOKENS = 12, 12, 64

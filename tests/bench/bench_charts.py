@@ -8,8 +8,8 @@ import time
 
 from playwright.sync_api import Page, expect, sync_playwright
 
+from attention.answer.files import kept_file
 from attention.figures.charts import Chart
-from attention.ui.files import kept_file
 from tests.bench.report import kib, ms, undisturbed
 from tests.browser.chromium import launch_options
 from tests.kinds_of_charts import KINDS

@@ -11,7 +11,7 @@ import numpy as np
 import psutil
 import pytest
 
-from attention.lesson.opening import first_place
+from attention.lesson.initial_selection import first_place
 from attention.models import load
 from tests.bench.client import STEP_PAGE, Drawn, Visitor
 from tests.bench.report import ms, p95, undisturbed

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import statistics
 
-from attention.labs import LABS, Lab
 from attention.models import list_models
-from attention.pages import OF_LABS
-from attention.parameters import Context
+from attention.page.labs import LABS, Lab
+from attention.page.pages import OF_LABS
+from attention.page.parameters import Context
 from tests.bench.client import PageError, Visitor
 from tests.bench.report import undisturbed
 from tests.browser.server import AppServer

@@ -13,8 +13,8 @@ import time
 import numpy as np
 import torch
 
-from attention import corpus
-from attention.study import Run, Study
+from attention.experiments import corpus
+from attention.experiments.study import Run, Study
 from tests.bench.report import ms, undisturbed
 
 MAX_RATIO = 1.15

@@ -11,8 +11,8 @@ import numpy as np
 import psutil
 import pytest
 
+from attention.core.masks import MASK_NAMES
 from attention.lesson.steps import keys
-from attention.masks import MASK_NAMES
 from tests.bench.client import STEP_PAGE, Visitor
 from tests.bench.report import mib, undisturbed
 from tests.bench.walk import MODELS

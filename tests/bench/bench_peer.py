@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from attention.export import atlas_html, head_view_html
+from attention.core.steps import softmax
 from attention.figures.atlas import Atlas, Tiles, by_layer
 from attention.figures.head_view import HeadLines, HeadView
-from attention.steps import softmax
+from attention.page.figure_files import atlas_html, head_view_html
 from tests.bench import peer
 from tests.bench.report import kib, ms
 from tests.browser.chromium import launch_options

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attention.lesson.proof import prove
-from attention.models import convert, load
+from attention.models import load, unpacking
 from attention.models.bundled import SMOLLM2
 from tests.bench.report import ms, undisturbed
 
@@ -58,7 +58,7 @@ def plain_decoder(decoder):
     """The decoder's weights in the same memory, the final norm in its place again, under transformers' own SDPA."""
     from transformers import AutoConfig, AutoModel
 
-    config = AutoConfig.from_pretrained(convert.unpacked(SMOLLM2.weights), local_files_only=True)
+    config = AutoConfig.from_pretrained(unpacking.unpacked(SMOLLM2.weights), local_files_only=True)
     twin = AutoModel.from_config(config, attn_implementation="sdpa").eval()
     parameters = {**decoder._stack.module.state_dict(), "norm.weight": decoder._final_norm.weight}
     twin.load_state_dict(parameters, assign=True)

@@ -12,13 +12,13 @@ import time
 import pytest
 import torch
 
-from attention.induction import JOB, N_STARTS, PLACES, STEPS
-from attention.labs.train_one import LEAST
-from attention.messages import messages
+from attention.core.messages import messages
+from attention.page.labs.train_one import LEAST
 from attention.training.induction import train
+from attention.training.induction_results import JOB, N_STARTS, PLACES, STEPS
 from attention.training.writing import train as train_on
-from attention.writing import DEPTHS, bundled
-from attention.writing import JOB as WRITING
+from attention.training.writing_results import DEPTHS, bundled
+from attention.training.writing_results import JOB as WRITING
 
 UPPER, SINGLE = PLACES.index((0, 1)), PLACES.index((1, 0))
 # Of the tokens of second halves, so many are told right with two layers, and with one.

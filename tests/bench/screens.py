@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 from urllib.parse import urlsplit
 
-from attention.ui.server import raise_descriptor_limit
+from attention.app.server import raise_descriptor_limit
 
 __all__ = ["ROOM", "Screens", "Seen", "watched"]
 

@@ -21,7 +21,7 @@ def main() -> None:
 
     models.load = load_when_let
     # Takes the function above where it would have taken the other.
-    from attention.ui.__main__ import main as serve
+    from attention.app.__main__ import main as serve
 
     sys.argv[1:] = options
     serve()

@@ -18,7 +18,7 @@ from tests.ports import free_port
 ROOT = Path(__file__).resolve().parents[2]
 START_TIMEOUT = 60.0
 # For this machine alone.
-LOCAL = (sys.executable, "-m", "attention.ui", "--server.port=PORT", "--server.address=127.0.0.1")
+LOCAL = (sys.executable, "-m", "attention.app", "--server.port=PORT", "--server.address=127.0.0.1")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 from playwright.sync_api import Download, Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
-from attention.pages import MODELS, PAGES
+from attention.page.pages import MODELS, PAGES
 
 STEP_PAGE = "step_by_step"
 # The first page of a new server waits for torch and the weights.

@@ -9,10 +9,10 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from attention.blocks import Picture
 from attention.figures import charts
 from attention.figures.charts import Chart
-from attention.page_file import page
+from attention.page.blocks import Picture
+from attention.page.page_file import page
 from tests.kinds_of_charts import HOSTILE, KINDS
 
 

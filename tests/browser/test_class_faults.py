@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from attention.room.questions import QUESTIONS
+from attention.lesson.questions import QUESTIONS
 from tests.browser.classroom import PHONE, Alone, Pupil, Teacher
 
 

@@ -6,7 +6,7 @@ from itertools import chain
 import pytest
 from playwright.sync_api import expect
 
-from attention.five_ways import WAYS, run
+from attention.experiments.five_ways import WAYS, run
 from attention.lesson.five_ways import shape_table
 
 TEXT = "Two small birds sing"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attention.pixels import GREYS, SIDE
-from attention.reading import DIGITS, PICTURE
+from attention.core.pixels import GREYS, SIDE
+from attention.core.reading import DIGITS, PICTURE
 from tests.browser.line import Line
 from tests.browser.looks import NARROW, WIDE, expect_to_fit
 from tests.browser.tab import TWO_FRAMES

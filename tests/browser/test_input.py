@@ -6,8 +6,8 @@ from itertools import cycle
 import pytest
 from playwright.sync_api import expect
 
-from attention.lesson.opening import first_place
-from attention.text import clean, shorten
+from attention.core.text import clean, shorten
+from attention.lesson.initial_selection import first_place
 from tests.browser.tab import drawn_weights
 
 NASTY = {

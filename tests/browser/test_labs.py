@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.models import list_models
-from attention.pages import OF_LABS
-from attention.parameters import Choice, Context
-from attention.settings import MODEL
+from attention.page.pages import OF_LABS
+from attention.page.parameters import Choice, Context
+from attention.page.settings import MODEL
 from tests.browser.looks import NARROW, WIDE, check, expect_to_fit, look
 
 SENTENCE = "Nine small boats left the harbour"

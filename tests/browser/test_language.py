@@ -7,16 +7,16 @@ from functools import cache
 import pytest
 from playwright.sync_api import expect
 
-from attention import corpus
-from attention.five_ways import WAYS
-from attention.labs import vector_moves
+from attention.core.masks import MASK_NAMES
+from attention.core.messages import VARIABLE
+from attention.experiments import corpus
+from attention.experiments.five_ways import WAYS
 from attention.lesson import steps
 from attention.lesson.survey import SORT_NAMES
 from attention.lesson.syntax_check import MEANINGS
-from attention.masks import MASK_NAMES
-from attention.messages import VARIABLE
 from attention.models.toy import FEATURES
-from attention.pages import (
+from attention.page.labs import vector_moves
+from attention.page.pages import (
     ALL_HEADS,
     CODE_LAB,
     COMPARE,

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from attention import corpus
+from attention.experiments import corpus
+from attention.experiments.study import Run, Study
 from attention.measures.summaries import summarise
-from attention.study import Run, Study
 from tests.browser.looks import check
 from tests.browser.server import serve
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from attention.lesson.opening import first_place
+from attention.lesson.initial_selection import first_place
 from tests.browser.looks import check
 from tests.browser.tab import is_rounded, is_said
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attention.pages import OF_LABS
+from attention.page.pages import OF_LABS
 from tests.notebooks import code_of, run_here
 
 SENTENCE = "The otter <b>slept</b> & $x$"

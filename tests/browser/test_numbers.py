@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attention.lesson.opening import first_place
+from attention.core.steps import output_projection
+from attention.lesson.initial_selection import first_place
 from attention.lesson.steps import keys
-from attention.steps import output_projection
 from tests.browser.tab import Picture, is_rounded, parse
 
 MODELS = ["toy", "minilm-l6"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attention.order import first_head
+from attention.experiments.shuffled import first_head
 
 SENTENCE = "Nine small boats left"
 HEAD = 1

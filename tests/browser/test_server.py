@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from attention.ui.hosts import own_address
+from attention.answer.hosts import own_address
 from tests.browser.server import ROOT, serve
 
 SCHOOL = "https://school.example"
@@ -271,7 +271,7 @@ def test_a_page_takes_nothing_from_elsewhere(server, elsewhere, bare_page):
 
 def test_an_option_that_there_is_not_is_named():
     done = subprocess.run(
-        [sys.executable, "-m", "attention.ui", "--server.nonsense=1"],
+        [sys.executable, "-m", "attention.app", "--server.nonsense=1"],
         cwd=ROOT,
         capture_output=True,
         text=True,

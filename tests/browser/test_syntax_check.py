@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from attention import corpus
+from attention.experiments import corpus
+from attention.experiments.study import Run
+from attention.experiments.syntax import SyntaxCheck, word_weights
 from attention.lesson.syntax_check import examples
-from attention.study import Run
-from attention.syntax import SyntaxCheck, word_weights
 from tests.browser.looks import check
 
 PAGE = "syntax_check"

@@ -6,8 +6,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from attention.induction import EVERY
 from attention.training.induction import train
+from attention.training.induction_results import EVERY
 from tests.browser.looks import check, expect_to_fit
 from tests.browser.test_labs import show
 

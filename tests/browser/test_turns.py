@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from attention.lesson.opening import first_place
+from attention.lesson.initial_selection import first_place
 from tests.bench.client import STEP_PAGE, Visitor, visited
 from tests.browser.server import serve
 

@@ -7,9 +7,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from attention.answer.generated_files import give
 from attention.lesson.steps import STEPS
-from attention.pages import STEP_BY_STEP
-from attention.ui.made import give
+from attention.page.pages import STEP_BY_STEP
 
 TEXT = "The animal didn't cross the street because it was too tired <b>& slept</b> שלום"
 MODELS = {"toy": TEXT, "minilm-l6": TEXT, "translator-fr-en": "le chat noir dort"}

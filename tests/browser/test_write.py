@@ -7,7 +7,7 @@ import torch
 from playwright.sync_api import expect
 
 from attention.training.writing import train
-from attention.writing import DEPTHS, MOMENTS, read
+from attention.training.writing_results import DEPTHS, MOMENTS, read
 from tests.browser.looks import check, expect_to_fit
 from tests.browser.test_labs import show
 

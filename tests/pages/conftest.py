@@ -10,12 +10,12 @@ from urllib.parse import parse_qsl, urlencode
 import pandas as pd
 import pytest
 
-from attention import corpus
-from attention.labs import LABS
-from attention.pages import PAGES
-from attention.ui import page as pages
-from attention.ui import state
-from attention.ui.jobs import jobs
+from attention.answer import page as pages
+from attention.answer import state
+from attention.answer.jobs import jobs
+from attention.experiments import corpus
+from attention.page.labs import LABS
+from attention.page.pages import PAGES
 from tests.until import until
 
 STEP_PAGE = "pages/step_by_step.py"
@@ -28,13 +28,13 @@ SESSION = "somebody"
 def _own_jobs(tmp_path_factory):
     """What is measured in a test is not what the developer's own app shows next, nor the other way round."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("attention.ui.jobs.cache_dir", tmp_path_factory.getbasetemp)
+        patch.setattr("attention.answer.jobs.cache_dir", tmp_path_factory.getbasetemp)
         # On a busy machine a job may take longer than a visitor would wait, and looks are further apart.
-        patch.setattr("attention.jobs.PATIENCE", PATIENCE)
+        patch.setattr("attention.training.jobs.PATIENCE", PATIENCE)
         # So may what is measured on many sentences, of which a test sees no more than what comes of it.
-        patch.setattr("attention.ui.page.LOOK_SECONDS", PATIENCE)
-        patch.setattr("attention.jobs.Timer", lambda seconds, *others: Timer(max(seconds, PATIENCE), *others))
-        jobs.clear()
+        patch.setattr("attention.answer.page.LOOK_SECONDS", PATIENCE)
+        patch.setattr("attention.training.jobs.Timer", lambda seconds, *others: Timer(max(seconds, PATIENCE), *others))
+        jobs.cache_clear()
         yield
 
 

@@ -1,8 +1,8 @@
 """A page of the tests: all that is known of its parameter is its declaration."""
 
-from attention.blocks import Option, Setting
-from attention.pages import Page
-from attention.parameters import Choice, Number, Parameter
+from attention.page.blocks import Option, Setting
+from attention.page.pages import Page
+from attention.page.parameters import Choice, Number, Parameter
 
 COLOUR: Parameter[str] = Parameter("colour", Choice(lambda _: ("red", "green", "blue")), "red", resets=("shade",))
 SHADE: Parameter[int | None] = Parameter("shade", Number(lambda context: context.info.n_heads, first=1), None)

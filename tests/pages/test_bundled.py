@@ -3,15 +3,15 @@
 from dataclasses import replace
 
 import pytest
-import streamlit as st
 
+from attention.answer.cache import shelf
+from attention.core.reading import Reading
 from attention.models import bundled, list_models
 from attention.models.architectures import info_from_config
 from attention.models.bundled import Bundled, Invitation
 from attention.models.store import sha256
 from attention.models.weights import WeightsSource
-from attention.reading import Reading
-from attention.ui.cache import shelf
+from tests.pages.forgetting import forget
 from tests.tiny_models import make
 
 MODEL = "tiny-bert"
@@ -65,9 +65,9 @@ def add(folder, monkeypatch):
         monkeypatch.setattr(bundled, "MODELS", (*bundled.MODELS, entry))
         return entry
 
-    st.cache_resource.clear()
+    forget()
     yield add_
-    st.cache_resource.clear()
+    forget()
 
 
 @pytest.mark.parametrize("page", PAGES)

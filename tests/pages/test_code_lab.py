@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention.five_ways import WAYS, why_not
+from attention.experiments.five_ways import WAYS, why_not
 from tests.loaded import load
 
 PAGE = "pages/code_lab.py"

@@ -8,12 +8,12 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 import pytest
 
-from attention.content import compare
+from attention.answer import asked, generated_files
+from attention.classroom.drawing import Shown, guess_of, show
+from attention.classroom.submission import place_of
 from attention.figures.assets import AT_REST
 from attention.models import get_info, load
-from attention.ui import asked, made
-from attention.ui.handed_in import place_of
-from attention.ui.room_drawing import Shown, guess_of, show
+from attention.page.content import compare
 from tests.notebooks import code_of, run_here
 
 PAGE = "pages/compare.py"
@@ -153,7 +153,7 @@ def test_where_only_one_sentence_has_a_word_there_is_nothing_to_guess(open_page)
 
 def file_of(rest, **link):
     """A file of the page of a link, as a browser takes it."""
-    answer = asked.answer(made.give, "GET", f"compare/now/{rest}", link, {})
+    answer = asked.answer(generated_files.give, "GET", f"compare/now/{rest}", link, {})
     assert answer.status_code == 200
     return answer.body.decode()
 
@@ -223,7 +223,7 @@ def test_its_notebook_has_the_head_that_the_page_shows(open_page, link):
 def test_its_difference_is_a_file_with_the_numbers_of_the_picture(open_page):
     shown = open_page(PAGE)
     path, _, query = shown.files["difference.csv"].removeprefix("./_attention/file/").partition("?")
-    answer = asked.answer(made.give, "GET", path, dict(parse_qsl(query)), {})
+    answer = asked.answer(generated_files.give, "GET", path, dict(parse_qsl(query)), {})
     _, *rows = [line.split(",") for line in answer.body.decode("utf-8-sig").splitlines()]
     written = np.array([[float(cell or "nan") for cell in row[1:]] for row in rows])
     drawn = np.frombuffer(base64.b64decode(shown.component("difference")["values"]), "<f4").reshape(written.shape)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from attention.costs import JOB
-from attention.labs.cost import COST, LAB
-from attention.pages import OF_LABS
-from attention.ui.jobs import follows, jobs
+from attention.answer.jobs import follows, jobs
+from attention.experiments.costs import JOB
+from attention.page.labs.cost import COST, LAB
+from attention.page.pages import OF_LABS
 from tests.pages.conftest import PATIENCE
 from tests.pages.test_memory import fetch, is_refused
 from tests.until import until

@@ -4,14 +4,14 @@ from itertools import product
 
 import pytest
 
-from attention.masks import MASK_NAMES
+from attention.answer import state
+from attention.core.masks import MASK_NAMES
+from attention.core.reading import PICTURE
+from attention.core.trace import PARTS
 from attention.models import list_models
-from attention.pages import ALL_HEADS, CODE_LAB, NEURON_VIEW, PAGES, STEP_BY_STEP
-from attention.reading import PICTURE
-from attention.settings import MODEL
-from attention.trace import PARTS
-from attention.ui import state
-from attention.view import View
+from attention.page.pages import ALL_HEADS, CODE_LAB, NEURON_VIEW, PAGES, STEP_BY_STEP
+from attention.page.settings import MODEL
+from attention.page.view import View
 from tests.sweep import sweep
 
 MODELS = {info.model_id: info for info in list_models()}
@@ -97,7 +97,7 @@ def test_another_model_lets_go_of_what_it_does_not_take(first, second):
     for mask in MASK_NAMES:
         before, _ = View.from_query({"model": first, "mask": mask}, STEP_BY_STEP, MODELS)
         with state.visiting(state.opened(STEP_BY_STEP, before.to_query(), lambda view: view, {})) as visit:
-            state.set(MODEL, second)
+            state.choose(MODEL, second)
         after, said = visit.view, visit.notices
         (wanted, _, _), _ = taken(MODELS[second], {"mask": before.mask, "pair": "", "part": "encoder"})
         assert (after.model, after.mask, said) == (second, wanted, [])

@@ -4,13 +4,13 @@ import re
 import shutil
 
 import pytest
-import streamlit as st
 
-from attention.lesson.guess import words_of
-from attention.lesson.opening import first_place
+from attention.lesson.initial_selection import first_place
+from attention.lesson.quiz import words_of
 from attention.models import ModelUnavailableError, bundled, list_models, load, weights
 from attention.models.toy import ToyModel
 from tests import loaded
+from tests.pages.forgetting import forget
 
 MODELS = {info.model_id: info for info in list_models()}
 SECRET = "xylophone quarantine"
@@ -87,9 +87,9 @@ def test_the_decoder_is_not_loaded_but_there_is_a_way_to_it(open_page):
 def own_weights(tmp_path, monkeypatch):
     """Let the server look for weights in a folder of our own, and forget afterwards what it found."""
     monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(tmp_path))
-    st.cache_resource.clear()
+    forget()
     yield tmp_path / "minilm-l6"
-    st.cache_resource.clear()
+    forget()
 
 
 def reason_for(folder):
@@ -147,10 +147,10 @@ def failing_toy(monkeypatch):
     def trace(self, text, pair=None, *, mask=None):
         raise RuntimeError(f"cannot run on {text!r}")
 
-    st.cache_resource.clear()
+    forget()
     monkeypatch.setattr(ToyModel, "trace", trace)
     yield
-    st.cache_resource.clear()
+    forget()
 
 
 def test_the_log_of_a_failing_model_does_not_hold_what_was_typed(open_page, failing_toy, capfd, caplog):

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from attention.pages import MANY_SENTENCES, PAGES, STEP_BY_STEP, SYNTAX_CHECK
-from attention.parameters import Context
-from attention.view import View
+from attention.page.pages import MANY_SENTENCES, PAGES, STEP_BY_STEP, SYNTAX_CHECK
+from attention.page.parameters import Context
+from attention.page.view import View
 from tests.hostile import INFOS, PARAMETERS, SECRET, links, one
 from tests.pages.test_memory import fetch, is_refused
 from tests.sweep import sweep

@@ -2,11 +2,11 @@
 
 import pytest
 
-from attention.labs.one_or_many import CUT
 from attention.models import list_models
-from attention.pages import OF_LABS
-from attention.parameters import Context
-from attention.settings import HEAD, LAYER, WORD
+from attention.page.labs.one_or_many import CUT
+from attention.page.pages import OF_LABS
+from attention.page.parameters import Context
+from attention.page.settings import HEAD, LAYER, WORD
 from tests.pages.test_memory import fetch, is_refused
 from tests.sweep import sweep
 

@@ -3,15 +3,15 @@
 import json
 
 import pytest
-import streamlit as st
 import torch
 from transformers import BertConfig, BertModel
 
+from attention.answer import cache
 from attention.models import hub, local
 from attention.models.memory import MAX_MEMORY_VARIABLE
-from attention.pages import STEP_BY_STEP
-from attention.ui import cache
+from attention.page.pages import STEP_BY_STEP
 from tests import tiny_models
+from tests.pages.forgetting import forget
 
 N_LAYERS, N_HEADS, D_MODEL, N_TOKENS = 24, 16, 1024, 512
 # Each letter is a token of the small vocabulary; two more begin and end the text.
@@ -37,9 +37,9 @@ def large(tmp_path, monkeypatch):
     monkeypatch.setenv(hub.HUB_DIR_VARIABLE, str(tmp_path / "hub"))
     monkeypatch.setenv(local.MODEL_DIRS_VARIABLE, str(folder))
     monkeypatch.setenv(MAX_MEMORY_VARIABLE, "2000")
-    st.cache_resource.clear()
+    forget()
     yield folder.name
-    st.cache_resource.clear()
+    forget()
 
 
 @pytest.mark.slow

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention.answer import asked, numbers
+from attention.answer.files import NUMBERS
 from attention.models import load
-from attention.ui import asked, numbers
-from attention.ui.files import NUMBERS
 
 TEXT = "It was 50 % & more? #1 + ümlaut / 猫"
 

@@ -5,11 +5,11 @@ from base64 import b64encode
 
 import pytest
 
-from attention import corpus
-from attention.corpus import MAX_LINES
+from attention.answer.running import measurements, own_files
+from attention.experiments import corpus
+from attention.experiments.corpus import MAX_LINES
 from attention.models import load
-from attention.settings import FILE, HOLD
-from attention.ui.running import measurements, own_files
+from attention.page.settings import FILE, HOLD
 from tests.sweep import sweep
 
 PAGE = "pages/many_sentences.py"
@@ -124,7 +124,7 @@ def test_a_cancelled_study_shows_what_it_has_and_goes_on_when_asked(open_page):
 
 def test_while_it_is_measured_the_page_says_how_far_that_is_and_can_cancel_it(open_page, monkeypatch):
     # As if there were no time to carry it on.
-    monkeypatch.setattr("attention.ui.page.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("attention.answer.page.LOOK_SECONDS", 0.0)
     shown = upload(open_page(PAGE, model="toy"), b"A cat sat.\nTwo birds flew.")
     bar = shown.component("measuring")
     assert (bar["share"], bar["stops"]) == (0.0, "Cancel")

@@ -9,12 +9,12 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-import streamlit as st
 
+from attention.answer import asked, cache, downloads, generated_files, running
+from attention.answer.files import FILES
 from attention.models import hub, local
-from attention.ui import asked, cache, downloads, made, running
-from attention.ui.files import FILES
 from tests import tiny_models
+from tests.pages.forgetting import forget
 from tests.sweep import sweep
 
 PAGES = ("app", "pages/step_by_step", "pages/all_heads", "pages/neuron_view", "pages/compare", "pages/code_lab")
@@ -27,15 +27,15 @@ def alone(tmp_path, monkeypatch):
     """No models but the bundled ones, and nothing of another test in memory."""
     monkeypatch.setenv(hub.HUB_DIR_VARIABLE, str(tmp_path / "hub"))
     monkeypatch.delenv(local.MODEL_DIRS_VARIABLE, raising=False)
-    st.cache_resource.clear()
+    forget()
     yield
-    st.cache_resource.clear()
+    forget()
 
 
 def fetch(address):
     """Ask for a file as a browser does."""
     path, _, query = address.removeprefix(f"./{FILES}/").partition("?")
-    answer = asked.answer(made.give, "GET", path, dict(parse_qsl(query, keep_blank_values=True)), {})
+    answer = asked.answer(generated_files.give, "GET", path, dict(parse_qsl(query, keep_blank_values=True)), {})
     assert answer.status_code == 200
     return answer.body
 
@@ -66,7 +66,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def traces():
-    return [recorded.trace for recorded, _ in cache._caches().traces._things.values()]
+    return [recorded.trace for recorded in cache._caches().traces._things.values()]
 
 
 def watch():
@@ -160,7 +160,7 @@ def test_a_file_of_a_model_that_is_gone_says_so(open_page, folder, caplog, page)
     makers = files(shown)
     assert makers
     shutil.rmtree(folder)
-    st.cache_resource.clear()
+    forget()
     for name, make in makers.items():
         told = explanation_in(name, make())
         assert is_refused(told)
@@ -195,7 +195,7 @@ def test_whatever_goes_wrong_in_making_a_file_is_said_in_it_and_the_log_holds_no
 def test_what_is_no_longer_in_memory_is_measured_once_more(open_page, few_sentences):
     make = files(open_page("pages/many_sentences.py", model="toy"))["many-sentences.csv"]
     before = make()
-    running.measurements.clear()
+    running.measurements.cache_clear()
     assert make() == before
     assert not is_refused(before)
 

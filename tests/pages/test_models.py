@@ -7,13 +7,13 @@ import shutil
 from contextlib import contextmanager
 
 import pytest
-import streamlit as st
 from safetensors.numpy import load_file, save_file
 
-from attention.content.registry import CONTENTS
 from attention.models import bundled, find_others, hub, list_models, local, store, weights
-from attention.pages import MANY_SENTENCES, SYNTAX_CHECK
+from attention.page.content.registry import CONTENTS
+from attention.page.pages import MANY_SENTENCES, SYNTAX_CHECK
 from tests import tiny_models
+from tests.pages.forgetting import forget
 from tests.small_hub import serve_hub
 from tests.sweep import sweep
 
@@ -37,9 +37,9 @@ def alone(tmp_path, monkeypatch):
     monkeypatch.setenv(hub.HUB_DIR_VARIABLE, str(tmp_path / "hub"))
     for name in (hub.ALLOW_VARIABLE, hub.MAX_MB_VARIABLE, local.MODEL_DIRS_VARIABLE):
         monkeypatch.delenv(name, raising=False)
-    st.cache_resource.clear()
+    forget()
     yield
-    st.cache_resource.clear()
+    forget()
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def ways(shown):
 def fetch(shown, model_id=TINY):
     """Type an id and press, and wait until it is there or why it is not."""
     shown.send("fetch", "press", {"start": model_id})
-    from attention.ui.cache import downloads
+    from attention.answer.cache import downloads
 
     running = downloads().all()
     for each in running:
@@ -148,7 +148,7 @@ def test_a_fetched_model_is_in_the_catalogue_on_every_page_and_can_be_removed(op
     shown = press(shown, "Remove from disk")
     assert "bert" in shown.notices[0]
     assert "bert" in names(shown)
-    st.cache_resource.clear()
+    forget()
     shown = press(shown, "Remove from disk")
     assert shown.notices == []
     assert "bert" not in names(shown)
@@ -187,7 +187,7 @@ def test_two_sessions_see_one_download_and_either_may_cancel_it(open_page, small
     first.send("fetch", "press", {"start": TINY})
     assert "Cancel" in buttons(second.run())
     press(second, "Cancel")
-    from attention.ui.cache import downloads
+    from attention.answer.cache import downloads
 
     (each,) = downloads().all()
     each.wait(120)
@@ -362,12 +362,12 @@ def test_with_many_models_one_is_chosen_from_a_list(open_page, of_the_owner, fol
 @contextmanager
 def few_places(monkeypatch, count):
     monkeypatch.setenv("ATTENTION_MAX_MODELS", str(count))
-    st.cache_resource.clear()
+    forget()
     yield
 
 
 def test_the_last_model_goes_when_there_is_no_place_and_comes_back(open_page, of_the_owner, folders, monkeypatch):
-    from attention.ui.cache import shelf
+    from attention.answer.cache import shelf
 
     with few_places(monkeypatch, 2):
         of_the_owner(folders["bert"], folders["gpt2"], folders["llama"])

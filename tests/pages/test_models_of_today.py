@@ -2,12 +2,12 @@
 
 import pytest
 
-from attention.content.registry import CONTENTS
-from attention.five_ways import why_not
-from attention.labs import whole
+from attention.experiments.five_ways import why_not
 from attention.lesson.steps import keys
 from attention.models import get_info, load, local
-from attention.pages import (
+from attention.page.content.registry import CONTENTS
+from attention.page.labs import whole
+from attention.page.pages import (
     ALL_HEADS,
     CODE_LAB,
     COMPARE,

@@ -5,9 +5,9 @@ import base64
 import numpy as np
 import pytest
 
-from attention.lesson.opening import first_place
+from attention.lesson.initial_selection import first_place
 from attention.models import list_models
-from attention.pages import STEP_BY_STEP
+from attention.page.pages import STEP_BY_STEP
 from tests.loaded import load
 
 PAGE = "pages/neuron_view.py"

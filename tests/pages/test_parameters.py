@@ -2,12 +2,12 @@
 
 import pytest
 
-from attention.blocks import Code, Fold
+from attention.answer import page as pages
+from attention.answer import state
 from attention.models import list_models
-from attention.pages import STEP_BY_STEP
-from attention.settings import SAVINGS
-from attention.ui import page as pages
-from attention.ui import state
+from attention.page.blocks import Code, Fold
+from attention.page.pages import STEP_BY_STEP
+from attention.page.settings import SAVINGS
 from tests.pages import made_up_page
 from tests.pages.conftest import STEP_PAGE, Shown
 from tests.pages.made_up_page import COLOUR, MADE_UP, SHADE
@@ -22,7 +22,7 @@ def open_made_up(monkeypatch):
     def open_(make=made_up_page.make, **query):
         contents = {**pages.CONTENTS, MADE_UP: pages.Content(make)}
         for module in ("page", "running"):
-            monkeypatch.setattr(f"attention.ui.{module}.CONTENTS", contents)
+            monkeypatch.setattr(f"attention.answer.{module}.CONTENTS", contents)
         return Shown(MADE_UP, query).run()
 
     return open_
@@ -62,10 +62,10 @@ def test_what_is_bad_is_complained_about(open_made_up, name, value, may_be):
 
 def test_what_a_picture_sets_is_taken_by_name_and_nothing_that_there_is_not():
     with state.visiting(state.opened(MADE_UP, {"model": "toy"}, lambda view: view, {})) as visit:
-        state.set("colour", "green")
-        state.set("shade", 99)
+        state.choose("colour", "green")
+        state.choose("shade", 99)
         with pytest.raises(StopIteration):
-            state.set("size", 1)
+            state.choose("size", 1)
     assert visit.view.to_query() == {"model": "toy", "colour": "green"}
 
 
@@ -148,7 +148,7 @@ def test_every_other_fold_is_in_the_link_and_stays_on_its_page(open_page, file, 
     assert there.notices == []
     assert there.folds[label] is True
     assert there.open(label, is_open=False).view.to_query() == {"model": "toy", "open": "something_else"}
-    assert "open" not in there.view.on(STEP_BY_STEP).to_query()
+    assert "open" not in there.view.for_page(STEP_BY_STEP).to_query()
 
 
 def test_what_grouped_queries_save_is_open_where_heads_share_until_it_is_shut(open_page):

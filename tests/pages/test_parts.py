@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from attention import reading
+from attention.core import reading
+from attention.core.reading import DIGITS, PICTURE
+from attention.core.trace import PARTS
 from attention.lesson.steps import keys
-from attention.reading import DIGITS, PICTURE
-from attention.trace import PARTS
 from tests.loaded import load
 
 MODEL, VIT = "translator-fr-en", "vit-digits"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.pages import ALL_HEADS, OF_LABS, PAGES, STEP_BY_STEP
-from attention.ui import asked, asked_page
-from attention.ui.page import MAX_PRESSES, Press
+from attention.answer import asked, asked_page
+from attention.answer.page import MAX_PRESSES, Press
+from attention.page.pages import ALL_HEADS, OF_LABS, PAGES, STEP_BY_STEP
 from tests.pages.conftest import Shown
 
 TEXT = "Two birds sing"

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from attention.core.masks import MASK_NAMES
+from attention.core.reading import PICTURE
 from attention.lesson.steps import STEPS, keys
-from attention.masks import MASK_NAMES
 from attention.models import get_info, list_models
-from attention.parameters import other_model
-from attention.reading import PICTURE
+from attention.page.parameters import other_model
 from tests.loaded import load
 from tests.sweep import sweep
 from tests.unit.lesson.telling import facts_in, is_told

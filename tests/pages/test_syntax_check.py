@@ -5,8 +5,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from attention import corpus
-from attention.settings import EXAMPLE
+from attention.experiments import corpus
+from attention.page.settings import EXAMPLE
 
 PAGE = "pages/syntax_check.py"
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from attention.induction import JOB
-from attention.labs.train_one import CHECKPOINT, LAB
-from attention.pages import OF_LABS
-from attention.ui.jobs import follows, jobs
+from attention.answer.jobs import follows, jobs
+from attention.page.labs.train_one import CHECKPOINT, LAB
+from attention.page.pages import OF_LABS
+from attention.training.induction_results import JOB
 from tests.pages.conftest import PATIENCE
 from tests.pages.test_memory import fetch, is_refused
 from tests.until import until

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 import attention
-from attention.content.registry import CONTENTS
 from attention.lesson import steps
-from attention.pages import PAGES
+from attention.page.content.registry import CONTENTS
+from attention.page.pages import PAGES
 
 HOUSE = f"{Path(attention.__file__).parent}{os.sep}"
 # From the top down. What lies deeper is asked by those above it, and asks none of them.
-FLOORS = ("content", "lesson", "measures", "figures")
+FLOORS = ("page/content", "lesson", "figures", "measures")
 # What draws blocks, and knows no more of them than what they are.
-DRAWS = ("ui/sheet", "ui/components", "ui/lines", "ui/markup")
+DRAWS = ("answer/page_component", "answer/components", "answer/lines", "answer/markup")
 # What is handed down, and called back: what takes long, and is kept for all who look at the same run; the address at
 # which a browser asks for numbers; and the columns of a table, which are made only where it is drawn.
-CALLED_BACK = {("content", "ui/running"), ("figures", "ui/numbers")}
+CALLED_BACK = {("page/content", "answer/running"), ("figures", "answer/numbers")}
 DRAWS_COLUMNS = "_rows"
 
 
@@ -61,17 +61,18 @@ def moves():
 
 def floor(room):
     """How far down a room is; None of one that is on no floor."""
-    top = room.partition("/")[0]
-    return FLOORS.index(top) if top in FLOORS else None
+    return next((index for index, name in enumerate(FLOORS) if room.startswith(f"{name}/")), None)
 
 
 def wrong_turns(moves):
     """Climbs from one floor to another, or to the screen, and calls of what draws for what is to be drawn."""
     found = set()
     for a, to in moves:
-        is_climb = floor(a) is not None and (to.startswith("ui/") or (floor(to) is not None and floor(to) < floor(a)))
+        is_climb = floor(a) is not None and (
+            to.startswith("answer/") or (floor(to) is not None and floor(to) < floor(a))
+        )
         makes = a in DRAWS and floor(to) is not None and FLOORS[floor(to)] != "figures"
-        if (is_climb or makes) and (a.partition("/")[0], to) not in CALLED_BACK:
+        if (is_climb or makes) and (FLOORS[floor(a) or 0], to) not in CALLED_BACK:
             found.add((a, to))
     return found
 
@@ -82,10 +83,8 @@ def test_each_step_is_made_on_one_way_down_and_drawn_on_one_way_up(open_page, mo
     for _ in steps.STEPS[1:]:
         seen = moves(shown.go)
         # Both ways were watched.
-        assert ("ui/page", "ui/sheet") in seen
-        assert {("content", "lesson"), ("lesson", "figures")} <= {
-            (a.partition("/")[0], to.partition("/")[0]) for a, to in seen
-        }
+        assert ("answer/page", "answer/page_component") in seen
+        assert {(0, 1), (1, 2)} <= {(floor(a), floor(to)) for a, to in seen}
         assert wrong_turns(seen) == set()
 
 
@@ -93,5 +92,5 @@ def test_each_step_is_made_on_one_way_down_and_drawn_on_one_way_up(open_page, mo
 def test_so_is_every_page_of_blocks(open_page, moves, page):
     shown = open_page(model="minilm-l6", text="The old clock ticks in the hall")
     seen = moves(lambda: shown.open_link(page, {}))
-    assert any(a.startswith("content/") for a, _ in seen)
+    assert any(floor(a) == 0 for a, _ in seen)
     assert wrong_turns(seen) == set()

@@ -4,10 +4,10 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from attention.core.reading import FRENCH, PICTURE, TEXT
 from attention.models import list_models
-from attention.pages import MANY_SENTENCES, PAGES
-from attention.parameters import Spot
-from attention.reading import FRENCH, PICTURE, TEXT
+from attention.page.pages import MANY_SENTENCES, PAGES
+from attention.page.parameters import Spot
 from tests.loaded import load
 from tests.pages.conftest import STEP_PAGE
 from tests.sweep import sweep

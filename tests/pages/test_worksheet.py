@@ -6,11 +6,12 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from attention import pages, reading
-from attention.content.compare import EXAMPLES
-from attention.content.registry import CONTENTS
+from attention.answer import asked, generated_files
+from attention.core import reading
 from attention.lesson.steps import STEPS, step_of
-from attention.ui import asked, made
+from attention.page import pages
+from attention.page.content.compare import EXAMPLES
+from attention.page.content.registry import CONTENTS
 from tests.pages.test_memory import is_refused
 
 TEXT = "The cat sat on the mat"
@@ -28,7 +29,7 @@ HAVE_ONE = {
 def ask(page, name=WITH, headers=(), **link):
     # Without a second sentence, Compare would open a pair of examples.
     link = {"model": "toy", "text": TEXT, **({"versus": "It slept"} if page is pages.COMPARE else {}), **link}
-    return asked.answer(made.give, "GET", f"{page.name}/now/worksheet/{name}", link, dict(headers))
+    return asked.answer(generated_files.give, "GET", f"{page.name}/now/worksheet/{name}", link, dict(headers))
 
 
 def title(answer):
@@ -55,24 +56,24 @@ def test_a_page_without_a_worksheet_says_so(page):
 
 
 def test_every_page_that_shows_the_way_to_a_worksheet_has_one_and_no_other_does():
-    ways = made.worksheets()
+    ways = generated_files.worksheets()
     assert {page.address for page in (*HAVE_ONE, pages.STEP_BY_STEP)} == set(ways)
     for way in ways.values():
         path = way.removeprefix("./_attention/file/")
-        answer = asked.answer(made.give, "GET", path, {"model": "toy", "text": TEXT, "versus": "text"}, {})
+        answer = asked.answer(generated_files.give, "GET", path, {"model": "toy", "text": TEXT, "versus": "text"}, {})
         assert answer.status_code == 200
         assert title(answer).startswith(f"{TEXT} · Worksheet: ")
 
 
 @pytest.mark.parametrize("path", ["/now/worksheet/worksheet.html", "nowhere/now/worksheet/worksheet.html", "no"])
 def test_what_is_not_there_says_so_in_a_sentence(path):
-    answer = asked.answer(made.give, "GET", path, {}, {})
+    answer = asked.answer(generated_files.give, "GET", path, {}, {})
     assert answer.status_code == 404
     assert 0 < len(answer.body) < 100
 
 
 def test_the_worksheet_of_a_comparison_is_of_its_first_sentence_in_the_head_that_it_shows():
-    body = asked.answer(made.give, "GET", f"compare/now/worksheet/{WITH}", {}, {}).body.decode()
+    body = asked.answer(generated_files.give, "GET", f"compare/now/worksheet/{WITH}", {}, {}).body.decode()
     assert f"<title>{html.escape(EXAMPLES[0][0])} · " in body
     assert "layer 4, head 2" in body
     assert (">tired<" in body, ">wide<" in body) == (True, False)

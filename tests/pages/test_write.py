@@ -5,10 +5,10 @@ from itertools import count
 
 import pytest
 
-from attention.labs.write import LAB, STAGE
-from attention.pages import OF_LABS
-from attention.ui.jobs import follows, jobs
-from attention.writing import JOB, LEAST, MOST, bundled
+from attention.answer.jobs import follows, jobs
+from attention.page.labs.write import LAB, STAGE
+from attention.page.pages import OF_LABS
+from attention.training.writing_results import JOB, LEAST, MOST, bundled
 from tests.pages.conftest import PATIENCE
 from tests.pages.test_memory import fetch, is_refused
 from tests.until import until

@@ -73,9 +73,9 @@ def smollm2(_one_torch_thread):
 
 @pytest.fixture(scope="session")
 def smollm2_folder(smollm2):
-    from attention.models import bundled, convert
+    from attention.models import bundled, unpacking
 
-    return convert.unpacked(bundled.SMOLLM2.weights)
+    return unpacking.unpacked(bundled.SMOLLM2.weights)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.ablation import Change, Output, cosine_distance, effects, even, replaced, shuffled, variation
+from attention.core.ablation import Change, Output, cosine_distance, effects, even, replaced, shuffled, variation
 from attention.models.toy import PROJECTIONS
 from tests.loaded import load
 from tests.sweep import sweep

@@ -16,14 +16,14 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, decoders, models, normalizers, processors
 from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from attention import masks, pixels, reading
-from attention.ablation import Change
+from attention.core import masks, pixels, reading
+from attention.core.ablation import Change
+from attention.core.positions import sinusoidal
+from attention.core.text import clean
+from attention.experiments.shuffled import can_be_reordered, first_head
 from attention.models.architectures import ARCHITECTURES, info_from_config
 from attention.models.huggingface import HuggingFaceModel
 from attention.models.stack import LayerStack
-from attention.order import can_be_reordered, first_head
-from attention.positions import sinusoidal
-from attention.text import clean
 from tests.pairwise import pairwise
 from tests.sweep import sweep
 from tests.tiny_models import KINDS, TODAY

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention.answer.components import of_figure
+from attention.core.steps import softmax
 from attention.figures.atlas import LIGHT, MAX_SIDE, Atlas, Tiles, by_layer
-from attention.steps import softmax
-from attention.ui.components import of_figure
 
 # What 12 layers of 12 heads may take on their way to the browser: tokens, bytes, and the spread of the
 # scores, from which weights come that are broad or sharp. Of a long text, the sharp ones take most.

@@ -12,8 +12,8 @@ from attention.lesson.steps import keys
 from attention.models import bundled, get_info, list_models, load, weights
 from attention.models.architectures import info_from_config
 from attention.models.toy import TOY_INFO
-from attention.parameters import other_model
-from attention.view import View
+from attention.page.parameters import other_model
+from attention.page.view import View
 from tests.sources import ROOT, parsed
 
 IDS = [each.model_id for each in bundled.MODELS]

@@ -2,8 +2,8 @@ import os
 
 import pytest
 
+from attention.app.__main__ import take_models
 from attention.models.local import MODEL_DIRS_VARIABLE
-from attention.ui.__main__ import take_models
 
 
 @pytest.fixture(autouse=True)

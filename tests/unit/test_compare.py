@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention.core.steps import softmax
+from attention.core.trace import Token
+from attention.core.words import merge_words, words_of
 from attention.figures.question import Answer
 from attention.lesson.compare import Comparison, Side, align, changes, changes_picture, side_of, tell, tell_changes
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.models import load
-from attention.steps import softmax
-from attention.trace import Token
-from attention.words import merge_words, words_of
 from tests.unit.saying import says, tells
 
 TIRED = "The animal didn't cross the street because it was too tired"
@@ -141,7 +141,7 @@ def test_two_that_share_no_word_are_told_apart_and_nothing_fails():
 def test_two_equal_sentences_do_not_differ(minilm):
     trace = minilm.trace(TIRED)
     sides = [
-        side_of(Scene(trace, 3, 1, 2), name, within=inside(name))
+        side_of(HeadContext(trace, 3, 1, 2), name, within=inside(name))
         for name in ("The first sentence", "The second sentence")
     ]
     comparison = Comparison(*sides)
@@ -157,7 +157,7 @@ def test_tired_and_wide_are_the_only_words_that_cannot_be_compared_on_bert(runs)
     tired, wide = runs
     comparison = Comparison(
         *(
-            side_of(Scene(each, 5, 6, 1), name, within=inside(name))
+            side_of(HeadContext(each, 5, 6, 1), name, within=inside(name))
             for each, name in ((tired, "The first sentence"), (wide, "The second sentence"))
         )
     )
@@ -176,7 +176,7 @@ def test_tired_and_wide_are_the_only_words_that_cannot_be_compared_on_bert(runs)
 
 def test_pieces_are_put_together_before_words_are_compared(minilm):
     one, other = minilm.trace("An unbelievableness of cats"), minilm.trace("The unbelievableness of cats")
-    sides = [side_of(Scene(trace, 2, 4, 1), name) for trace, name in ((one, "a"), (other, "b"))]
+    sides = [side_of(HeadContext(trace, 2, 4, 1), name) for trace, name in ((one, "a"), (other, "b"))]
     comparison = Comparison(*sides)
     assert "unbelievableness" in [unit.text for unit in comparison.units]
     merged = [merge_words(trace.layers[2].head(4).weights, trace.tokens)[0] for trace in (one, other)]
@@ -187,7 +187,7 @@ def test_the_change_of_every_head_is_the_largest_cell_of_its_own_difference(runs
     changed = changes(*runs)
     assert changed.shape == (6, 12)
     for layer, head in ((0, 0), (3, 1), (5, 11)):
-        sides = [side_of(Scene(trace, layer, head, 1), name) for trace, name in zip(runs, "ab", strict=True)]
+        sides = [side_of(HeadContext(trace, layer, head, 1), name) for trace, name in zip(runs, "ab", strict=True)]
         comparison = Comparison(*sides)
         assert changed[layer, head] == pytest.approx(abs(comparison.difference[comparison.most_changed()]), abs=1e-6)
     most = np.unravel_index(changed.argmax(), changed.shape)
@@ -200,7 +200,9 @@ def test_the_change_of_every_head_is_the_largest_cell_of_its_own_difference(runs
 def test_two_models_are_compared_on_the_words_that_both_have(minilm):
     text = "The cat sat on the mat"
     toy = load("toy").trace(text)
-    comparison = Comparison(side_of(Scene(minilm.trace(text), 5, 6, 1), "BERT"), side_of(Scene(toy, 0, 1, 1), "Toy"))
+    comparison = Comparison(
+        side_of(HeadContext(minilm.trace(text), 5, 6, 1), "BERT"), side_of(HeadContext(toy, 0, 1, 1), "Toy")
+    )
     assert [unit.text for unit in comparison.units] == ["[CLS]", *text.lower().split(), "[SEP]"]
     assert comparison.shared.tolist() == [False, *[True] * 6, False]
     weights = minilm.trace(text).layers[5].head(6).weights
@@ -211,7 +213,7 @@ def test_two_models_are_compared_on_the_words_that_both_have(minilm):
 
 def test_what_was_typed_is_never_interpreted(minilm):
     trace = minilm.trace("<b> $row"), minilm.trace("<i> $row")
-    sides = [side_of(Scene(each, 0, 0, 1), name) for each, name in zip(trace, ("One", "Two"), strict=True)]
+    sides = [side_of(HeadContext(each, 0, 0, 1), name) for each, name in zip(trace, ("One", "Two"), strict=True)]
     told = tell(Comparison(*sides), None)
     assert "<i>" not in told
     assert says(told, "<bdi>Two</bdi>", "<b><bdi>i</bdi></b>")
@@ -220,7 +222,7 @@ def test_what_was_typed_is_never_interpreted(minilm):
 def test_what_a_mask_hides_in_both_runs_stays_hidden_in_the_difference(smollm2, minilm):
     text, other = "The cat sat on the mat", "The dog sat on the mat"
     sides = [
-        side_of(Scene(smollm2.trace(each), 9, 2, 0), f"The {name} sentence", within=f"the {name} sentence")
+        side_of(HeadContext(smollm2.trace(each), 9, 2, 0), f"The {name} sentence", within=f"the {name} sentence")
         for each, name in ((text, "one"), (other, "two"))
     ]
     comparison = Comparison(*sides)
@@ -231,7 +233,7 @@ def test_what_a_mask_hides_in_both_runs_stays_hidden_in_the_difference(smollm2, 
         assert np.array_equal(np.isneginf(picture.drawn), later & is_there)
         assert np.array_equal(np.isnan(picture.drawn), ~is_there)
     # BERT hides nothing, so nothing is hidden in what it has more or less.
-    beside = Comparison(sides[0], side_of(Scene(minilm.trace(text), 0, 0, 0), "BERT"))
+    beside = Comparison(sides[0], side_of(HeadContext(minilm.trace(text), 0, 0, 0), "BERT"))
     first, second, difference = beside.pictures(None)
     assert np.isneginf(first.drawn).any()
     assert not np.isneginf(second.drawn).any()
@@ -285,7 +287,10 @@ def test_two_that_are_hardly_apart_are_told_as_level(gap, is_level):
 
 def test_words_of_one_model_are_its_own_and_not_its_heads(minilm):
     trace, toy = minilm.trace("The cat sat"), load("toy").trace("The cat sat")
-    sides = side_of(Scene(trace, 5, 6, 1), "BERT, layer 6, head 7", "BERT"), side_of(Scene(toy, 0, 1, 1), "Toy", "Toy")
+    sides = (
+        side_of(HeadContext(trace, 5, 6, 1), "BERT, layer 6, head 7", "BERT"),
+        side_of(HeadContext(toy, 0, 1, 1), "Toy", "Toy"),
+    )
     assert says(plain(tell(Comparison(*sides), None)), "Only", "BERT", "[CLS]", "[SEP]")
 
 
@@ -293,7 +298,7 @@ def comparison_of(runs, layer, head):
     names = ("The first sentence", "The second sentence")
     return Comparison(
         *(
-            side_of(Scene(trace, layer, head, 1), name, within=inside(name))
+            side_of(HeadContext(trace, layer, head, 1), name, within=inside(name))
             for trace, name in zip(runs, names, strict=True)
         )
     )
@@ -329,7 +334,9 @@ def test_the_map_of_all_heads_counts_what_the_sentence_counts(runs):
 
 def test_two_that_share_special_tokens_alone_have_nothing_to_compare(minilm):
     traces = minilm.trace("cats sleep"), minilm.trace("dogs bark")
-    comparison = Comparison(*(side_of(Scene(trace, 0, 0, 1), name) for trace, name in zip(traces, "ab", strict=True)))
+    comparison = Comparison(
+        *(side_of(HeadContext(trace, 0, 0, 1), name) for trace, name in zip(traces, "ab", strict=True))
+    )
     assert comparison.shared.any()
     assert not comparison.counted.any()
     assert "share no word" in plain(tell(comparison, None))
@@ -369,7 +376,7 @@ def test_there_is_nothing_to_guess_about_a_word_of_only_one_sentence():
 
 
 def test_the_animal_gets_less_once_the_street_is_wide(runs):
-    sides = [side_of(Scene(trace, 3, 1, 0), name) for trace, name in zip(runs, ("one", "two"), strict=True)]
+    sides = [side_of(HeadContext(trace, 3, 1, 0), name) for trace, name in zip(runs, ("one", "two"), strict=True)]
     comparison = Comparison(*sides)
     texts = [unit.text for unit in comparison.units]
     guess = comparison.guess((texts.index("it"), texts.index("animal")))

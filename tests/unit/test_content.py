@@ -8,33 +8,46 @@ from itertools import product
 import numpy as np
 import pytest
 
-from attention.ablation import Change, effects
-from attention.address import Address, RunKey
-from attention.blocks import Download, Fold, Formula, Heading, Panels, Picture, Section, Setting, Table, Way, Work, walk
-from attention.content.pane import Pane
-from attention.content.registry import CONTENTS
+from attention.core.ablation import Change, effects
+from attention.experiments.five_ways import run
+from attention.experiments.pca import of_states
+from attention.export.of_page import page_file
 from attention.figures.bars import Bars
 from attention.figures.charts import Chart
 from attention.figures.matrix import Matrix
 from attention.figures.question import Answer
-from attention.five_ways import run
-from attention.jobs import Status
+from attention.lesson.head_context import HeadContext
 from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import forecast
 from attention.lesson.proof import prove
-from attention.lesson.scene import Scene
 from attention.lesson.steps import STEPS, step_of
 from attention.lesson.survey import survey
 from attention.measures.induction import scores_of
 from attention.models import load
-from attention.of_page import page_file
-from attention.one_page import is_written
-from attention.one_page import run as run_page
-from attention.pages import CODE_LAB, OF_LABS, STEP_BY_STEP
-from attention.parameters import Keys
-from attention.planes import of_states
-from attention.settings import ANSWER, BESIDE, WAY
-from attention.view import View
+from attention.models.one_page import is_written
+from attention.models.one_page import run as run_page
+from attention.page.address import Address, RunKey
+from attention.page.blocks import (
+    Download,
+    Fold,
+    Formula,
+    Heading,
+    Panels,
+    Picture,
+    Section,
+    Setting,
+    Table,
+    Way,
+    Work,
+    walk,
+)
+from attention.page.content.pane import Pane
+from attention.page.content.registry import CONTENTS
+from attention.page.pages import CODE_LAB, OF_LABS, STEP_BY_STEP
+from attention.page.parameters import Keys
+from attention.page.settings import ANSWER, BESIDE, WAY
+from attention.page.view import View
+from attention.training.jobs import Status
 from tests.drawn import traces
 from tests.sweep import sweep
 
@@ -108,7 +121,7 @@ def pane_of(all_models):
         if key not in traces:
             traces[key] = model.trace(view.text)
         trace = traces[key]
-        scene = Scene(trace, trace.info.default_layer, trace.info.default_head, 1)
+        scene = HeadContext(trace, trace.info.default_layer, trace.info.default_head, 1)
         opened = step_of(view.step).opened(scene)
         address = Address(RunKey(model.info.model_id, "", view.text, "none"), "encoder", 0, 0, 1)
         found = Fresh(model, trace, opened)
@@ -181,7 +194,7 @@ def test_every_page_becomes_a_file(page, model, pane_of, all_models):
 
 
 def test_two_models_stand_side_by_side(pane_of, all_models):
-    view = view_of(STEP_BY_STEP, "minilm-l6", all_models, step="softmax").having(BESIDE, True)
+    view = view_of(STEP_BY_STEP, "minilm-l6", all_models, step="softmax").with_value(BESIDE, True)
     panes = [pane_of(view), pane_of(view, is_other=True)]
     keys = {block.key for block in walk(CONTENTS[STEP_BY_STEP].make(view, panes)) if isinstance(block, Picture)}
     assert {"main_weights", "other_weights"} <= keys
@@ -199,10 +212,10 @@ def test_one_way_is_made_or_all_of_them(pane_of, all_models):
 def test_both_drawings_know_every_kind_of_block():
     script = (
         "from typing import get_args\n"
-        "from attention.blocks import Arranged, Block\n"
-        "from attention.page_file import _Page\n"
-        "from attention.ui import sheet\n"
-        "in_app = set(sheet._WRITERS)\n"
+        "from attention.page.blocks import Arranged, Block\n"
+        "from attention.page.page_file import _Page\n"
+        "from attention.answer import page_component\n"
+        "in_app = set(page_component._WRITERS)\n"
         "assert in_app == set(get_args(Block)) == set(_Page('', '', Arranged()).writers)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
@@ -238,7 +251,7 @@ def test_what_a_lab_draws_can_be_taken_along(lab, model, pane_of, all_models):
     view = view_of(page, model, all_models)
     # Whoever asks to be shown the answer sees the lab.
     asked = CONTENTS[page].asked(view, [pane_of(view)]).guess
-    view = view.having(ANSWER, Answer(asked.mark))
+    view = view.with_value(ANSWER, Answer(asked.mark))
     blocks = walk(CONTENTS[page].make(view, [pane_of(view)]))
     tables = {block.file: block for block in blocks if isinstance(block, Table) and block.file}
     drawn = {block.key: block.figure for block in blocks if isinstance(block, Picture)}

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from attention.models import ModelUnavailableError, convert, store, weights
+from attention.models import ModelUnavailableError, store, unpacking, weights
 from tests.small_index import pip_asks, put_wheel, serve_index
 
 ROOT = Path(__file__).parents[2]
@@ -91,7 +91,7 @@ def snapshot(folder):
 
 def test_a_converted_model_has_the_weights_of_the_file_and_can_be_read_by_everybody(source, tiny_gguf):
     _, written = tiny_gguf
-    folder = convert.unpacked(source)
+    folder = unpacking.unpacked(source)
     found = load_file(folder / "model.safetensors")
     np.testing.assert_array_equal(found["model.embed_tokens.weight"], written["token_embd"])
     np.testing.assert_array_equal(found["model.layers.0.self_attn.v_proj.weight"], written["blk.0.attn_v"])
@@ -108,13 +108,13 @@ def test_a_converted_model_has_the_weights_of_the_file_and_can_be_read_by_everyb
 def test_it_says_how_far_it_is_tensor_by_tensor(source, tiny_gguf):
     _, written = tiny_gguf
     told = []
-    convert.unpacked(source, told.append)
+    unpacking.unpacked(source, told.append)
     assert [(each.n_done, each.n_total, each.unit) for each in told] == [
         (n, len(written), "tensors") for n in range(len(written) + 1)
     ]
     assert (told[0].share, told[-1].share) == (0, 1)
     # There is nothing more to do.
-    convert.unpacked(source, told.append)
+    unpacking.unpacked(source, told.append)
     assert len(told) == len(written) + 1
 
 
@@ -128,29 +128,29 @@ def test_one_that_is_not_installed_is_fetched_converted_and_not_kept(source, tin
     with serve_index(tmp_path / "index") as (url, asked):
         for name, value in pip_asks(url).items():
             monkeypatch.setenv(name, value)
-        folder = convert.unpacked(source)
+        folder = unpacking.unpacked(source)
         n_asked = len(asked)
-        assert convert.unpacked(source) == folder
+        assert unpacking.unpacked(source) == folder
     assert len(asked) == n_asked > 0
-    assert set(load_file(folder / convert.WEIGHTS)) >= {"model.embed_tokens.weight"}
+    assert set(load_file(folder / unpacking.WEIGHTS)) >= {"model.embed_tokens.weight"}
     assert list((tmp_path / "cache").iterdir()) == [folder]
     assert not list(folder.glob("*.gguf"))
 
 
 def test_it_is_converted_once_and_leaves_nothing_else_behind(source):
-    assert not convert.is_converted(source)
-    folder = convert.unpacked(source)
+    assert not unpacking.is_converted(source)
+    folder = unpacking.unpacked(source)
     before = snapshot(folder)
-    assert convert.is_converted(source)
-    assert convert.unpacked(source) == folder
+    assert unpacking.is_converted(source)
+    assert unpacking.unpacked(source) == folder
     assert snapshot(folder) == before
     assert list(store.cache_dir().iterdir()) == [folder]
 
 
 @pytest.mark.parametrize("damage", ["no manifest", "cut weights", "other weights", "older code"])
 def test_what_is_not_whole_is_never_used(source, damage):
-    folder = convert.unpacked(source)
-    file, manifest = folder / convert.WEIGHTS, folder / convert.MANIFEST
+    folder = unpacking.unpacked(source)
+    file, manifest = folder / unpacking.WEIGHTS, folder / unpacking.MANIFEST
     whole = file.read_bytes()
     match damage:
         case "no manifest":
@@ -161,16 +161,16 @@ def test_what_is_not_whole_is_never_used(source, damage):
             file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
         case "older code":
             manifest.write_text(manifest.read_text().replace('"version": 2', '"version": 1'))
-    assert convert.unpacked(source) == folder
+    assert unpacking.unpacked(source) == folder
     assert file.read_bytes() == whole
     assert list(store.cache_dir().iterdir()) == [folder]
 
 
 def test_several_at_once_do_not_hurt_each_other(source):
     with ThreadPoolExecutor(4) as pool:
-        folders = set(pool.map(lambda _: convert.unpacked(source), range(4)))
+        folders = set(pool.map(lambda _: unpacking.unpacked(source), range(4)))
     assert folders == set(store.cache_dir().iterdir())
-    assert convert._is_whole(*folders, source)
+    assert unpacking._is_whole(*folders, source)
 
 
 def test_of_many_who_finish_at_once_one_stays_and_none_fails(tmp_path):
@@ -226,17 +226,17 @@ def test_what_a_killed_conversion_has_left_is_cleared_away_at_once_and_before_th
     assert made.is_dir()
     seen = []
     monkeypatch.setattr(store, "_check_room", lambda folder, needed: seen.append(made.exists()))
-    folder = convert.unpacked(source)
+    folder = unpacking.unpacked(source)
     assert seen == [False]
     assert list(cache.iterdir()) == [folder]
 
 
 def test_it_is_cleared_away_where_nothing_is_left_to_convert(source):
-    folder = convert.unpacked(source)
+    folder = unpacking.unpacked(source)
     with half_way(folder) as (_, made):
         pass
     assert made.is_dir()
-    assert convert.unpacked(source) == folder
+    assert unpacking.unpacked(source) == folder
     assert list(store.cache_dir().iterdir()) == [folder]
 
 
@@ -247,7 +247,7 @@ def test_what_another_process_is_at_work_on_is_left_alone(source):
         # However old it looks.
         for path in (made, *made.rglob("*")):
             os.utime(path, (0, 0))
-        folder = convert.unpacked(source)
+        folder = unpacking.unpacked(source)
         assert set(cache.iterdir()) == {folder, made}
         assert (made / "tiny" / "model.safetensors").read_bytes() == b"half"
 
@@ -262,48 +262,46 @@ def test_where_the_file_system_has_no_locks_what_is_old_is_cleared_away(source, 
         left = cache / f"{store.TEMPORARY}{name}"
         left.mkdir(parents=True)
         os.utime(left, (time.time() - age, time.time() - age))
-    folder = convert.unpacked(source)
+    folder = unpacking.unpacked(source)
     assert set(cache.iterdir()) == {folder, cache / f"{store.TEMPORARY}new"}
 
 
 @pytest.mark.slow
 def test_two_processes_that_convert_at_once_both_have_it(source, tmp_path):
-    script = (
-        f"from attention.models import convert, weights\nsource = weights.{source!r}\nprint(convert.unpacked(source))\n"
-    )
+    script = f"from attention.models import unpacking, weights\nprint(unpacking.unpacked(weights.{source!r}))\n"
     both = [
         subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(2)
     ]
     told = {each.communicate(timeout=300)[0].strip() for each in both}
     assert [each.returncode for each in both] == [0, 0]
     assert told == {str(path) for path in store.cache_dir().iterdir()}
-    assert convert._is_whole(Path(*told), source)
+    assert unpacking._is_whole(Path(*told), source)
 
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "config.json", "generation_config.json"])
 def test_a_file_that_was_altered_or_added_after_the_conversion_is_not_used(source, name):
-    folder = convert.unpacked(source)
+    folder = unpacking.unpacked(source)
     whole = {path.name: store.sha256(path) for path in folder.iterdir()}
     (folder / name).write_text("{}")
-    assert convert.unpacked(source) == folder
+    assert unpacking.unpacked(source) == folder
     assert {path.name: store.sha256(path) for path in folder.iterdir()} == whole
 
 
 def test_another_version_keeps_what_it_has_made(source, monkeypatch):
-    ours = convert.unpacked(source)
+    ours = unpacking.unpacked(source)
     before = snapshot(ours)
-    monkeypatch.setattr(convert, "VERSION", convert.VERSION + 1)
-    assert convert.unpacked(source) != ours
+    monkeypatch.setattr(unpacking, "VERSION", unpacking.VERSION + 1)
+    assert unpacking.unpacked(source) != ours
     assert snapshot(ours) == before
 
 
 @pytest.mark.parametrize("text", ["[]", "[" * 100_000, "{}", "\xff", '{"source": []}'])
 def test_notes_of_a_conversion_that_make_no_sense_are_none(source, text):
-    folder = convert.unpacked(source)
-    (folder / convert.MANIFEST).write_text(text)
-    assert not convert.is_converted(source)
-    assert convert.unpacked(source) == folder
-    assert convert.is_converted(source)
+    folder = unpacking.unpacked(source)
+    (folder / unpacking.MANIFEST).write_text(text)
+    assert not unpacking.is_converted(source)
+    assert unpacking.unpacked(source) == folder
+    assert unpacking.is_converted(source)
 
 
 def test_the_command_says_in_a_sentence_why_it_cannot(tmp_path):
@@ -328,7 +326,7 @@ def test_a_folder_that_cannot_be_written_is_said_with_what_mends_it(source, tmp_
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(store.CACHE_DIR_VARIABLE, str(tmp_path / "file" / "cache"))
     with pytest.raises(ModelUnavailableError, match=r"written: Not a directory") as caught:
-        convert.unpacked(source)
+        unpacking.unpacked(source)
     assert store.CACHE_DIR_VARIABLE in caught.value.remedy
 
 
@@ -345,19 +343,19 @@ def no_file_larger_than(n_bytes):
 
 def test_a_disk_that_is_full_in_the_middle_leaves_nothing_half_written(source):
     with no_file_larger_than(20_000), pytest.raises(ModelUnavailableError, match=r"written: .*too large"):
-        convert.unpacked(source)
+        unpacking.unpacked(source)
     assert list(store.cache_dir().iterdir()) == []
     # Once there is room, it works.
-    assert convert.unpacked(source).is_dir()
+    assert unpacking.unpacked(source).is_dir()
 
 
 def test_too_little_room_is_said_before_the_work(source, monkeypatch):
-    monkeypatch.setattr(convert, "NEEDED_BYTES", 10**18)
+    monkeypatch.setattr(unpacking, "NEEDED_BYTES", 10**18)
     with pytest.raises(ModelUnavailableError, match="MiB"):
-        convert.unpacked(source)
+        unpacking.unpacked(source)
 
 
 def test_another_file_is_refused(source):
     with pytest.raises(ModelUnavailableError, match="published"):
-        convert.unpacked(replace(source, sha256="0" * 64))
+        unpacking.unpacked(replace(source, sha256="0" * 64))
     assert not store.cache_dir().exists()

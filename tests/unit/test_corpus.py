@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from attention import corpus
-from attention.text import clean
+from attention.core.text import clean
+from attention.experiments import corpus
 
 ASSETS = Path(__file__).parents[2] / "assets"
 ANNOTATED = corpus.annotated()

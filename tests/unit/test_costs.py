@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.costs import LENGTHS, LLAMA, NEW, WAYS, Point, curves, growth, points
+from attention.experiments.costs import LENGTHS, LLAMA, NEW, WAYS, Point, curves, growth, points
 from attention.lesson.savings import PRESETS
 
 K = 1024

@@ -8,20 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention import masks, steps
+from attention.core import masks, steps
+from attention.core.kinds import CROSS
+from attention.core.trace import LayerTrace, Projections, Token, Trace
 from attention.figures.matrix import Cell
-from attention.kinds import CROSS
 from attention.lesson.behaviour import describe, head_table, in_short
-from attention.lesson.excerpt import Excerpt
+from attention.lesson.code_context import CodeContext
+from attention.lesson.head_context import HeadContext
 from attention.lesson.heads import head_thumbs
 from attention.lesson.neuron import best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
 from attention.lesson.proof import prove
-from attention.lesson.scene import Scene
 from attention.lesson.steps import keys, step_of
 from attention.lesson.survey import Look, head_matrix, layer_lines, order, survey
 from attention.lesson.tables import matrix_table, token_table
 from attention.models import get_info
-from attention.trace import LayerTrace, Projections, Token, Trace
 from tests.unit.saying import says
 
 WRITTEN = ("<s>", "the", "black", "cat", "sleeps")
@@ -86,7 +86,7 @@ def trace():
 
 @pytest.fixture(scope="module")
 def scene(trace):
-    return Scene(trace, 1, 2, 3)
+    return HeadContext(trace, 1, 2, 3)
 
 
 def test_the_record_is_proved(trace):
@@ -143,7 +143,7 @@ def test_shapes_have_both_numbers_of_tokens(scene):
 @pytest.mark.parametrize("library", ["numpy", "pytorch"])
 @pytest.mark.parametrize("step", keys())
 def test_the_code_runs_and_prints_what_it_says(trace, step, library):
-    code = step_of(step).code(Excerpt(library, Scene(trace, 0, 1, 2), 2))
+    code = step_of(step).code(CodeContext(library, HeadContext(trace, 0, 1, 2), 2))
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(code, {})
@@ -190,11 +190,11 @@ def test_small_pictures_and_the_neuron_view_name_what_is_read(scene):
 def test_a_position_bias_is_part_of_the_score_and_is_named(trace):
     bias = np.random.default_rng(5).normal(size=(N_HEADS, len(WRITTEN), len(READ))).astype(np.float32)
     layer = replace(trace.layers[0], bias=bias)
-    scene = Scene(replace(trace, layers=(layer,)), 0, 1, 3)
+    scene = HeadContext(replace(trace, layers=(layer,)), 0, 1, 3)
     data = neuron(scene, 2)
     assert data.payload()["hasBias"]
     np.testing.assert_allclose(data.products.sum(axis=1) + bias[1, 3], data.scores, atol=1e-5)
     told = sum_in_writing(scene, 2)
     assert "position bias" in told
     assert f"{abs(float(bias[1, 3, 2])):.2f}" in told
-    assert "position bias" not in sum_in_writing(Scene(trace, 0, 1, 3), 2)
+    assert "position bias" not in sum_in_writing(HeadContext(trace, 0, 1, 3), 2)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from attention.figures.bars import candidates_bars
+from attention.lesson.head_context import HeadContext
 from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import forecast, lens_table, tell_lens, tell_next
 from attention.lesson.next_token import formula as next_formula
-from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
 from attention.models import load
 from attention.models.base import NextToken
@@ -30,23 +30,23 @@ def said(text):
 
 
 def test_the_angles_that_are_told_are_position_times_theta(trace):
-    told = said(step_of("qkv").words(Scene(trace, 13, 8, 5)))
+    told = said(step_of("qkv").words(HeadContext(trace, 13, 8, 5)))
     # The base is 100,000, and 64 numbers make 32 pairs.
     fastest, slowest = np.degrees(5), np.degrees(5 * 100_000 ** (-62 / 64))
     assert says(told, f"{fastest:.2f}", f"{slowest:.4f}")
-    first = said(step_of("qkv").words(Scene(trace, 13, 8, 0)))
+    first = said(step_of("qkv").words(HeadContext(trace, 13, 8, 0)))
     assert says(first, "0.00")
 
 
 def test_a_lone_token_is_told_too(smollm2):
-    scene = Scene(smollm2.trace("cat"), 0, 0, 0)
+    scene = HeadContext(smollm2.trace("cat"), 0, 0, 0)
     for step in ("tokens", "embed", "qkv", "mask", "heads"):
         assert "nan" not in step_of(step).words(scene)
 
 
 @pytest.mark.parametrize(("head", "first", "last", "group"), [(0, 1, 3, 1), (2, 1, 3, 1), (3, 4, 6, 2), (8, 7, 9, 3)])
 def test_who_shares_keys_and_values_is_told(trace, head, first, last, group):
-    told = said(step_of("qkv").words(Scene(trace, 2, head, 1)))
+    told = said(step_of("qkv").words(HeadContext(trace, 2, head, 1)))
     assert says(told, first, last)
     assert f"key/value head {group}." in told
     # Those heads have the same keys, and the next group has others.
@@ -56,51 +56,51 @@ def test_who_shares_keys_and_values_is_told(trace, head, first, last, group):
 
 
 def test_the_small_pictures_stand_in_groups_only_where_heads_share(trace):
-    groups = [thumb.group for thumb in head_thumbs(Scene(trace, 0, 0, 0))]
+    groups = [thumb.group for thumb in head_thumbs(HeadContext(trace, 0, 0, 0))]
     assert len(groups) == 9
     assert all(says(group, 1 + head // 3, "3") for head, group in enumerate(groups))
-    assert {thumb.group for thumb in head_thumbs(Scene(load("toy").trace(TEXT), 0, 0, 0))} == {""}
+    assert {thumb.group for thumb in head_thumbs(HeadContext(load("toy").trace(TEXT), 0, 0, 0))} == {""}
 
 
 def test_the_mask_is_said_to_be_the_models_own(smollm2, trace):
-    told = said(step_of("mask").words(Scene(trace, 0, 0, 2)))
+    told = said(step_of("mask").words(HeadContext(trace, 0, 0, 2)))
     assert "always hides" in told
     assert "3 of 6 tokens" in told
     assert "15 cells" in told
-    padded = said(step_of("mask").words(Scene(smollm2.trace(TEXT, mask="padding"), 0, 0, 2)))
+    padded = said(step_of("mask").words(HeadContext(smollm2.trace(TEXT, mask="padding"), 0, 0, 2)))
     assert "<|im_end|>" in padded
     assert "3 of 9 tokens" in padded
 
 
 def test_formulas_say_what_this_model_does(trace):
-    scene = Scene(trace, 0, 0, 0)
+    scene = HeadContext(trace, 0, 0, 0)
     assert step_of("embed").formula(scene) == r"X = \mathrm{RMSNorm}(E_{\text{word}})"
     assert step_of("embed").formula(replace(scene, layer=4)) == r"X = \mathrm{RMSNorm}(\text{layer 4})"
     assert step_of("qkv").formula(scene).count(r"\mathrm{turn}") == 2
     assert "b_O" not in step_of("heads").formula(scene)
     # Nor does the toy, which adds a bias to its queries alone.
-    assert "b_O" not in step_of("heads").formula(Scene(load("toy").trace(TEXT), 0, 0, 0))
+    assert "b_O" not in step_of("heads").formula(HeadContext(load("toy").trace(TEXT), 0, 0, 0))
 
 
 def test_a_deeper_layer_shows_the_stream_beside_what_its_norm_makes_of_it(trace):
-    pictures = {picture.name: picture.values for picture in step_of("embed").matrices(Scene(trace, 7, 0, 0))}
+    pictures = {picture.name: picture.values for picture in step_of("embed").matrices(HeadContext(trace, 7, 0, 0))}
     assert list(pictures) == ["inputs", "stream"]
     np.testing.assert_array_equal(pictures["stream"], trace.hidden_states[7])
-    first = {picture.name: picture.values for picture in step_of("embed").matrices(Scene(trace, 0, 0, 0))}
+    first = {picture.name: picture.values for picture in step_of("embed").matrices(HeadContext(trace, 0, 0, 0))}
     assert list(first) == ["inputs", "words"]
     np.testing.assert_array_equal(first["words"], trace.hidden_states[0])
 
 
 def test_a_space_and_a_byte_are_explained_where_they_are_and_only_there(smollm2):
-    assert "The sign ␣" in said(step_of("tokens").words(Scene(smollm2.trace("the cat"), 0, 0, 0)))
-    assert "The sign ␣" not in said(step_of("tokens").words(Scene(smollm2.trace("cat"), 0, 0, 0)))
+    assert "The sign ␣" in said(step_of("tokens").words(HeadContext(smollm2.trace("the cat"), 0, 0, 0)))
+    assert "The sign ␣" not in said(step_of("tokens").words(HeadContext(smollm2.trace("cat"), 0, 0, 0)))
     # The character is two bytes long, or four, and the token that is named is one of this very text.
     for text in ("hi 😀", "Кошка ѫ", "猫坐在垫子上吗"):
-        scene = Scene(smollm2.trace(text), 0, 0, 0)
+        scene = HeadContext(smollm2.trace(text), 0, 0, 0)
         (named,) = re.findall(r"A token such as (\S+) is one or more bytes", said(step_of("tokens").words(scene)))
         assert named in {token.text for token in scene.tokens}
         assert r"\x" in named
-    assert "##" not in said(step_of("tokens").words(Scene(smollm2.trace("a tokenizer"), 0, 0, 0)))
+    assert "##" not in said(step_of("tokens").words(HeadContext(smollm2.trace("a tokenizer"), 0, 0, 0)))
 
 
 # What comes next, by hand: three layers, a vocabulary of four

@@ -7,9 +7,8 @@ import pytest
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from attention.figures import assets
-from attention.ui import asked, made
-from attention.ui.files import (
+from attention.answer import asked, generated_files
+from attention.answer.files import (
     FIRST,
     FOLDER,
     FOR_ALWAYS,
@@ -21,6 +20,7 @@ from attention.ui.files import (
     kept_file,
     stub,
 )
+from attention.figures import assets
 from tests.loops import complete
 
 FILES = {stem: kept_file(stem) for stem in STEMS}
@@ -174,7 +174,7 @@ def test_what_a_script_does_when_it_is_read_is_done_by_what_travels(name):
 
 def named_by(path, **link):
     """Return the status of an answer, and the name under which a browser would save it."""
-    response = asked.answer(made.give, "GET", path, {"model": "toy", **link}, {})
+    response = asked.answer(generated_files.give, "GET", path, {"model": "toy", **link}, {})
     return response.status_code, response.headers.get("Content-Disposition", "").partition("; ")[2]
 
 

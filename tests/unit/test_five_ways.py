@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from attention import five_ways
+from attention.experiments import five_ways
 from attention.lesson.five_ways import shape_table, tell_five_ways, ways_table
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from tests.loaded import load
 from tests.unit.saying import tells
 
@@ -86,7 +86,7 @@ def test_a_wrong_weight_shows(trace):
     wrong[0, 0] += 1
     results = five_ways.run(replace(layer, projections=replace(layer.projections, W_V=wrong)), 0)
     assert min(result.difference.absolute for result in results) > 1e-3
-    assert tells(tell_five_ways(Scene(trace, 0, 0, 0), results), "five-ways/disagree")
+    assert tells(tell_five_ways(HeadContext(trace, 0, 0, 0), results), "five-ways/disagree")
 
 
 def test_a_layer_that_does_more_is_refused_in_a_sentence(smollm2):
@@ -104,7 +104,7 @@ def test_a_layer_that_does_more_is_refused_in_a_sentence(smollm2):
 
 def test_the_page_says_how_well_they_agree(trace):
     results = five_ways.run(trace.layers[0], 1)
-    told = tell_five_ways(Scene(trace, 0, 1, 2), results)
+    told = tell_five_ways(HeadContext(trace, 0, 1, 2), results)
     assert trace.info.name in told
     assert "$" not in told
     table = ways_table(results)
@@ -120,7 +120,7 @@ def test_a_whole_layer_is_compared_with_what_the_model_itself_added_and_not_with
     by_hand, *whole = five_ways.run(replace(layer, added=added), 0)
     assert by_hand.difference.absolute < 1e-5
     assert [result.difference.absolute for result in whole] == pytest.approx([0.01] * 4, rel=1e-2)
-    told = tell_five_ways(Scene(trace, 0, 0, 2), [by_hand, *whole])
+    told = tell_five_ways(HeadContext(trace, 0, 0, 2), [by_hand, *whole])
     assert tells(told, "five-ways/disagree")
     assert "1.0e-02" in told
 
@@ -128,13 +128,13 @@ def test_a_whole_layer_is_compared_with_what_the_model_itself_added_and_not_with
 def test_where_the_models_own_is_not_known_the_page_says_what_they_are_compared_with(trace):
     results = five_ways.run(replace(trace.layers[0], added=None), 0)
     assert [result.is_models_own for result in results] == [True, *[False] * 4]
-    told = tell_five_ways(Scene(trace, 0, 0, 2), results)
+    told = tell_five_ways(HeadContext(trace, 0, 0, 2), results)
     assert "They agree" in told
     assert "was not recorded" in told
-    assert "was not recorded" not in tell_five_ways(Scene(trace, 0, 0, 2), five_ways.run(trace.layers[0], 0))
+    assert "was not recorded" not in tell_five_ways(HeadContext(trace, 0, 0, 2), five_ways.run(trace.layers[0], 0))
 
 
 def test_nothing_says_when_they_were_run_since_a_page_may_show_what_was_kept(trace):
-    told = tell_five_ways(Scene(trace, 0, 0, 2), five_ways.run(trace.layers[0], 0))
+    told = tell_five_ways(HeadContext(trace, 0, 0, 2), five_ways.run(trace.layers[0], 0))
     assert "just now" not in told
     assert "measured once" in told

@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from attention.models import ModelUnavailableError, bundled, find_others, hub, list_models, load, local
 from attention.models.catalogue import catalogue
 from attention.models.files import BESIDE
-from attention.models.shelf import Shelf
+from attention.models.model_pool import ModelPool
 from tests.small_hub import COMMIT
 from tests.tiny_models import BESIDE as WITH_MORE
 from tests.tiny_models import KINDS, OTHERS, TODAY
@@ -382,7 +382,7 @@ def with_tokenizer(changes):
 @pytest.mark.parametrize("changes", [PANICS_AT_ONCE, PANICS_ON_TEXT], ids=["at once", "on a text"])
 def test_a_tokenizer_that_panics_is_told_to_those_who_wait(broken, changes):
     broken(with_tokenizer(changes))
-    shelf = Shelf(lambda model_id, on_progress: load(model_id), 1)
+    shelf = ModelPool(lambda model_id, on_progress: load(model_id), 1)
     told = []
 
     def ask():

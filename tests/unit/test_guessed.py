@@ -6,7 +6,7 @@ import re
 import pytest
 
 from attention.lesson.guessed import tell_guessed, tell_mostly_guessed
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
 from attention.models import load
 from attention.models.toy import TOY_INFO
@@ -16,7 +16,7 @@ TOY = load("toy")
 
 
 def told(text, teller=tell_guessed):
-    return " ".join(html.unescape(re.sub("<[^>]+>", "", teller(Scene(TOY.trace(text), 0, 1, 0)))).split())
+    return " ".join(html.unescape(re.sub("<[^>]+>", "", teller(HeadContext(TOY.trace(text), 0, 1, 0)))).split())
 
 
 def test_nothing_is_said_of_words_that_are_known():
@@ -74,11 +74,13 @@ def test_one_word_alone_is_told_as_one(text, taken):
 
 
 def test_what_was_typed_is_never_interpreted():
-    assert "<script" not in tell_guessed(Scene(TOY.trace("scriptx $words <b>zzq</b>"), 0, 1, 0)).replace("<b>", "")
+    assert "<script" not in tell_guessed(HeadContext(TOY.trace("scriptx $words <b>zzq</b>"), 0, 1, 0)).replace(
+        "<b>", ""
+    )
 
 
 def test_a_model_that_reads_no_lexicon_says_nothing_of_it_but_what_its_name_does_not(minilm):
-    scene = Scene(minilm.trace("Кошка сидит"), 0, 0, 1)
+    scene = HeadContext(minilm.trace("Кошка сидит"), 0, 0, 1)
     assert tell_guessed(scene) == tell_mostly_guessed(scene) == ""
     words = html.unescape(re.sub("<[^>]+>", "", step_of("tokens").words(scene)))
     # Once, where one meets it.

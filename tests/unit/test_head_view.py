@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from attention.figures.click_schema import indices
 from attention.figures.colours import WEIGHT
 from attention.figures.head_view import (
     HEAD_COLOURS,
@@ -22,7 +23,6 @@ from attention.figures.head_view import (
     breaks,
     quantise,
 )
-from attention.figures.touch import indices
 from tests.sights import apart, linear
 
 shares = st.floats(0, 1, width=32)

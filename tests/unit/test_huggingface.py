@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from transformers import AutoTokenizer, BertConfig, BertModel
 
+from attention.core.text import clean
 from attention.models.huggingface import HuggingFaceModel
-from attention.text import clean
 from tests.sweep import sweep
 
 SENTENCE = "The cat sat on the mat"

@@ -236,8 +236,8 @@ def test_its_files_are_enough_to_draw_a_page(tmp_path):
         from pathlib import Path
         from streamlit.testing.v1 import AppTest
 
-        from attention.pages import STEP_BY_STEP
-        from attention.ui.page import Asked, answer
+        from attention.page.pages import STEP_BY_STEP
+        from attention.answer.page import Asked, answer
 
         at = AppTest.from_file(str(Path("app.py").resolve()), default_timeout=600).run()
         at.switch_page(STEP_BY_STEP.file).run()
@@ -303,8 +303,8 @@ def test_its_models_are_inside_and_check_themselves_and_its_pages_run(image):
         from streamlit.testing.v1 import AppTest
 
         from attention.models import has_to_be_converted, list_models, load
-        from attention.pages import PAGES
-        from attention.ui.page import Asked, answer
+        from attention.page.pages import PAGES
+        from attention.answer.page import Asked, answer
 
         for info in list_models():
             assert not has_to_be_converted(info.model_id)

@@ -6,10 +6,10 @@ import json
 import numpy as np
 import pytest
 
-from attention.costs import JOB, Point, points
-from attention.jobs import PATIENCE as FOLLOWED
-from attention.jobs import Job, Jobs, Status, read_frames, write_frame
-from attention.last_run import LastRuns
+from attention.experiments.costs import JOB, Point, points
+from attention.training.jobs import PATIENCE as FOLLOWED
+from attention.training.jobs import Job, Jobs, Status, read_frames, write_frame
+from attention.training.last_run import LastRuns
 from tests.until import until
 
 # Modules that any Python has would say nothing that we can read: so what runs is one of ours.
@@ -194,7 +194,7 @@ def test_where_no_process_can_be_started_that_is_said_and_nothing_is_in_the_way(
         raise OSError(12, "Cannot allocate memory")
 
     with monkeypatch.context() as patch:
-        patch.setattr("attention.jobs.subprocess.Popen", refuse)
+        patch.setattr("attention.training.jobs.subprocess.Popen", refuse)
         turns = [jobs.start(COUNT, ("1",), "me", text) for text in ("", "a text")]
     assert [turn.run.ending for turn in turns] == ["failed", "failed"]
     assert not jobs.status(COUNT).last.is_private

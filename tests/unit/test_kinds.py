@@ -6,21 +6,21 @@ from typing import get_args
 
 import pytest
 
-from attention.kinds import CROSS, DECODER, ENCODER, ENCODER_DECODER, SELF, WRITTEN
+from attention.core.kinds import CROSS, DECODER, ENCODER, ENCODER_DECODER, SELF, WRITTEN
+from attention.core.masks import MASK_NAMES
+from attention.core.trace import PARTS, AttentionKind
+from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lessons
-from attention.lesson.scene import Scene
 from attention.lesson.steps import keys, step_of
-from attention.masks import MASK_NAMES
 from attention.models import load
 from attention.models.toy import TOY_INFO
-from attention.trace import PARTS, AttentionKind
 from tests.sources import parsed
 
 BUILDS = {"encoder": ENCODER, "decoder": DECODER, "encoder–decoder": ENCODER_DECODER}
 USES = {"self": SELF, "written": WRITTEN, "cross": CROSS}
 NAMES = {"is_decoder", "is_cross", "is_written"}
 # Where kinds are told apart: where they are made, and where models are run.
-MAY_ASK = ("attention/kinds.py", "attention/trace.py", "attention/models")
+MAY_ASK = ("attention/core/kinds.py", "attention/core/trace.py", "attention/models")
 
 
 def asked(tree):
@@ -100,8 +100,8 @@ def test_what_is_read_is_never_told_as_what_is_written(mask):
     """Also where a mask hides from what is read all that comes later, as the decoder does by itself."""
     whole = load("translator-fr-en").trace("le petit chat noir dort", mask=mask)
     assert [whole.part(part).use for part in PARTS] == [SELF, WRITTEN, CROSS]
-    told = [step_of("tokens").words(Scene(whole.part(part), 0, 0, 1)) for part in PARTS]
+    told = [step_of("tokens").words(HeadContext(whole.part(part), 0, 0, 1)) for part in PARTS]
     chosen = "which it did not choose itself"
     assert [chosen in text for text in told] == [False, True, False]
-    hidden = [step_of("mask").words(Scene(whole.part(part), 0, 0, 1)) for part in PARTS]
+    hidden = [step_of("mask").words(HeadContext(whole.part(part), 0, 0, 1)) for part in PARTS]
     assert len(set(hidden)) == len(PARTS)

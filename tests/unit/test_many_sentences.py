@@ -8,16 +8,16 @@ import threading
 import numpy as np
 import pytest
 
-from attention import corpus
-from attention.corpus import MAX_BYTES
+from attention.experiments import corpus
+from attention.experiments.corpus import MAX_BYTES
+from attention.experiments.measuring import MAX_KEPT, Measurement, Measurements, content_key
+from attention.experiments.study import Run, Study
+from attention.experiments.syntax import SyntaxCheck
 from attention.figures import charts
 from attention.lesson import many_sentences, syntax_check
 from attention.measures.dependencies import ALL_RELATIONS
-from attention.measuring import MAX_KEPT, Measurement, Measurements, content_key
-from attention.own_files import KEPT_BYTES, KEPT_SECONDS, OwnFiles
-from attention.settings import FILE
-from attention.study import Run, Study
-from attention.syntax import SyntaxCheck
+from attention.page.own_files import KEPT_BYTES, KEPT_SECONDS, OwnFiles
+from attention.page.settings import FILE
 from tests.drawn import current
 from tests.loaded import load
 from tests.unit.saying import says

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from attention import masks
+from attention.core import masks
 
 n_tokens = st.integers(masks.N_PADDING + 1, 12)
 

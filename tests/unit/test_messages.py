@@ -11,9 +11,9 @@ import pytest
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
+from attention.core.messages import ENGLISH, LANGUAGES, Language, language, message, messages, script_messages
 from attention.figures import assets
 from attention.lesson.prose import lessons
-from attention.messages import ENGLISH, LANGUAGES, Language, language, message, messages, script_messages
 from tests.pseudo import marked, write_language
 
 ROOT = Path(__file__).parents[2]
@@ -92,7 +92,7 @@ def test_the_template_has_every_text_of_the_code_and_no_other():
         found.add(texts if isinstance(texts, str) else tuple(texts))
     with TEMPLATE.open("rb") as file:
         template = {entry.id for entry in read_po(file) if entry.id}
-    how = "pybabel extract -F babel.cfg -k message -k messages:1,2 (see attention/messages.py)"
+    how = "pybabel extract -F babel.cfg -k message -k messages:1,2 (see attention/core/messages.py)"
     assert found == template, how
 
 
@@ -101,7 +101,7 @@ def _is_ours(folder):
 
 
 def test_a_catalogue_is_read_as_it_is_with_its_plurals(pseudo):
-    script = "from attention.messages import *; print(message('Clear'))\n"
+    script = "from attention.core.messages import *; print(message('Clear'))\n"
     script += "for n in (1, 2, 5): print(messages('{n} other', '{n} others', n))"
     assert said(pseudo, script).splitlines() == [
         "【Clear】",
@@ -115,14 +115,14 @@ def test_what_a_language_does_not_have_is_shown_in_english(tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
     (folder / "messages.po").write_text('msgid ""\nmsgstr "Plural-Forms: nplurals=3; plural=n>4 ? 2 : n>1;\\n"\n')
-    script = "from attention.messages import *; from attention.lesson.prose import lesson\n"
+    script = "from attention.core.messages import *; from attention.lesson.prose import lesson\n"
     script += "print(message('Clear'), messages('{n} other', '{n} others', 5), lesson('embed/norm'))"
     assert said(folder, script).startswith("Clear 5 others <p>This model then applies LayerNorm")
 
 
 def test_a_language_that_is_not_there_is_an_error():
     process = subprocess.run(
-        [sys.executable, "-c", "from attention.messages import language; language()"],
+        [sys.executable, "-c", "from attention.core.messages import language; language()"],
         cwd=ROOT,
         env={**os.environ, "ATTENTION_LANGUAGE": "nowhere"},
         capture_output=True,

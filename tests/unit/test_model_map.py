@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.content.on_map import on_map
-from attention.content.pane import Pane
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import STEPS, keys
-from attention.view import View
+from attention.page.content.on_map import on_map
+from attention.page.content.pane import Pane
+from attention.page.view import View
 from tests import shades
 from tests.loaded import load
 from tests.unit.saying import says
@@ -27,7 +27,7 @@ def map_of(model_id, layer=0, head=0, step="scores", part="encoder", **query):
     """The map of a model, as it stands beside a step."""
     trace = load(model_id).trace(TEXTS.get(model_id, "The cat sat on the mat"))
     view = View.of(model=model_id, step=step, **({} if part == "encoder" else {"part": part}), **query)
-    scene = Scene(trace.part(part), layer, head, 1)
+    scene = HeadContext(trace.part(part), layer, head, 1)
     (section,) = on_map(view, Pane(trace.info, is_other=False, scene=scene, whole=trace))
     (picture,) = section.blocks
     return section.key, picture.figure
@@ -106,7 +106,7 @@ def test_what_is_read_is_drawn_in_patches_where_it_is_a_picture(model_id):
 
 def test_during_a_guess_the_picture_does_not_tell_how_many_patches_there_are():
     trace = load("vit-digits").trace(TEXTS["vit-digits"])
-    pane = Pane(trace.info, is_other=False, scene=Scene(trace, 0, 0, 1), whole=trace)
+    pane = Pane(trace.info, is_other=False, scene=HeadContext(trace, 0, 0, 1), whole=trace)
     (section,) = on_map(View.of(model="vit-digits", step="tokens"), pane, is_asked=True)
     assert section.blocks[0].figure.columns[0].picture is None
 
@@ -152,7 +152,7 @@ def test_a_small_picture_of_each_head_has_its_weights_in_few_shades():
         assert np.array_equal(np.isfinite(picture), seen)
         np.testing.assert_allclose(picture[seen], weights[seen], atol=1 / 32 + 1e-6)
     # A long text has pictures no larger.
-    long = Pane(trace.info, is_other=False, scene=Scene(load("toy").trace("the cat " * 40), 0, 0, 1))
+    long = Pane(trace.info, is_other=False, scene=HeadContext(load("toy").trace("the cat " * 40), 0, 0, 1))
     whole = long.scene.trace
     (section,) = on_map(View.of(model="toy", step="scores"), replace(long, whole=whole))
     assert section.blocks[0].figure.payload()["heads"]["rows"] <= 24

@@ -12,13 +12,13 @@ import transformers
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForCausalLM
 
-from attention import masks
-from attention.ablation import Change
+from attention.core import masks
+from attention.core.ablation import Change
+from attention.core.positions import alibi_slopes
+from attention.experiments.shuffled import can_be_reordered, first_head
 from attention.lesson.proof import TOLERANCE, prove
 from attention.models.architectures import info_from_config, info_of_offer, read_config
 from attention.models.huggingface import HuggingFaceModel, check_size
-from attention.order import can_be_reordered, first_head
-from attention.positions import alibi_slopes
 from tests.tiny_models import TODAY
 
 SENTENCE = "The cat didn't sit on the tokenizers, and the birds sang."

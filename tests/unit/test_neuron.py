@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from attention.figures.neuron import Neuron
+from attention.lesson.head_context import HeadContext
 from attention.lesson.neuron import best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
-from attention.lesson.scene import Scene
 from attention.models import load
 
 TEXT = "My old dog chased a ball"
@@ -39,7 +39,7 @@ def plain(body):
 def test_what_is_drawn_of_bert_is_what_torch_computes_without_us(bert, eager_bert, layer, head, query):
     import torch
 
-    payload = neuron(Scene(bert, layer, head, query), 2).payload()
+    payload = neuron(HeadContext(bert, layer, head, query), 2).payload()
     ids = torch.tensor([[token.token_id for token in bert.tokens]])
     with torch.inference_mode():
         result = eager_bert(input_ids=ids, output_hidden_states=True, output_attentions=True)
@@ -61,7 +61,7 @@ def test_what_is_drawn_of_bert_is_what_torch_computes_without_us(bert, eager_ber
 
 
 def test_a_masked_key_keeps_its_product_and_gets_no_weight(toy):
-    scene = Scene(toy, 0, 1, 2)
+    scene = HeadContext(toy, 0, 1, 2)
     payload = neuron(scene, 4).payload()
     assert np.isneginf(decoded(payload, "maskedScores")[3:]).all()
     assert not decoded(payload, "weights")[3:].any()
@@ -81,7 +81,7 @@ def numbers_in(text):
 
 @pytest.mark.parametrize("key", range(3))
 def test_the_written_sum_of_the_toy_adds_up_and_ends_in_the_weight(toy, key):
-    scene = Scene(toy, 0, 1, 2)
+    scene = HeadContext(toy, 0, 1, 2)
     steps = scene.steps
     told = plain(sum_in_writing(scene, key))
     products, rest = told.split(" = ", 1)[1].split(" = ", 1)
@@ -96,7 +96,7 @@ def test_the_written_sum_of_the_toy_adds_up_and_ends_in_the_weight(toy, key):
 
 
 def test_of_many_products_the_first_and_the_last_are_written(bert):
-    scene = Scene(bert, 5, 6, 3)
+    scene = HeadContext(bert, 5, 6, 3)
     told = plain(sum_in_writing(scene, 2))
     products = scene.steps.queries[3] * scene.steps.keys[2]
     written = told.split(" = ", 1)[1].split(" = ", 1)[0]
@@ -107,7 +107,7 @@ def test_of_many_products_the_first_and_the_last_are_written(bert):
 
 
 def test_the_words_of_the_sentence_are_never_interpreted(minilm):
-    scene = Scene(minilm.trace("<b> $key & more"), 0, 0, 1)
+    scene = HeadContext(minilm.trace("<b> $key & more"), 0, 0, 1)
     dollar = [token.text for token in scene.tokens].index("$")
     assert "<bdi>$</bdi>" in sum_in_writing(scene, dollar)
     assert "<bdi>&lt;</bdi>" in sum_in_writing(scene, dollar)
@@ -118,7 +118,7 @@ def test_the_words_of_the_sentence_are_never_interpreted(minilm):
 
 
 def test_pictures_and_table_have_the_same_numbers(bert):
-    scene = Scene(bert, 2, 5, 4)
+    scene = HeadContext(bert, 2, 5, 4)
     steps, key = scene.steps, 6
     meeting, handing = key_picture(scene, key), value_picture(scene, key)
     np.testing.assert_allclose(meeting.values, [steps.queries[4], steps.keys[6], steps.queries[4] * steps.keys[6]])
@@ -133,13 +133,13 @@ def test_pictures_and_table_have_the_same_numbers(bert):
 
 def test_the_key_to_begin_with_is_the_one_that_is_looked_at_most(bert):
     for query in range(len(bert.tokens)):
-        scene = Scene(bert, 4, 3, query)
+        scene = HeadContext(bert, 4, 3, query)
         assert best_key(scene) == scene.steps.weights[query].argmax()
 
 
 def test_a_pair_is_parted_where_the_second_sentence_begins(minilm):
     trace = minilm.trace("One two", "Three")
-    assert neuron(Scene(trace, 0, 0, 1), 0).payload()["breaks"] == [4]
+    assert neuron(HeadContext(trace, 0, 0, 1), 0).payload()["breaks"] == [4]
 
 
 def test_numbers_that_are_no_row_for_each_label_are_refused_with_both_shapes():

@@ -9,9 +9,9 @@ import pytest
 
 from attention.figures.matrix import Cell
 from attention.models import bundled
-from attention.pages import PAGES, everything
-from attention.parameters import Spot
-from attention.view import View
+from attention.page.pages import PAGES, everything
+from attention.page.parameters import Spot
+from attention.page.view import View
 
 MODELS = {info.model_id: info for info in bundled.infos()}
 # Of each link: what it chose, by the names of the parameters, and how many notices there were.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention.one_page import is_written, run
+from attention.models.one_page import is_written, run
 from tests.loaded import load
 
 TEXTS = ("The cat sat on the mat", "Yes", "Unbelievably, naïve word pieces (42 of them!) survived 😀.")

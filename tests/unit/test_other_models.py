@@ -12,7 +12,7 @@ import transformers
 from safetensors.torch import save_file
 from transformers import AutoModel, AutoModelForSeq2SeqLM
 
-from attention import masks
+from attention.core import masks
 from attention.lesson.proof import TOLERANCE, prove
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel, check_size

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import attention
-from attention import places
+from attention.core import paths
 from tests.browser.server import serve
 
 pytestmark = pytest.mark.slow
@@ -70,8 +70,8 @@ def test_the_wheel_has_every_module_and_every_file_that_they_read(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "attention").rglob("*.py")}
     assets = {
-        f"attention/_assets/{path.relative_to(places.ASSETS).as_posix()}"
-        for path in places.ASSETS.rglob("*")
+        f"attention/_assets/{path.relative_to(paths.ASSETS).as_posix()}"
+        for path in paths.ASSETS.rglob("*")
         if path.is_file() and "screenshots" not in path.parts
     }
     app = [".streamlit/config.toml", "app.py", *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
@@ -86,9 +86,9 @@ def test_it_is_imported_from_there_with_its_assets_and_every_page_is_drawn(insta
         import attention
         from attention.lesson.prose import lessons
         from attention.models import load
-        from attention.pages import PAGES
-        from attention.places import APP
-        from attention.ui.page import Asked, answer
+        from attention.page.pages import PAGES
+        from attention.core.paths import APP
+        from attention.answer.page import Asked, answer
         from streamlit.testing.v1 import AppTest
 
         print(attention.__file__)

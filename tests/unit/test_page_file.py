@@ -12,8 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention import blocks
-from attention.blocks import (
+from attention.figures.bars import parts_bars
+from attention.figures.buttons import Button, Buttons
+from attention.figures.matrix import Matrix
+from attention.page import blocks
+from attention.page.blocks import (
     Block,
     Code,
     Download,
@@ -41,13 +44,10 @@ from attention.blocks import (
     Work,
     walk,
 )
-from attention.figures.bars import parts_bars
-from attention.figures.buttons import Button, Buttons
-from attention.figures.matrix import Matrix
-from attention.jobs import Job
-from attention.page_file import page
-from attention.pages import FRONT
-from attention.settings import CELL, FILE, GET, HOLD, MEAN, PROOF, SIZES
+from attention.page.page_file import page
+from attention.page.pages import FRONT
+from attention.page.settings import CELL, FILE, GET, HOLD, MEAN, PROOF, SIZES
+from attention.training.jobs import Job
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 MATRIX = Matrix(

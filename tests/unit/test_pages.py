@@ -6,10 +6,11 @@ from typing import get_args
 import pytest
 
 from attention.models import list_models
-from attention.pages import FRONT, GROUPS, OF_LABS, PAGES, Group, Page, everything, table
-from attention.parameters import Context, read
-from attention.settings import MODEL, SHARED
-from attention.view import View
+from attention.page import pages
+from attention.page.pages import FRONT, GROUPS, OF_LABS, PAGES, Group, Page, everything, table
+from attention.page.parameters import Context, read
+from attention.page.settings import MODEL, SHARED
+from attention.page.view import View
 from tests.sweep import sweep
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +34,7 @@ def test_a_file_draws_the_page_that_it_is_named_after(page):
     if page in OF_LABS.values():
         assert f"OF_LABS[{page.address}.LAB]" in written
         return
-    name = next(name for name, value in vars(__import__("attention.pages").pages).items() if value is page)
+    name = next(name for name, value in vars(pages).items() if value is page)
     assert f"import {name}\n" in written
 
 

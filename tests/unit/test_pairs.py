@@ -6,8 +6,8 @@ import re
 import pytest
 
 from attention.lesson.behaviour import head_table, share_table
+from attention.lesson.head_context import HeadContext
 from attention.lesson.pairs import tell_pair, tell_shares
-from attention.lesson.scene import Scene
 from attention.lesson.survey import Look, order, survey
 
 FIRST, SECOND = "The cat sat", "A small dog ran"
@@ -35,7 +35,7 @@ def plain(markup):
 
 def test_the_words_of_a_pair_name_the_tokens_that_are_there(trace, kind):
     ours, theirs, both = NAMES[kind]
-    told = plain(tell_pair(Scene(trace, 0, 0, 1), SECOND))
+    told = plain(tell_pair(HeadContext(trace, 0, 0, 1), SECOND))
     assert f"A is “{FIRST}”, B is “{SECOND}”" in told
     assert f"{ours} to A, and {theirs} to B" in told
     # Which is whose is counted off the tokens themselves.

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention import pixels
+from attention.core import pixels
+from attention.core.reading import DIGITS, PICTURE
 from attention.lesson.behaviour import describe
+from attention.lesson.head_context import HeadContext
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.prose import lesson
-from attention.lesson.scene import Scene
 from attention.lesson.steps import STEPS
 from attention.lesson.survey import Look, survey
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel
-from attention.reading import DIGITS, PICTURE
 from tests.tiny_models import make
 
 
@@ -33,7 +33,7 @@ def numbers(packed):
 
 @pytest.mark.parametrize("word", [0, 1, 7])
 def test_every_head_is_laid_over_its_patches(trace, word):
-    scene = Scene(trace, 0, 1, word)
+    scene = HeadContext(trace, 0, 1, word)
     data = overlay(scene)
     weights = trace.layers[0].steps().weights[:, word]
     payload = data.payload()
@@ -55,7 +55,7 @@ def test_every_head_is_laid_over_its_patches(trace, word):
 # The first step says that tokens need not be words.
 @pytest.mark.parametrize("step", STEPS[1:], ids=lambda step: step.key)
 def test_of_a_picture_no_step_speaks_of_words(trace, step):
-    assert not re.search(r"\bwords?\b", re.sub(r"<[^>]*>", "", step.words(Scene(trace, 0, 1, 3))))
+    assert not re.search(r"\bwords?\b", re.sub(r"<[^>]*>", "", step.words(HeadContext(trace, 0, 1, 3))))
 
 
 def test_a_head_on_a_picture_is_not_told_in_words_for_texts(trace):
@@ -70,7 +70,7 @@ def test_a_head_on_a_picture_is_not_told_in_words_for_texts(trace):
 
 
 def test_patches_that_make_no_square_are_refused(trace):
-    data = overlay(Scene(trace, 0, 0, 0))
+    data = overlay(HeadContext(trace, 0, 0, 0))
     with pytest.raises(ValueError, match="square, got 15"):
         replace(data, patches=data.patches[:15])
     head = replace(data.heads[0], weights=data.heads[0].weights[:3])

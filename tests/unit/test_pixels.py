@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention import pixels
+from attention.core import pixels
 
 
 @given(text=st.text(alphabet=pixels.GREYS, min_size=64, max_size=64))

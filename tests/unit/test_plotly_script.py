@@ -6,8 +6,8 @@ import re
 
 from plotly.offline import get_plotlyjs_version
 
+from attention.core.paths import ASSETS
 from attention.figures import assets
-from attention.places import ASSETS
 
 FOLDER = ASSETS / "plotly"
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention import positions
+from attention.core import positions
 
 
 def test_sinusoidal_is_the_papers_formula():

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention.core.reading import PICTURE
+from attention.core.trace import Difference
 from attention.lesson.proof import TOLERANCE, Proof, prove, tell_proof
-from attention.reading import PICTURE
-from attention.trace import Difference
 from tests.loaded import load
 from tests.sweep import sweep
 from tests.tiny_models import KINDS

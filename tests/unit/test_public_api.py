@@ -54,7 +54,7 @@ def test_nothing_of_another_package_is_replaced():
         stored = (node for node in named(tree, of_others(tree)) if isinstance(node.ctx, ast.Store | ast.Del))
         found += [(str(path), ast.unparse(node)) for node in stored]
     # The arguments of the command that this process goes on as.
-    assert found == [("attention/ui/__main__.py", "sys.argv")]
+    assert found == [("attention/app/__main__.py", "sys.argv")]
 
 
 def test_one_style_sheet_names_a_few_things_of_streamlits_page():

@@ -4,14 +4,14 @@ import ast
 
 import pytest
 
-from attention import masks, reading
+from attention.answer.fields import FIELDS
+from attention.core import masks, reading
 from attention.lesson.prose import lessons
-from attention.ui.fields import FIELDS
 from tests.sources import parsed
 
 KINDS = [reading.TEXT, reading.FRENCH, reading.PICTURE]
 # Where kinds of readings are told apart: where they are made, and where models are run on them.
-MAY_ASK = ("attention/reading.py", "attention/models")
+MAY_ASK = ("attention/core/reading.py", "attention/models")
 
 
 def asked(tree):

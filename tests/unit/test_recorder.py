@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention import masks, steps
+from attention.core import masks, steps
 from attention.models.recorder import ATTENTION_NAME, note_added, note_lengths, recording
 
 SENTENCES = (

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from attention.room.followers import event
-from attention.ui import room_screens
-from attention.ui.rooms import Rooms
+from attention.classroom import screens
+from attention.classroom.followers import event
+from attention.classroom.rooms import Rooms
 
 ROOM = "/_attention/room"
 LINK = {"page": "step_by_step", "link": "model=toy&step=scores&text=Two+geese+fly"}
@@ -187,7 +187,7 @@ def test_what_is_shown_and_asked_on_one_copy_is_seen_and_answered_on_the_other(c
 def test_many_changes_at_once_lead_to_the_last_and_are_not_all_drawn(copies, monkeypatch):
     here, there = copies
     drawn = []
-    monkeypatch.setattr(room_screens, "_drawn", lambda what: drawn.append(what) or event("view", {"link": what.link}))
+    monkeypatch.setattr(screens, "_drawn", lambda what: drawn.append(what) or event("view", {"link": what.link}))
 
     async def lesson():
         teacher, code = await opened(here)

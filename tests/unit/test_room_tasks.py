@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from attention.pages import ALL_HEADS, COMPARE, FRONT, PAGES
-from attention.room.tasks import TASKS, UnfitError, task_of
-from attention.ui.handed_in import judge, place_of, view_of
-from attention.ui.room_limits import Limits
-from attention.ui.rooms import Rooms
+from attention.classroom.room_limits import Limits
+from attention.classroom.rooms import Rooms
+from attention.classroom.submission import judge, place_of, view_of
+from attention.lesson.tasks import TASKS, UnfitError, task_of
+from attention.page.pages import ALL_HEADS, COMPARE, FRONT, PAGES
 from tests.unit.saying import says
 
 ROOM = "/_attention/room"

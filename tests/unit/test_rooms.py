@@ -15,18 +15,19 @@ import pytest
 import segno
 from starlette.testclient import TestClient
 
+from attention.answer import numbers
+from attention.answer.files import NUMBERS, STEMS, address_of, kept_file
+from attention.classroom import screen_page
+from attention.classroom.drawing import Shown, questions_of, show
+from attention.classroom.followers import MOST_OF_ONE, event
+from attention.classroom.limits import Limit
+from attention.classroom.room_limits import Limits
+from attention.classroom.rooms import Rooms
 from attention.figures import assets
 from attention.figures.assets import class_script, room_script
-from attention.page_file import plain
-from attention.pages import OF_LABS, STEP_BY_STEP
-from attention.room.followers import MOST_OF_ONE, event
-from attention.room.limits import Limit
-from attention.room.plans import plans
-from attention.ui import numbers, room_page
-from attention.ui.files import NUMBERS, STEMS, address_of, kept_file
-from attention.ui.room_drawing import Shown, questions_of, show
-from attention.ui.room_limits import Limits
-from attention.ui.rooms import Rooms
+from attention.lesson.plans import plans
+from attention.page.page_file import plain
+from attention.page.pages import OF_LABS, STEP_BY_STEP
 from tests.sweep import sweep
 from tests.unit.test_room_copies import Browser, opened
 from tests.until import until
@@ -420,7 +421,7 @@ LONG = "model=minilm-l6&step=softmax&text=" + "+".join(f"word{number}" for numbe
 def test_a_first_visit_is_light_with_all_that_the_stream_brings(page, link, seen):
     drawn = show(Shown(page, link, seen))
     files = {address_of(stem): len(kept_file(stem).packed) for stem in STEMS}
-    own = files[address_of("room")] + files[address_of("room_page")] + len(room_page.page("KMPRTX").encode())
+    own = files[address_of("room")] + files[address_of("room_page")] + len(screen_page.page("KMPRTX").encode())
     stream = len(event("view", drawn).packed)
     whole = own + sum(files[address] for address in drawn["modules"].values()) + stream
     assert 10_000 < whole <= LIGHT

@@ -9,10 +9,10 @@ import threading
 import pytest
 from starlette.testclient import TestClient
 
-from attention.room.limits import Limit
-from attention.ui import room_own
-from attention.ui.room_limits import Limits
-from attention.ui.rooms import Rooms
+from attention.classroom import own_questions
+from attention.classroom.limits import Limit
+from attention.classroom.room_limits import Limits
+from attention.classroom.rooms import Rooms
 from tests.unit.test_room_copies import Browser, opened
 from tests.unit.test_rooms import ROOM
 
@@ -270,7 +270,7 @@ def test_nothing_of_it_is_logged(school, caplog, monkeypatch):
     def fail(link, text):
         raise ZeroDivisionError(text)
 
-    monkeypatch.setattr(room_own, "_questions", fail)
+    monkeypatch.setattr(own_questions, "_questions", fail)
     assert school.begin(school.pupil(), nickname="Ann").status_code == 500
     for secret in ("squirrels", "Ann"):
         assert secret not in caplog.text
@@ -287,7 +287,7 @@ async def joined(app, code):
 
 def test_thirty_at_once_are_read_one_after_another(app, monkeypatch):
     reading, most, lock = 0, 0, threading.Lock()
-    questions = room_own._questions
+    questions = own_questions._questions
 
     def counted(link, text):
         nonlocal reading, most
@@ -300,7 +300,7 @@ def test_thirty_at_once_are_read_one_after_another(app, monkeypatch):
             with lock:
                 reading -= 1
 
-    monkeypatch.setattr(room_own, "_questions", counted)
+    monkeypatch.setattr(own_questions, "_questions", counted)
 
     async def lesson():
         teacher, code = await opened(app)
@@ -320,7 +320,7 @@ def test_thirty_at_once_are_read_one_after_another(app, monkeypatch):
 def test_a_full_queue_says_so_and_a_small_room_does_not_wait_for_a_large_one(app, monkeypatch):
     app = Rooms(limits=Limits(waiting_sentences=8))
     order, asked, all_asked = [], [], threading.Event()
-    questions, sentence = room_own._questions, room_own._sentence
+    questions, sentence = own_questions._questions, own_questions._sentence
 
     def read(link, text):
         # The model is busy until everybody has asked: how many are refused does not depend on how quick it is.
@@ -335,8 +335,8 @@ def test_a_full_queue_says_so_and_a_small_room_does_not_wait_for_a_large_one(app
             asyncio.get_running_loop().call_soon(all_asked.set)
         return sentence(said)
 
-    monkeypatch.setattr(room_own, "_questions", read)
-    monkeypatch.setattr(room_own, "_sentence", typed)
+    monkeypatch.setattr(own_questions, "_questions", read)
+    monkeypatch.setattr(own_questions, "_sentence", typed)
 
     async def lesson():
         rooms = [await opened(app) for _ in range(2)]

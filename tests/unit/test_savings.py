@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from attention import steps
+from attention.core import steps
+from attention.lesson.head_context import HeadContext
 from attention.lesson.savings import (
     PRESETS,
     Sizes,
@@ -19,7 +20,6 @@ from attention.lesson.savings import (
     tell_savings,
     tell_shared,
 )
-from attention.lesson.scene import Scene
 from attention.models import get_info
 from tests.loaded import load
 from tests.unit.saying import says
@@ -72,7 +72,7 @@ def test_bytes_are_said_in_the_unit_that_fits():
 @pytest.mark.parametrize(("model_id", "counts"), [("toy", [3, 1]), ("minilm-l6", [12, 3, 1]), ("smollm2-135m", [3, 1])])
 def test_sharing_is_worked_out_on_the_trace_as_torch_does_it(model_id, counts):
     trace = load(model_id).trace("The cat sat on the mat")
-    scene = Scene(trace, 0, 2, 1)
+    scene = HeadContext(trace, 0, 2, 1)
     layer, variants = trace.layers[0], shared(scene)
     assert [variant.n_key_value_heads for variant in variants] == counts
     for variant in variants:
@@ -117,7 +117,7 @@ def test_of_an_encoder_decoder_they_are_those_of_the_layers_on_the_page(part, sa
     assert sum(layer.projections.W_K.size for layer in trace.layers) == found.W_K
     cached = sum(layer.keys.nbytes + layer.values.nbytes for layer in trace.layers)
     assert found.bytes_per_context * 2 == cached
-    told = tell_cache(Scene(trace, 0, 0, 0))
+    told = tell_cache(HeadContext(trace, 0, 0, 0))
     assert (told == "") if said is None else (said in told)
 
 

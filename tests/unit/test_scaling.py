@@ -6,8 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.scaling import exponent, gradient_length, random_scores
-from attention.steps import softmax
+from attention.core.steps import softmax
+from attention.experiments.scaling import exponent, gradient_length, random_scores
 
 WIDTHS = (1, 4, 16, 64, 256)
 

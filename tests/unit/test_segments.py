@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention.core.steps import softmax
+from attention.core.trace import Token
+from attention.core.words import words_of
 from attention.lesson.behaviour import head_table, share_table
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.lesson.survey import Lines, Look, head_matrix, layer_lines, order, place, survey
-from attention.segments import BLOCK_NAMES, block_shares, groups, is_pair, span
-from attention.steps import softmax
-from attention.trace import Token
-from attention.words import words_of
+from attention.measures.segments import BLOCK_NAMES, block_shares, groups, is_pair, span
 
 FIRST, SECOND = "The cat sat on the mat", "It was unbelievably tired"
 
@@ -133,7 +133,7 @@ def test_one_sentence_has_no_shares_and_its_order_across_is_the_plain_one(minilm
 def test_the_lines_of_a_block_are_those_weights_and_their_positions(trace, block, words):
     look = Look(words=words)
     units = look.units(trace.tokens)
-    lines = layer_lines(Scene(trace, 5, 6, 3), look, 6, block=block)
+    lines = layer_lines(HeadContext(trace, 5, 6, 3), look, 6, block=block)
     names = {"A": range(*span(units, "A")), "B": range(*span(units, "B"))}
     everyone = range(len(units))
     rows, columns = (everyone, everyone) if block == "all" else (names[block[0]], names[block[1]])
@@ -146,7 +146,7 @@ def test_the_lines_of_a_block_are_those_weights_and_their_positions(trace, block
 
 
 def test_what_is_set_in_the_head_view_is_drawn_and_pins_are_counted_from_the_part_that_is_there(trace):
-    scene = Scene(trace, 5, 6, 3)
+    scene = HeadContext(trace, 5, 6, 3)
     set_by_hand = Lines(heads=(0, 4), threshold=0.05, pinned=("query", (3, 9)))
     payload = layer_lines(scene, Look(), 6, set_by_hand).payload()
     assert payload["shown"] == [0, 4]
@@ -165,7 +165,7 @@ def test_what_is_set_in_the_head_view_is_drawn_and_pins_are_counted_from_the_par
 def test_the_matrix_is_parted_where_the_second_sentence_begins(trace):
     for look in (Look(), Look(words=True)):
         units = look.units(trace.tokens)
-        payload = head_matrix(Scene(trace, 5, 6, 3), look, 6).payload()
+        payload = head_matrix(HeadContext(trace, 5, 6, 3), look, 6).payload()
         assert payload["rowGroups"] == payload["columnGroups"] == [["A", 0], ["B", span(units, "B")[0]]]
     assert len(words_of(trace.tokens)) < len(trace.tokens)
 

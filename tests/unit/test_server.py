@@ -14,15 +14,15 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from streamlit import config
 
-from attention.ui.hosts import address_for_others, in_network, is_known, own_address
-from attention.ui.server import MAX_DESCRIPTORS, _InTime, address, content_policy, page_below, send_at_once
+from attention.answer.hosts import address_for_others, in_network, is_known, own_address
+from attention.app.server import MAX_DESCRIPTORS, _InTime, address, content_policy, page_below, send_at_once
 from tests.loops import complete
 
 PAGES = frozenset({"models", "step_by_step"})
 # The first line of a program that says how many descriptors it may have, at first and after it has asked for more.
 LIMITS = """
 import resource, sys
-from attention.ui.server import raise_descriptor_limit
+from attention.app.server import raise_descriptor_limit
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[2])))
 raise_descriptor_limit()
 print(*resource.getrlimit(resource.RLIMIT_NOFILE))

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from transformers import AutoTokenizer
 
-from attention import masks
-from attention.positions import apply_rotary
-from attention.steps import rms_norm
-from attention.text import clean
-from attention.words import words_of
+from attention.core import masks
+from attention.core.positions import apply_rotary
+from attention.core.steps import rms_norm
+from attention.core.text import clean
+from attention.core.words import words_of
 
 SENTENCE = "The cat sat on the mat"
 HARD = "In 2023, don't say 😀 naïve 日本 tokenizers!"

@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention import steps as equation
-from attention.kinds import CROSS
-from attention.lesson.excerpt import Excerpt
-from attention.lesson.scene import Scene
+from attention.core import steps as equation
+from attention.core.kinds import CROSS
+from attention.core.positions import Rotary, apply_rotary
+from attention.core.trace import LayerTrace, Projections, Token
+from attention.lesson.code_context import CodeContext
+from attention.lesson.head_context import HeadContext
+from attention.lesson.snippets import LIBRARIES
 from attention.lesson.steps import keys, step_of
 from attention.models import load
-from attention.positions import Rotary, apply_rotary
-from attention.snippets import LIBRARIES
-from attention.trace import LayerTrace, Projections, Token
 from tests.pairwise import pairwise
 from tests.unit.saying import says
 
@@ -75,7 +75,7 @@ def toy(traces):
 
 def snippet(step, library, trace, layer, head, word, column=None):
     """The code of a step at a place in a trace, with the word in focus as the row that is printed."""
-    return step_of(step).code(Excerpt(library, Scene(trace, layer, head, word), word, column))
+    return step_of(step).code(CodeContext(library, HeadContext(trace, layer, head, word), word, column))
 
 
 def run(code):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention import masks, steps
+from attention.core import masks, steps
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 6)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention import corpus, study
+from attention.experiments import corpus, study
+from attention.experiments.study import Run, Study
 from attention.lesson.proof import Proof
 from attention.measures.five_patterns import PATTERN_NAMES
 from attention.measures.marks import Marks
 from attention.measures.summaries import MEASURES, PATTERN_MEASURES, summarise
-from attention.study import Run, Study
 from tests.loaded import load
 from tests.sweep import sweep
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from attention import corpus, syntax
-from attention.corpus import Annotated
+from attention.core.trace import LayerTrace, ModelInfo, Token
+from attention.core.words import merge
+from attention.experiments import corpus, syntax
+from attention.experiments.corpus import Annotated
+from attention.experiments.study import Run
+from attention.experiments.syntax import PAPER, SyntaxCheck, parse_of, positions_of, word_weights
 from attention.measures.dependencies import ALL_RELATIONS, dependency_accuracy
 from attention.models.base import Batch, Encoded
-from attention.study import Run
-from attention.syntax import PAPER, SyntaxCheck, parse_of, positions_of, word_weights
-from attention.trace import LayerTrace, ModelInfo, Token
-from attention.words import merge
 from tests.loaded import load
 
 MODELS = ("toy", "minilm-l6")

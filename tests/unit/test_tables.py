@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.blocks import Arranged, Fold, Prose, Table
 from attention.figures.table import SortableTable, in_order, read_order, written_order
-from attention.page_file import page
-from attention.pages import ALL_HEADS, MANY_SENTENCES
-from attention.parameters import MAX_SORTED, MAX_TURNED, Keys, Sorts
-from attention.settings import ROWS, WHY
-from attention.view import View
+from attention.page.blocks import Arranged, Fold, Prose, Table
+from attention.page.page_file import page
+from attention.page.pages import ALL_HEADS, MANY_SENTENCES
+from attention.page.parameters import MAX_SORTED, MAX_TURNED, Keys, Sorts
+from attention.page.settings import ROWS, WHY
+from attention.page.view import View
 
 HEADS = {
     "head": ["1-1", "1-2", "2-1", "2-2"],
@@ -108,11 +108,11 @@ def test_the_data_is_plain_and_an_order_of_another_table_is_left_out():
 
 
 def test_several_tables_have_orders_of_their_own_and_one_can_lose_it():
-    value = Sorts.having(Sorts.having((), "b_table", (1, True)), "a_table", (0, False))
+    value = Sorts.with_value(Sorts.with_value((), "b_table", (1, True)), "a_table", (0, False))
     assert Sorts().write(value) == "a_table-1up.b_table-2down"
-    assert Sorts.having(value, "b_table", None) == (("a_table", (0, False)),)
+    assert Sorts.with_value(value, "b_table", None) == (("a_table", (0, False)),)
     for number in range(20):
-        value = Sorts.having(value, f"t{number}", (0, True))
+        value = Sorts.with_value(value, f"t{number}", (0, True))
     assert len(value) == MAX_SORTED
     assert dict(value)["t19"] == (0, True)
 
@@ -141,8 +141,8 @@ def test_a_page_in_a_file_has_open_what_was_opened():
 def test_an_order_stays_on_its_page():
     view = View.of(ALL_HEADS, rows=(("heads_table", (4, True)),))
     assert view.to_query() == {"rows": "heads_table-5down"}
-    assert view.on(ALL_HEADS)[ROWS]
-    assert view.on(MANY_SENTENCES)[ROWS] == ()
+    assert view.for_page(ALL_HEADS)[ROWS]
+    assert view.for_page(MANY_SENTENCES)[ROWS] == ()
 
 
 def test_a_page_in_a_file_has_the_order():

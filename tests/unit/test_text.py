@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention import text
+from attention.core import text
 
 # characters(), unlike text(), draws lone surrogates too.
 anything = st.text(st.characters())

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from attention.costs import D_HEAD, N_HEADS, N_LAYERS, WIDTH
-from attention.steps import attend
-from attention.timing import _Layer, anew, best_of, cached, explicit, fused, held_by, measure
+from attention.core.steps import attend
+from attention.experiments.costs import D_HEAD, N_HEADS, N_LAYERS, WIDTH
+from attention.experiments.timing import _Layer, anew, best_of, cached, explicit, fused, held_by, measure
 
 pytestmark = pytest.mark.usefixtures("_one_torch_thread")
 ROOT = Path(__file__).parents[2]
@@ -85,7 +85,7 @@ def test_every_way_is_measured_for_every_number_of_tokens():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
 def test_the_process_can_take_no_more_than_a_gigabyte():
-    script = "from attention import timing\ntiming._limit()\nbytearray({})\nprint('taken')"
+    script = "from attention.experiments import timing\ntiming._limit()\nbytearray({})\nprint('taken')"
     taken = [
         subprocess.run(
             [sys.executable, "-c", script.format(size)], cwd=ROOT, capture_output=True, text=True, check=False

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from attention import masks
+from attention.core import masks
 from attention.models import toy
 from attention.models.toy import ToyModel
 

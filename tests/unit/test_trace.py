@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention import masks, steps
+from attention.core import masks, steps
+from attention.core.trace import Embeddings, LayerTrace, ModelInfo, Projections, Trace
 from attention.lesson.proof import prove
-from attention.trace import Embeddings, LayerTrace, ModelInfo, Projections, Trace
 
 INFO = ModelInfo("random", "Random", "none", 3, 6, 2, 24, 4, 8, 0, "none", "none", "Random numbers.")
 

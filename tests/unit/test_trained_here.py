@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from attention import pixels
+from attention.core import pixels
+from attention.core.reading import DIGITS, PICTURE
+from attention.lesson.head_context import HeadContext
 from attention.lesson.outcome import tell_alignment, tell_answer, tell_written
 from attention.lesson.proof import prove
-from attention.lesson.scene import Scene
 from attention.models import bundled
 from attention.models.base import Answer
 from attention.models.cards import Card, card_of
 from attention.models.weights import locate
-from attention.reading import DIGITS, PICTURE
 from tests.loaded import load
 from tests.unit.saying import says
 
@@ -62,7 +62,7 @@ def test_the_page_begins_at_the_head_that_is_right_most_often(translator):
     best = card.alignment[card.best_layer][card.best_head]
     assert best == max(share for layer in card.alignment for share in layer) >= 0.9
     assert card.exact_match >= 0.95
-    scene = Scene(translator.trace("le chat noir dort").cross, 0, 1, 2)
+    scene = HeadContext(translator.trace("le chat noir dort").cross, 0, 1, 2)
     told = tell_alignment(scene, card)
     assert f"{100 * card.alignment[0][1]:.1f}" in told
     assert f"{100 * best:.1f}" in told

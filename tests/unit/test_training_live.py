@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from attention.induction import EXAMPLE, HALF, N_HEADS, N_SCORED, N_TOKENS, PLACES, SYLLABLES
 from attention.training.induction import D_MODEL, LENGTH, N_PLACES, PERIODS, Network, measure, sequences, train
+from attention.training.induction_results import EXAMPLE, HALF, N_HEADS, N_SCORED, N_TOKENS, PLACES, SYLLABLES
 
 pytestmark = pytest.mark.usefixtures("_one_torch_thread")
 

@@ -7,18 +7,21 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from attention import corpus, reading
+from attention.core import reading
+from attention.core.masks import MASK_NAMES
+from attention.core.text import MAX_CHARACTERS, MAX_LINK_BYTES, clean, shorten
+from attention.core.trace import Token
+from attention.experiments import corpus
 from attention.figures.head_view import THRESHOLDS
 from attention.figures.matrix import Cell
 from attention.figures.question import Answer
 from attention.lesson import steps
-from attention.lesson.opening import first_place
+from attention.lesson.initial_selection import first_place
 from attention.lesson.survey import Lines, Look
-from attention.masks import MASK_NAMES
 from attention.models import list_models, load
-from attention.pages import ALL_HEADS, COMPARE, PAGES, STEP_BY_STEP, SYNTAX_CHECK, everything
-from attention.pages import MODELS as MODELS_PAGE
-from attention.parameters import (
+from attention.page.pages import ALL_HEADS, COMPARE, PAGES, STEP_BY_STEP, SYNTAX_CHECK, everything
+from attention.page.pages import MODELS as MODELS_PAGE
+from attention.page.parameters import (
     MAX_PINS,
     Answers,
     Cells,
@@ -38,7 +41,7 @@ from attention.parameters import (
     Text,
     other_model,
 )
-from attention.settings import (
+from attention.page.settings import (
     ANSWER,
     AT,
     BESIDE,
@@ -63,9 +66,7 @@ from attention.settings import (
     WORD,
     WORDS,
 )
-from attention.text import MAX_CHARACTERS, MAX_LINK_BYTES, clean, shorten
-from attention.trace import Token
-from attention.view import Place, View, same_word, spot_of, word_at
+from attention.page.view import Place, View, same_word, spot_of, word_at
 from tests.unit.saying import says
 
 # One that has an encoder and a decoder is among them, whatever the catalogue has.
@@ -391,7 +392,7 @@ def test_a_link_holds_all_sentences_together_within_its_budget(text, pair, versu
     assert sum("a link has room" in notice for notice in notices) == sum(lost)
     assert read(view.to_query(), COMPARE) == (view, [])
     # What is chosen one after the other is cut as a link is.
-    chosen = View(COMPARE).having(VERSUS, versus).having(PAIR, pair).having(TEXT, text)
+    chosen = View(COMPARE).with_value(VERSUS, versus).with_value(PAIR, pair).with_value(TEXT, text)
     assert read(chosen.to_query(), COMPARE) == (chosen, [])
 
 
@@ -399,18 +400,18 @@ def test_the_first_sentence_has_its_room_first_and_what_is_left_out_is_said():
     view, (notice,) = read({"text": "a" * MAX_CHARACTERS, "pair": "It was tired"})
     assert (len(view.text), view.pair) == (MAX_CHARACTERS, "")
     assert says(notice, "12", "0")
-    shorter = View.of(pair="b" * 2000).having(TEXT, "a" * 1000)
+    shorter = View.of(pair="b" * 2000).with_value(TEXT, "a" * 1000)
     assert (len(shorter.text), len(shorter.pair)) == (1000, 1500)
 
 
 @given(anything)
 def test_the_text_of_a_link_is_the_text_that_the_field_would_take(typed):
-    assert read({"text": typed})[0].text == View().having(TEXT, typed).text
+    assert read({"text": typed})[0].text == View().with_value(TEXT, typed).text
 
 
 def test_no_text_stays_no_text():
     """Somebody who shares an empty field does not share the first example."""
-    view = View(STEP_BY_STEP).having(TEXT, "  ")
+    view = View(STEP_BY_STEP).with_value(TEXT, "  ")
     assert view.text == ""
     assert read(view.to_query()) == (view, [])
 
@@ -444,50 +445,50 @@ def without_cells(view):
 
 
 def test_a_new_sentence_lets_go_of_the_word_and_the_cells_of_the_old_one():
-    assert FULL.having(TEXT, " Four ") == but(without_cells(FULL), text="Four", word=None)
+    assert FULL.with_value(TEXT, " Four ") == but(without_cells(FULL), text="Four", word=None)
 
 
 def test_another_second_sentence_lets_go_of_the_word_and_the_cells_and_a_new_first_one_keeps_it():
     paired = but(FULL, pair="Old")
-    assert paired.having(PAIR, " New\n") == but(without_cells(FULL), pair="New", word=None)
-    assert paired.having(PAIR, "").pair == ""
-    assert paired.having(TEXT, "Four").pair == "Old"
+    assert paired.with_value(PAIR, " New\n") == but(without_cells(FULL), pair="New", word=None)
+    assert paired.with_value(PAIR, "").pair == ""
+    assert paired.with_value(TEXT, "Four").pair == "Old"
 
 
 def test_another_sentence_to_compare_lets_go_of_the_cells_and_keeps_the_word():
-    there = FULL.on(COMPARE)
-    assert there.having(VERSUS, " x ") == but(without_cells(there), versus="x")
-    assert there.having(VERSUS, "x").having(TEXT, "Four").versus == "x"
-    assert read(there.having(VERSUS, "").to_query(), COMPARE)[0].versus == ""
+    there = FULL.for_page(COMPARE)
+    assert there.with_value(VERSUS, " x ") == but(without_cells(there), versus="x")
+    assert there.with_value(VERSUS, "x").with_value(TEXT, "Four").versus == "x"
+    assert read(there.with_value(VERSUS, "").to_query(), COMPARE)[0].versus == ""
 
 
 def test_another_step_lets_go_of_the_cells_and_the_same_step_keeps_them():
-    assert FULL.having(STEP, "softmax") == but(without_cells(FULL), step="softmax")
-    assert FULL.having(STEP, "scores") == FULL
+    assert FULL.with_value(STEP, "softmax") == but(without_cells(FULL), step="softmax")
+    assert FULL.with_value(STEP, "scores") == FULL
 
 
 def test_what_is_chosen_again_as_it_is_changes_nothing():
     for parameter in FULL.page.parameters:
-        assert FULL.having(parameter, FULL[parameter]) == FULL
+        assert FULL.with_value(parameter, FULL[parameter]) == FULL
 
 
 def test_another_model_lets_go_of_layers_heads_and_words_and_the_same_one_keeps_them():
     gone = dict.fromkeys(("word", "layer", "head", "beside_layer", "beside_head"))
-    assert FULL.having(MODEL, "minilm-l6") == but(without_cells(FULL), model="minilm-l6", **gone)
-    assert FULL.having(MODEL, "toy") == FULL
+    assert FULL.with_value(MODEL, "minilm-l6") == but(without_cells(FULL), model="minilm-l6", **gone)
+    assert FULL.with_value(MODEL, "toy") == FULL
 
 
 def test_another_model_keeps_where_the_word_was_until_another_one_is_chosen():
     spot = Spot(0, 4)
-    moved = FULL.having(MODEL, "minilm-l6").having(AT, spot)
+    moved = FULL.with_value(MODEL, "minilm-l6").with_value(AT, spot)
     assert (moved.word, moved.spot) == (None, spot)
     assert read(moved.to_query()) == (moved, [])
     assert moved.to_query()["at"] == "A-4"
-    assert (moved.having(WORD, 2).word, moved.having(WORD, 2).spot) == (2, None)
+    assert (moved.with_value(WORD, 2).word, moved.with_value(WORD, 2).spot) == (2, None)
     changes = {TEXT: "Four", PAIR: "Four", PART: "cross"}
-    assert [moved.having(parameter, value).spot for parameter, value in changes.items()] == [None] * 3
+    assert [moved.with_value(parameter, value).spot for parameter, value in changes.items()] == [None] * 3
     others = {STEP: "softmax", MASK: "none", VERSUS: "x"}
-    assert [moved.having(parameter, value).spot for parameter, value in others.items()] == [spot] * 3
+    assert [moved.with_value(parameter, value).spot for parameter, value in others.items()] == [spot] * 3
 
 
 def test_a_link_that_says_twice_which_word_is_in_focus_is_told_which_counts():
@@ -499,9 +500,9 @@ def test_a_link_that_says_twice_which_word_is_in_focus_is_told_which_counts():
 @given(views(), st.sampled_from(sorted(INFOS)))
 def test_whatever_model_is_chosen_the_view_is_one_that_it_takes(view, model):
     context = Context(INFOS, model)
-    found = view.having(MODEL, model).fitting(context)
+    found = view.with_value(MODEL, model).valid_for(context)
     assert read(found.to_query(), view.page) == (found.shown(), [])
-    assert found.fitting(context) == found
+    assert found.valid_for(context) == found
     # What the model takes stays.
     if view.mask in INFOS[model].reading.masks:
         assert found.mask == view.mask
@@ -519,8 +520,8 @@ def test_a_value_that_there_is_not_is_one_of_no_parameter(data):
     )
     if not parameter.fits(wild, context):
         return
-    view = View.of(model=context.model).but(parameter, wild)
-    assert read(view.on(COMPARE).to_query(), COMPARE)[1] == []
+    view = View.of(model=context.model).replaced(parameter, wild)
+    assert read(view.for_page(COMPARE).to_query(), COMPARE)[1] == []
     assert not isinstance(wild, float) or wild in THRESHOLDS
 
 
@@ -540,22 +541,22 @@ def test_a_link_that_asks_a_model_for_what_it_does_not_take_is_told(query, words
 
 def test_matrices_of_another_size_have_no_cell():
     padded = but(FULL, mask="padding")
-    assert padded.having(MASK, "causal") == without_cells(FULL)
-    assert FULL.having(MASK, "none") == but(FULL, mask="none")
-    assert FULL.having(MASK, "padding") == without_cells(padded)
-    assert FULL.having(MASK, "causal") == FULL
+    assert padded.with_value(MASK, "causal") == without_cells(FULL)
+    assert FULL.with_value(MASK, "none") == but(FULL, mask="none")
+    assert FULL.with_value(MASK, "padding") == without_cells(padded)
+    assert FULL.with_value(MASK, "causal") == FULL
 
 
 @given(views(), st.sampled_from(PAGES))
 def test_the_link_of_a_page_has_what_is_its_own_and_nothing_of_another_page(view, page):
-    there = view.on(page)
+    there = view.for_page(page)
     names = {parameter.name for parameter in page.parameters}
     assert set(there.to_query()) <= names
     for parameter in page.own:
         is_left = parameter in LEFT and page is not view.page
         assert there[parameter] == (parameter.default if is_left else view[parameter])
     # And what no link of the page holds is there on coming back.
-    back = read(there.to_query(), page)[0].keeping(view).on(view.page)
+    back = read(there.to_query(), page)[0].carry_over(view).for_page(view.page)
     for parameter in view.page.own:
         if parameter not in page.own and parameter not in LEFT:
             assert back[parameter] == view[parameter]
@@ -566,8 +567,8 @@ def test_an_answer_stays_on_the_page_where_it_was_given():
     for owner in PAGES:
         if ANSWER in owner.own:
             view = View.of(owner, text="Two birds", answer=answer)
-            assert view.on(owner)[ANSWER] == answer
-            assert all(ANSWER.name not in view.on(page).to_query() for page in PAGES if page is not owner)
+            assert view.for_page(owner)[ANSWER] == answer
+            assert all(ANSWER.name not in view.for_page(page).to_query() for page in PAGES if page is not owner)
 
 
 @pytest.mark.parametrize(
@@ -582,48 +583,48 @@ def test_an_answer_stays_on_the_page_where_it_was_given():
 def test_what_belongs_to_a_page_comes_back_there_from_every_other_page(owner, values):
     view = chosen = View.of(owner, text="Two birds", **values)
     for page in PAGES:
-        view = read(view.on(page).to_query(), page)[0].keeping(view)
-        assert view.on(owner) == chosen
+        view = read(view.for_page(page).to_query(), page)[0].carry_over(view)
+        assert view.for_page(owner) == chosen
     # What an old link of another page has of it is kept, too.
-    linked = read(chosen.to_query(), STEP_BY_STEP)[0].keeping(View(MODELS_PAGE))
+    linked = read(chosen.to_query(), STEP_BY_STEP)[0].carry_over(View(MODELS_PAGE))
     assert not set(values) & set(linked.to_query())
-    assert linked.on(owner) == chosen
+    assert linked.for_page(owner) == chosen
 
 
 def test_what_belongs_to_tokens_that_are_gone_meanwhile_does_not_come_back():
     heads = View.of(ALL_HEADS, text="Two birds", pins=("key", (1,)), on=(1, 2), sort="entropy")
     # By a choice, and by a link.
-    assert heads.on(STEP_BY_STEP).having(TEXT, "A dog").on(ALL_HEADS) == View.of(
+    assert heads.for_page(STEP_BY_STEP).with_value(TEXT, "A dog").for_page(ALL_HEADS) == View.of(
         ALL_HEADS, text="A dog", on=(1, 2), sort="entropy"
     )
-    linked = read({"text": "A dog", "head": "3"}, STEP_BY_STEP)[0].keeping(heads)
-    assert linked.on(ALL_HEADS) == View.of(ALL_HEADS, text="A dog", head=2, sort="entropy")
+    linked = read({"text": "A dog", "head": "3"}, STEP_BY_STEP)[0].carry_over(heads)
+    assert linked.for_page(ALL_HEADS) == View.of(ALL_HEADS, text="A dog", head=2, sort="entropy")
 
 
 def test_a_cell_of_a_picture_that_one_page_alone_draws_stays_there():
     view = View.of(COMPARE, cell=Cell("compare", 1, 0))
-    assert view.on(COMPARE).pane.cell == Cell("compare", 1, 0)
-    assert [view.on(page).pane.cell for page in PAGES if page is not COMPARE] == [None] * (len(PAGES) - 1)
+    assert view.for_page(COMPARE).pane.cell == Cell("compare", 1, 0)
+    assert [view.for_page(page).pane.cell for page in PAGES if page is not COMPARE] == [None] * (len(PAGES) - 1)
     for page in PAGES:
-        assert FULL.on(page).pane.cell == Cell("scores", 1, 0)
+        assert FULL.for_page(page).pane.cell == Cell("scores", 1, 0)
 
 
 def test_another_word_lets_go_of_the_cells():
-    assert FULL.having(WORD, 2) == but(without_cells(FULL), word=2)
+    assert FULL.with_value(WORD, 2) == but(without_cells(FULL), word=2)
 
 
 def test_pins_stay_as_long_as_the_tokens_do_and_heads_as_long_as_the_head_that_was_chosen():
     drawn = Lines(heads=(0, 1), threshold=0.1, pinned=("key", (2,)), mean=True)
-    view = but(FULL.on(ALL_HEADS), on=(0, 1), least=0.1, pins=("key", (2,)), mean=True)
+    view = but(FULL.for_page(ALL_HEADS), on=(0, 1), least=0.1, pins=("key", (2,)), mean=True)
     assert view.lines == drawn
     without_pins, without_heads = replace(drawn, pinned=None), replace(drawn, heads=None)
-    assert view.having(TEXT, "Four").lines == view.having(PAIR, "Four").lines == without_pins
-    assert view.having(WORDS, True).lines == without_pins
-    assert view.having(HIDE, "special").lines == drawn
-    assert view.having(HEAD, 1).lines == view.having(LAYER, None).lines == without_heads
-    assert view.having(CELL, None).lines == drawn
-    assert view.having(MODEL, "minilm-l6").lines == replace(drawn, pinned=None, heads=None)
-    assert view.having(WORDS, True).look == Look(words=True)
+    assert view.with_value(TEXT, "Four").lines == view.with_value(PAIR, "Four").lines == without_pins
+    assert view.with_value(WORDS, True).lines == without_pins
+    assert view.with_value(HIDE, "special").lines == drawn
+    assert view.with_value(HEAD, 1).lines == view.with_value(LAYER, None).lines == without_heads
+    assert view.with_value(CELL, None).lines == drawn
+    assert view.with_value(MODEL, "minilm-l6").lines == replace(drawn, pinned=None, heads=None)
+    assert view.with_value(WORDS, True).look == Look(words=True)
 
 
 def test_an_example_stays_with_a_relation_that_it_has():
@@ -631,18 +632,18 @@ def test_an_example_stays_with_a_relation_that_it_has():
     relation, *others = treebank[0].relations
     (strange, *_) = {name for each in treebank for name in each.relations} - set(treebank[0].relations)
     view = View.of(SYNTAX_CHECK, example=0)
-    assert view.having(RELATION, relation).having(RELATION, others[0])[EXAMPLE] == 0
-    assert view.having(RELATION, strange)[EXAMPLE] is None
+    assert view.with_value(RELATION, relation).with_value(RELATION, others[0])[EXAMPLE] == 0
+    assert view.with_value(RELATION, strange)[EXAMPLE] is None
 
 
 def test_more_pins_than_a_link_has_room_for_are_not_kept():
     link = {"pins": "query-" + "-".join(map(str, range(500)))}
     assert read(link)[0].lines.pinned == ("query", tuple(range(MAX_PINS)))
-    assert View(ALL_HEADS).having(PINS, ("query", tuple(range(500)))) == read(link, ALL_HEADS)[0]
+    assert View(ALL_HEADS).with_value(PINS, ("query", tuple(range(500)))) == read(link, ALL_HEADS)[0]
 
 
 def test_no_heads_that_are_on_are_another_thing_than_none_that_are_chosen():
-    view = View(ALL_HEADS).having(ON, ())
+    view = View(ALL_HEADS).with_value(ON, ())
     assert (view.to_query(), view.lines.heads) == ({"on": ""}, ())
     assert View(ALL_HEADS).lines.heads is None
 

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention.core.trace import Token
+from attention.core.words import Word, hide_tokens, is_punctuation, merge, merge_words, words_of
 from attention.models.toy import ToyModel
-from attention.trace import Token
-from attention.words import Word, hide_tokens, is_punctuation, merge, merge_words, words_of
 
 seeds = st.integers(0, 2**32 - 1)
 

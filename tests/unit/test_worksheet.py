@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.lesson.scene import Scene
+from attention.core.masks import MASK_NAMES
+from attention.export.worksheet import paper, worksheet_of
+from attention.export.worksheet.base import MOST
+from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import STEPS, step_of
-from attention.masks import MASK_NAMES
-from attention.worksheet import paper, worksheet_of
-from attention.worksheet.base import MOST
 from tests import made_up_step
 from tests.loaded import load
 from tests.pairwise import pairwise as combinations
@@ -37,7 +37,7 @@ def scene_of(model, text, *, head=None, word=1, layer=None, mask=None, part=None
     trace = trace if part is None else trace.part(part)
     info = trace.info
     layer = info.default_layer if layer is None else layer
-    return Scene(trace, layer, info.default_head if head is None else head, min(word, len(trace.tokens) - 1))
+    return HeadContext(trace, layer, info.default_head if head is None else head, min(word, len(trace.tokens) - 1))
 
 
 def made(scene, small=None, step="softmax"):
@@ -396,7 +396,7 @@ def test_whatever_is_typed_is_text_and_makes_a_worksheet(text, step, data):
     except ValueError:
         return
     place = data.draw(st.integers(0, len(trace.tokens) - 1))
-    scene = Scene(trace, 0, data.draw(st.integers(0, 2)), place)
+    scene = HeadContext(trace, 0, data.draw(st.integers(0, 2)), place)
     sheet = made(scene, step=step)
     todo, solved = halves(sheet)
     assert {tag for tag, _ in todo.tags} <= KNOWN

@@ -9,19 +9,19 @@ from typing import Literal
 
 import numpy as np
 
+from attention.core.messages import message
+from attention.core.trace import Token
 from attention.figures.bars import Bars
 from attention.figures.matrix import Cell, Matrix
-from attention.figures.turn import Split, Turn
-from attention.lesson.detail import Detail
-from attention.lesson.excerpt import Excerpt
-from attention.lesson.guess import Guess
+from attention.figures.transition import Split, Turn
+from attention.lesson.cell_explanation import Detail
+from attention.lesson.code_context import CodeContext
 from attention.lesson.guessed import tell_mostly_guessed
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
+from attention.lesson.quiz import Guess
 from attention.lesson.tables import Columns, matrix_table, token_table
-from attention.messages import message
-from attention.trace import Token
 
-__all__ = ["Exhibit", "Extra", "Step", "Strip", "Where", "explained", "no_words"]
+__all__ = ["Extra", "Step", "StepMatrix", "Strip", "Where", "explained", "no_words"]
 
 # What is shown under a step on its page only: what grouped queries save, how a layer ends, and the next token.
 Extra = Literal["savings", "onward", "what now", "next token"]
@@ -36,11 +36,11 @@ Made = Literal["", "products", "results", "shares", "outputs"]
 
 
 @dataclass(frozen=True, slots=True)
-class Exhibit:
+class StepMatrix:
     """A matrix that a step shows, the function that explains one of its cells, and how it came to be."""
 
     matrix: Matrix
-    explain: Callable[[Scene, Cell], Detail]
+    explain: Callable[[HeadContext, Cell], Detail]
     change: Turn | None = None
 
 
@@ -56,11 +56,11 @@ class Strip:
     change: Split | None = None
 
 
-def _nothing(_scene: Scene) -> tuple[()]:
+def _nothing(_scene: HeadContext) -> tuple[()]:
     return ()
 
 
-def explained(exhibits: Sequence[Exhibit], scene: Scene) -> Detail | None:
+def explained(exhibits: Sequence[StepMatrix], scene: HeadContext) -> Detail | None:
     """Explain the opened cell of a scene; None if it is in none of these matrices."""
     cell = scene.cell
     if cell is None:
@@ -68,7 +68,7 @@ def explained(exhibits: Sequence[Exhibit], scene: Scene) -> Detail | None:
     return next((exhibit.explain(scene, cell) for exhibit in exhibits if exhibit.matrix.has(cell)), None)
 
 
-def no_words(_scene: Scene) -> str:
+def no_words(_scene: HeadContext) -> str:
     """Return an empty text."""
     return ""
 
@@ -107,18 +107,18 @@ class Step:
     key: str
     name: str
     title: str
-    formula: Callable[[Scene | None], str]
-    words: Callable[[Scene], str]
-    shapes: Callable[[Scene], str]
-    code: Callable[[Excerpt], str]
-    own_title: Callable[[Scene], str | None] = lambda _: None
-    strips: Callable[[Scene], tuple[Strip, ...]] = _nothing
-    exhibits: Callable[[Scene], tuple[Exhibit, ...]] = _nothing
-    factors: Callable[[Scene], Mapping[str, tuple[Exhibit, ...]]] = lambda _: {}
-    charts: Callable[[Scene], dict[str, Bars]] = lambda _: {}
-    guess: Callable[[Scene], Guess | None] = lambda _: None
-    whys: Callable[[Scene], str] = no_words
-    aside: Callable[[Scene], str] = tell_mostly_guessed
+    formula: Callable[[HeadContext | None], str]
+    words: Callable[[HeadContext], str]
+    shapes: Callable[[HeadContext], str]
+    code: Callable[[CodeContext], str]
+    own_title: Callable[[HeadContext], str | None] = lambda _: None
+    strips: Callable[[HeadContext], tuple[Strip, ...]] = _nothing
+    exhibits: Callable[[HeadContext], tuple[StepMatrix, ...]] = _nothing
+    factors: Callable[[HeadContext], Mapping[str, tuple[StepMatrix, ...]]] = lambda _: {}
+    charts: Callable[[HeadContext], dict[str, Bars]] = lambda _: {}
+    guess: Callable[[HeadContext], Guess | None] = lambda _: None
+    whys: Callable[[HeadContext], str] = no_words
+    aside: Callable[[HeadContext], str] = tell_mostly_guessed
     main: str = ""
     is_of_pairs: bool = False
     is_side_by_side: bool = False
@@ -129,20 +129,20 @@ class Step:
     filled_by: Filled = "largest"
     made_by: Made = ""
 
-    def heading(self, scene: Scene | None) -> str:
+    def heading(self, scene: HeadContext | None) -> str:
         """Return the heading; without a scene, the general one."""
         return self.title if scene is None else self.own_title(scene) or self.title
 
-    def shown(self, scene: Scene, factors: str = "") -> tuple[Exhibit, ...]:
+    def shown(self, scene: HeadContext, factors: str = "") -> tuple[StepMatrix, ...]:
         """Return the matrices that are shown: those of the step or, if it has them, the factors with this letter."""
         found = self.factors(scene).get(factors) if factors else None
         return self.exhibits(scene) if found is None else found
 
-    def matrices(self, scene: Scene, factors: str = "") -> tuple[Matrix, ...]:
+    def matrices(self, scene: HeadContext, factors: str = "") -> tuple[Matrix, ...]:
         """Return the matrices that are shown, without the functions that explain their cells."""
         return tuple(exhibit.matrix for exhibit in self.shown(scene, factors))
 
-    def tables(self, scene: Scene, factors: str = "") -> dict[str, Callable[[], Columns]]:
+    def tables(self, scene: HeadContext, factors: str = "") -> dict[str, Callable[[], Columns]]:
         """Return the tables behind the pictures by name; each is made only when called, since large ones take time."""
         tables: dict[str, Callable[[], Columns]] = {}
         tables |= {strip.name: partial(token_table, strip.tokens) for strip in self.strips(scene)}
@@ -150,7 +150,7 @@ class Step:
         # If nothing that the step shows was recorded, there are still the tokens.
         return tables or {"tokens": partial(token_table, scene.tokens)}
 
-    def opened(self, scene: Scene, factors: str = "") -> Scene:
+    def opened(self, scene: HeadContext, factors: str = "") -> HeadContext:
         """Return the scene with its opened cell or, if no cell of this step is open, with the one most worth seeing."""
         matrices = self.matrices(scene, factors)
         if not matrices:
@@ -162,17 +162,17 @@ class Step:
         main = next((matrix for matrix in matrices if matrix.name == self.main), otherwise)
         return scene.with_cell(self._most_telling(scene, main))
 
-    def detail(self, scene: Scene, factors: str = "") -> Detail | None:
+    def detail(self, scene: HeadContext, factors: str = "") -> Detail | None:
         """Explain the opened cell of the scene; None if it is in no matrix that this step shows."""
         return explained(self.shown(scene, factors), scene)
 
-    def printed_cell(self, scene: Scene) -> tuple[int, int | None]:
+    def printed_cell(self, scene: HeadContext) -> tuple[int, int | None]:
         """Return the row whose numbers the code prints, and the opened cell's column if rows and columns are tokens."""
         if scene.cell is not None and self.is_of_pairs:
             return scene.cell.row, scene.cell.column
         return scene.word, None
 
-    def _most_telling(self, scene: Scene, matrix: Matrix) -> Cell:
+    def _most_telling(self, scene: HeadContext, matrix: Matrix) -> Cell:
         """Return, in the row of the word in focus, the key with the most weight or, without keys, the largest cell."""
         if self.is_of_pairs:
             return Cell(matrix.name, scene.word, int(scene.steps.masked_scores[scene.word].argmax()))

@@ -9,23 +9,23 @@ from itertools import combinations
 import numpy as np
 from numpy import ndarray as Array
 
+from attention.core.messages import message, messages
+from attention.core.trace import Embeddings, Norm
 from attention.figures.matrix import Cell
-from attention.lesson.detail import WHOLE_VECTOR, Detail
-from attention.lesson.excerpt import Excerpt, are_close
-from attention.lesson.guess import Guess, comes_near, ranked, words_of
+from attention.lesson.cell_explanation import WHOLE_VECTOR, Detail
+from attention.lesson.code_context import CodeContext, are_close
+from attention.lesson.head_context import HeadContext, named, numbered
 from attention.lesson.matrices import vectors
-from attention.lesson.nouns import noun_tokens
+from attention.lesson.noun_tagger import noun_tokens
 from attention.lesson.prose import exact, fact, length, lesson, listed, times, word
-from attention.lesson.scene import Scene, named, numbered
-from attention.lesson.steps.base import Exhibit, Step
-from attention.messages import message, messages
-from attention.snippets import Values, numbers, shapes
-from attention.trace import Embeddings, Norm
+from attention.lesson.quiz import Guess, comes_near, ranked, words_of
+from attention.lesson.snippets import Values, numbers, shapes
+from attention.lesson.steps.base import Step, StepMatrix
 
 __all__ = ["STEP", "entering"]
 
 
-def _formula(scene: Scene | None) -> str:
+def _formula(scene: HeadContext | None) -> str:
     if scene is None:
         words, positions = map(_embedding, (message("word"), message("position")))
         return f"X = {words} + {positions}"
@@ -48,7 +48,7 @@ def _formula(scene: Scene | None) -> str:
 _UNKNOWN = message("embeddings")
 
 
-def _first(scene: Scene) -> str:
+def _first(scene: HeadContext) -> str:
     """Return in LaTeX what enters layer 1, where that has no norm of its own."""
     parts = scene.trace.embeddings
     if parts is None:
@@ -62,7 +62,7 @@ def _first(scene: Scene) -> str:
     return made if parts.projection is None else f"{made} \\, W_E"
 
 
-def _stream(scene: Scene) -> str:
+def _stream(scene: HeadContext) -> str:
     """Return in LaTeX the vectors that layer 1 normalises; a few models have normalised them before."""
     parts, made = scene.trace.embeddings, _parts(scene)
     return made if parts is None or parts.norm is None else rf"\mathrm{{{parts.norm.name}}}({made})"
@@ -72,7 +72,7 @@ def _embedding(name: str) -> str:
     return rf"E_{{\text{{{name}}}}}"
 
 
-def _parts(scene: Scene) -> str:
+def _parts(scene: HeadContext) -> str:
     """Return in LaTeX the parts that are added up before the first layer."""
     parts = scene.trace.embeddings
     names = [scene.info.reading.unit]
@@ -82,7 +82,7 @@ def _parts(scene: Scene) -> str:
     return " + ".join(map(_embedding, names))
 
 
-def _has_norm(scene: Scene) -> bool:
+def _has_norm(scene: HeadContext) -> bool:
     """Tell whether a norm comes between the sum of the parts and the layer."""
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     if inputs is None or parts is None:
@@ -92,7 +92,7 @@ def _has_norm(scene: Scene) -> bool:
     return not np.allclose(parts.words + (0 if parts.positions is None else parts.positions), inputs, atol=1e-5)
 
 
-def _words(scene: Scene) -> str:
+def _words(scene: HeadContext) -> str:
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     if inputs is None:
         return lesson("embed/unknown", layer=scene.layer + 1)
@@ -116,7 +116,7 @@ def _words(scene: Scene) -> str:
     return _tell_sum(scene, inputs, parts, parts.positions)
 
 
-def _tell_deeper(scene: Scene, inputs: Array) -> str:
+def _tell_deeper(scene: HeadContext, inputs: Array) -> str:
     """Describe the input of a layer after the first."""
     cosines = _cosines(inputs, scene.word)
     nearest = int(cosines.argmax())
@@ -133,7 +133,7 @@ def _tell_deeper(scene: Scene, inputs: Array) -> str:
     )
 
 
-def _tell_sum(scene: Scene, inputs: Array, parts: Embeddings, positions: Array) -> str:
+def _tell_sum(scene: HeadContext, inputs: Array, parts: Embeddings, positions: Array) -> str:
     """Describe the input of layer 1, and the parts that were added up for it."""
     text = lesson(
         "embed/words",
@@ -154,7 +154,7 @@ def _tell_sum(scene: Scene, inputs: Array, parts: Embeddings, positions: Array) 
     return text + lesson("embed/projected", narrow=narrow, wide=wide)
 
 
-def _tell_words_alone(scene: Scene, inputs: Array) -> str:
+def _tell_words_alone(scene: HeadContext, inputs: Array) -> str:
     """Describe the input of layer 1 where no positions are added, and there is no norm in the layer before it."""
     facts = {
         "width": inputs.shape[1],
@@ -167,7 +167,7 @@ def _tell_words_alone(scene: Scene, inputs: Array) -> str:
     return lesson(where, **facts) + (lesson("embed/norm-alone") if _has_norm(scene) else "")
 
 
-def _tell_lengths(scene: Scene, one: Array, other: Array) -> str:
+def _tell_lengths(scene: HeadContext, one: Array, other: Array) -> str:
     """Say how the length of a sum depends on those of its two parts; nothing if a part is zero."""
     both = float(np.linalg.norm(one) * np.linalg.norm(other))
     if not both:
@@ -182,7 +182,7 @@ def _tell_lengths(scene: Scene, one: Array, other: Array) -> str:
     )
 
 
-def _tell_stream(scene: Scene, inputs: Array) -> str:
+def _tell_stream(scene: HeadContext, inputs: Array) -> str:
     """Describe the input of a layer that normalises before attention and adds to the residual stream."""
     assert scene.attention.norm is not None
     assert scene.stream is not None
@@ -207,7 +207,7 @@ def _tell_stream(scene: Scene, inputs: Array) -> str:
     )
 
 
-def _tell_first_stream(scene: Scene, facts: dict[str, str | int]) -> str:
+def _tell_first_stream(scene: HeadContext, facts: dict[str, str | int]) -> str:
     """Describe the input of layer 1, and how the model learns the position of a token."""
     parts = scene.trace.embeddings
     if parts is None or parts.positions is None:
@@ -237,7 +237,7 @@ def _cosines(of: Array, row: int) -> Array:
     return cosines
 
 
-def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     parts, norm = scene.trace.embeddings, scene.attention.norm
     exhibits = list(entering(scene))
     if norm is not None and scene.layer and scene.stream is not None:
@@ -253,7 +253,7 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     return tuple(exhibits)
 
 
-def entering(scene: Scene) -> tuple[Exhibit, ...]:
+def entering(scene: HeadContext) -> tuple[StepMatrix, ...]:
     """Return what is multiplied to make queries, keys and values: X and, if keys and values are made of another, Z."""
     inputs, sources, norm = scene.attention.inputs, scene.attention.key_inputs, scene.attention.norm
     exhibits = []
@@ -269,21 +269,21 @@ def entering(scene: Scene) -> tuple[Exhibit, ...]:
 
 
 def _exhibit(
-    scene: Scene,
+    scene: HeadContext,
     name: str,
     title: str,
     values: Array,
-    explain: Callable[[Scene, Cell], Detail],
+    explain: Callable[[HeadContext, Cell], Detail],
     *,
     of_keys: bool = False,
-) -> Exhibit:
+) -> StepMatrix:
     # The parts of the embedding may be narrower than what enters the layers.
     width = values.shape[1]
     dimensions = scene.dimensions if len(scene.dimensions) == width else numbered(width)
-    return Exhibit(vectors(scene, name, title, values, dimensions, of_keys=of_keys), explain)
+    return StepMatrix(vectors(scene, name, title, values, dimensions, of_keys=of_keys), explain)
 
 
-def _explain_input(scene: Scene, cell: Cell) -> Detail:
+def _explain_input(scene: HeadContext, cell: Cell) -> Detail:
     name, parts = word(scene.names[cell.row]), scene.trace.embeddings
     dimension = word(scene.dimension_names[cell.column])
     if scene.attention.norm is not None:
@@ -313,7 +313,7 @@ def _explain_input(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, note, tuple(known), np.array(list(known.values())), message("the parts that are added"))
 
 
-def _explain_normed_input(scene: Scene, cell: Cell) -> Detail:
+def _explain_normed_input(scene: HeadContext, cell: Cell) -> Detail:
     """Explain a normalised number: the original one, divided by the size of its row, times a weight."""
     norm, inputs, stream = scene.attention.norm, scene.attention.inputs, scene.stream
     assert norm is not None
@@ -335,7 +335,7 @@ def _explain_normed_input(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, note, scene.dimension_names, inputs[cell.row], WHOLE_VECTOR)
 
 
-def _explain_stream(scene: Scene, cell: Cell) -> Detail:
+def _explain_stream(scene: HeadContext, cell: Cell) -> Detail:
     assert scene.attention.norm is not None
     assert scene.stream is not None
     row = scene.stream[cell.row]
@@ -349,7 +349,7 @@ def _explain_stream(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, "", scene.dimension_names, row, WHOLE_VECTOR)
 
 
-def _explain_source(scene: Scene, cell: Cell) -> Detail:
+def _explain_source(scene: HeadContext, cell: Cell) -> Detail:
     """Explain a number of the encoder's output, from which cross-attention makes keys and values."""
     assert scene.attention.sources is not None
     row = scene.attention.sources[cell.row]
@@ -362,7 +362,7 @@ def _explain_source(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, "", scene.dimension_names, row, WHOLE_VECTOR)
 
 
-def _explain_part(scene: Scene, cell: Cell) -> Detail:
+def _explain_part(scene: HeadContext, cell: Cell) -> Detail:
     parts = scene.trace.embeddings
     values = parts.words if cell.matrix == "words" else parts.positions  # type: ignore[union-attr]
     row = values[cell.row]  # type: ignore[index]
@@ -377,7 +377,7 @@ def _explain_part(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, "", names, row, WHOLE_VECTOR)
 
 
-def _code(excerpt: Excerpt) -> str:
+def _code(excerpt: CodeContext) -> str:
     scene = excerpt.scene
     parts, inputs = scene.trace.embeddings, scene.attention.inputs
     if excerpt.continued is not None and inputs is not None:
@@ -392,7 +392,7 @@ def _code(excerpt: Excerpt) -> str:
     return _sum_code(excerpt, parts)
 
 
-def _sum_code(excerpt: Excerpt, parts: Embeddings) -> str:
+def _sum_code(excerpt: CodeContext, parts: Embeddings) -> str:
     """Return the code that adds up what enters the first layer."""
     rows = excerpt.rows(parts.words)
     E, ids = _as_lookup(parts.words[rows])
@@ -415,7 +415,7 @@ def _sum_of(parts: Embeddings) -> Array:
     return sum((part for part in (parts.positions, parts.segments) if part is not None), start=parts.words)
 
 
-def _continued_code(excerpt: Excerpt, inputs: Array) -> str:
+def _continued_code(excerpt: CodeContext, inputs: Array) -> str:
     """Return the code that makes the whole input of the layer: from its parts, or from what the layer before left."""
     scene, parts = excerpt.scene, excerpt.scene.trace.embeddings
     norm = scene.attention.norm
@@ -439,7 +439,7 @@ def _is_made_by(vectors: Array, norms: Sequence[Norm], wanted: Array) -> bool:
     return are_close(vectors, wanted)
 
 
-def _norms_code(excerpt: Excerpt, norms: Sequence[Norm], vectors: Array) -> str:
+def _norms_code(excerpt: CodeContext, norms: Sequence[Norm], vectors: Array) -> str:
     """Return the code of norms, one after the other; the last makes the input of the layer."""
     codes = []
     for number, norm in enumerate(norms, start=1):
@@ -459,7 +459,7 @@ def _norms_code(excerpt: Excerpt, norms: Sequence[Norm], vectors: Array) -> str:
     return "".join(f"\n{code}" for code in codes)
 
 
-def _what_follows(excerpt: Excerpt, X: Array) -> str | None:
+def _what_follows(excerpt: CodeContext, X: Array) -> str | None:
     """Say what the model does to the sum before its first layer, if it does anything."""
     scene = excerpt.scene
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
@@ -483,12 +483,12 @@ def _as_lookup(rows: Array) -> tuple[Array, Array]:
     return rows[firsts], ids
 
 
-def _shapes(scene: Scene) -> str:
+def _shapes(scene: HeadContext) -> str:
     T = len(scene.tokens)
     return messages("{n} token → X ({n}×{width})", "{n} tokens → X ({n}×{width})", T, width=scene.info.d_model)
 
 
-def _guess(scene: Scene) -> Guess | None:
+def _guess(scene: HeadContext) -> Guess | None:
     """Ask which two words enter the layer with the most similar vectors, by their cosine."""
     inputs, words = scene.attention.inputs, words_of(scene.tokens)
     if inputs is None or len(words) < 3:
@@ -517,7 +517,7 @@ def _guess(scene: Scene) -> Guess | None:
     return ranked(lesson("guess/embed", layer=scene.layer + 1), names, cosines, because, why, natural)
 
 
-def _whys(scene: Scene) -> str:
+def _whys(scene: HeadContext) -> str:
     parts = scene.trace.embeddings
     if parts is None or scene.use.formulas.get("embed") is not None or not scene.info.reading.takes_sentences:
         return ""

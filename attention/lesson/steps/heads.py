@@ -7,25 +7,25 @@ from collections.abc import Mapping
 import numpy as np
 from numpy import ndarray as Array
 
+from attention.core.messages import message, messages
+from attention.core.steps import output_projection
 from attention.figures.format import number
 from attention.figures.matrix import Cell
-from attention.lesson.changes import joining
-from attention.lesson.detail import Detail, tell_largest
-from attention.lesson.excerpt import Excerpt
+from attention.lesson.cell_explanation import Detail, tell_largest
+from attention.lesson.code_context import CodeContext
 from attention.lesson.factors import joined_names, weights_of
-from attention.lesson.guess import Guess, comes_near, ranked
+from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import fact, length, lesson, word
-from attention.lesson.scene import Scene
-from attention.lesson.steps.base import Exhibit, Step
-from attention.messages import message, messages
-from attention.snippets import Values, cut_note, shapes
-from attention.steps import output_projection
+from attention.lesson.quiz import Guess, comes_near, ranked
+from attention.lesson.snippets import Values, cut_note, shapes
+from attention.lesson.steps.base import Step, StepMatrix
+from attention.lesson.transitions import joining
 
 __all__ = ["STEP"]
 
 
-def _formula(scene: Scene | None) -> str:
+def _formula(scene: HeadContext | None) -> str:
     is_plain = scene is not None and scene.attention.projections is not None and not scene.has_bias("O")
     bias = "" if is_plain else " + b_O"
     joined = r"\mathrm{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_H)"
@@ -34,7 +34,7 @@ def _formula(scene: Scene | None) -> str:
     return rf"\Delta E = {joined} \allowbreak \, W_O{bias}"
 
 
-def _words(scene: Scene) -> str:
+def _words(scene: HeadContext) -> str:
     layer, row = scene.attention, scene.word
     if layer.projections is None:
         return lesson("heads/words-unknown", n_heads=scene.info.n_heads)
@@ -57,7 +57,7 @@ def _words(scene: Scene) -> str:
     return text + lesson("heads/lengths" if bias is None else "heads/lengths-bias", total=fact(total))
 
 
-def _lengths(scene: Scene) -> Array:
+def _lengths(scene: HeadContext) -> Array:
     """Return how long the vector is that each head adds to the word in focus, where W_O is known."""
     assert scene.attention.projections is not None
     outputs = scene.all_outputs[:, scene.word]
@@ -65,7 +65,7 @@ def _lengths(scene: Scene) -> Array:
     return np.linalg.norm(np.einsum("hd,hdm->hm", outputs, by_head), axis=1)
 
 
-def _tell_joining(scene: Scene) -> str:
+def _tell_joining(scene: HeadContext) -> str:
     """Say which matrices each head has to itself, and how the heads' outputs are joined."""
     matrix = "W<sub>O</sub>"
     if scene.has_bias("O"):
@@ -83,7 +83,7 @@ def _tell_joining(scene: Scene) -> str:
     return joining + _tell_added(scene)
 
 
-def _tell_added(scene: Scene) -> str:
+def _tell_added(scene: HeadContext) -> str:
     """Say what becomes of ΔE, as far as it is known."""
     layer = scene.attention
     if not scene.knows_layers:
@@ -93,28 +93,28 @@ def _tell_added(scene: Scene) -> str:
     return lesson("heads/added-normed", norm=layer.added_norm.name)
 
 
-def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     width, names = scene.steps.values.shape[-1], joined_names(scene)
     title, axis = message("All heads side by side"), message("head:dimension")
     concat = vectors(scene, "joined", title, scene.joined, names, "value", width, axis)
-    joined = Exhibit(concat, _explain_joined, joining(scene))
+    joined = StepMatrix(concat, _explain_joined, joining(scene))
     if scene.attention.projections is None:
         return (joined,)
     bias = " + b_O" if scene.has_bias("O") else ""
     change = vectors(scene, "change", f"ΔE = joined·W_O{bias}", scene.change, scene.dimensions)
-    return joined, Exhibit(change, _explain_change)
+    return joined, StepMatrix(change, _explain_change)
 
 
-def _factors(scene: Scene) -> Mapping[str, tuple[Exhibit, ...]]:
+def _factors(scene: HeadContext) -> Mapping[str, tuple[StepMatrix, ...]]:
     """Return what ΔE is the product of, and ΔE itself; nothing if W_O is not known."""
     weights = weights_of(scene, "O", ["change"])
     if not weights:
         return {}
     joined, change = _exhibits(scene)
-    return {"O": (joined, *(Exhibit(*each) for each in weights), change)}
+    return {"O": (joined, *(StepMatrix(*each) for each in weights), change)}
 
 
-def _explain_change(scene: Scene, cell: Cell) -> Detail:
+def _explain_change(scene: HeadContext, cell: Cell) -> Detail:
     projections = scene.attention.projections
     assert projections is not None
     outputs = scene.all_outputs[:, cell.row]
@@ -134,7 +134,7 @@ def _explain_change(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, note + tell_largest(parts, labels), labels, parts, message("what each head adds"))
 
 
-def _explain_joined(scene: Scene, cell: Cell) -> Detail:
+def _explain_joined(scene: HeadContext, cell: Cell) -> Detail:
     head, dimension = divmod(cell.column, scene.steps.values.shape[-1])
     output = scene.all_outputs[head, cell.row]
     title = lesson(
@@ -148,7 +148,7 @@ def _explain_joined(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, "", labels, output, message("the output of head {head}", head=head + 1))
 
 
-def _code(excerpt: Excerpt) -> str:
+def _code(excerpt: CodeContext) -> str:
     scene = excerpt.scene
     layer, parts = scene.attention, scene.attention.projections
     joined = layer.joined()
@@ -186,14 +186,14 @@ def _code(excerpt: Excerpt) -> str:
     )
 
 
-def _own(excerpt: Excerpt, rows: slice) -> Values:
+def _own(excerpt: CodeContext, rows: slice) -> Values:
     """Choose the line that puts this head's output among those of the others, if the code has computed it."""
     is_computed = excerpt.continued is not None and "output" in excerpt.continued.made
     which = "" if rows == slice(None) else f"[{rows.start}:{rows.stop}]"
     return {"head": str(excerpt.scene.head), "own": f"output{which}" if is_computed else None}
 
 
-def _shapes(scene: Scene) -> str:
+def _shapes(scene: HeadContext) -> str:
     T, M, H, Dv = len(scene.tokens), scene.info.d_model, scene.info.n_heads, scene.steps.values.shape[-1]
     b_O = f" + b_O ({M})" if scene.has_bias("O") else ""
     heads = messages("{n} head", "{n} heads", H)
@@ -202,7 +202,7 @@ def _shapes(scene: Scene) -> str:
     return f"{joined}{by_weights} → ΔE ({T}×{M})"
 
 
-def _guess(scene: Scene) -> Guess | None:
+def _guess(scene: HeadContext) -> Guess | None:
     """Ask which head adds the longest vector to the word in focus."""
     if scene.attention.projections is None or scene.info.n_heads < 2:
         return None
@@ -223,7 +223,7 @@ def _guess(scene: Scene) -> Guess | None:
     return ranked(question, names, found, because, lambda index: comes_near(found, index))
 
 
-def _whys(scene: Scene) -> str:
+def _whys(scene: HeadContext) -> str:
     """Say how two heads differ in the row in focus: the ones with the largest weights on different keys."""
     if scene.info.n_heads < 2 or scene.visible[scene.word].sum() < 2:
         return ""

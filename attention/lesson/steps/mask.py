@@ -5,28 +5,28 @@ from __future__ import annotations
 import numpy as np
 from numpy import ndarray as Array
 
+from attention.core.messages import message
+from attention.core.steps import softmax
 from attention.figures.matrix import Cell
 from attention.lesson import latex
-from attention.lesson.changes import masking, unmasked_name
-from attention.lesson.detail import Detail, indexed
-from attention.lesson.excerpt import Excerpt
-from attention.lesson.guess import Guess
+from attention.lesson.cell_explanation import Detail, indexed
+from attention.lesson.code_context import CodeContext
+from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, listed, small, word
-from attention.lesson.scene import Scene
-from attention.lesson.steps.base import Exhibit, Step
-from attention.messages import message
-from attention.snippets import Values, shapes
-from attention.steps import softmax
+from attention.lesson.quiz import Guess
+from attention.lesson.snippets import Values, shapes
+from attention.lesson.steps.base import Step, StepMatrix
+from attention.lesson.transitions import masking, unmasked_name
 
 __all__ = ["STEP"]
 
 
-def _formula(scene: Scene | None) -> str:
+def _formula(scene: HeadContext | None) -> str:
     return latex.attention(scene, mask="+ M")
 
 
-def _words(scene: Scene) -> str:
+def _words(scene: HeadContext) -> str:
     hidden = np.isneginf(scene.steps.mask)
     visible = ~hidden[scene.word]
     name = _mask_lesson(scene, bool(hidden.any()))
@@ -62,7 +62,7 @@ _WITH_WINDOW = {
 }
 
 
-def _tell_window(scene: Scene) -> str:
+def _tell_window(scene: HeadContext) -> str:
     """Say which layers hide what is far away, if those of the model differ in that."""
     reaches = [_reach(scene, layer) for layer in range(len(scene.trace.layers))]
     if not any(reaches) or all(reaches):
@@ -72,7 +72,7 @@ def _tell_window(scene: Scene) -> str:
     return lesson(name, windows=windows, count=len(reaches))
 
 
-def _reach(scene: Scene, layer: int) -> int:
+def _reach(scene: HeadContext, layer: int) -> int:
     """Return how many tokens up to itself a token sees in a layer, if only the nearest; 0 if it sees all before it.
 
     A window on both sides is told by the one that looks back.
@@ -88,7 +88,7 @@ def _reach(scene: Scene, layer: int) -> int:
     return reach if is_window and 0 < reach < n_tokens else 0
 
 
-def _mask_lesson(scene: Scene, hides: bool) -> str:
+def _mask_lesson(scene: HeadContext, hides: bool) -> str:
     if len(scene.key_tokens) == 1 and not hides:
         return "mask/lone"
     has_padding = any(token.is_padding for token in scene.key_tokens)
@@ -101,13 +101,13 @@ def _mask_lesson(scene: Scene, hides: bool) -> str:
     return "mask/causal" if scene.attention.is_causal else "mask/painted"
 
 
-def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     change, title = masking(scene), f"{unmasked_name(scene)} + M"
     masked = pairs(scene, "masked", title, scene.steps.masked_scores, change.source.colour_limit)
-    return (Exhibit(masked, _explain, change),)
+    return (StepMatrix(masked, _explain, change),)
 
 
-def _explain(scene: Scene, cell: Cell) -> Detail:
+def _explain(scene: HeadContext, cell: Cell) -> Detail:
     scaled = float(scene.steps.unmasked_scores[cell.row, cell.column])
     added = float(scene.steps.mask[cell.row, cell.column])
     names = {"query": word(scene.names[cell.row]), "key": word(scene.key_names[cell.column])}
@@ -130,7 +130,7 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, note, labels, row, axis, columns)
 
 
-def _reason(scene: Scene, cell: Cell) -> str:
+def _reason(scene: HeadContext, cell: Cell) -> str:
     """Return the name of the lesson that says why the mask hides a cell, or that it does not."""
     if not np.isneginf(scene.steps.mask[cell.row, cell.column]):
         return "mask/cell-visible" if len(scene.key_tokens) > 1 else "mask/cell-lone"
@@ -143,7 +143,7 @@ def _reason(scene: Scene, cell: Cell) -> str:
     return "mask/cell-later" if is_later else "mask/cell-painted"
 
 
-def _code(excerpt: Excerpt) -> str:
+def _code(excerpt: CodeContext) -> str:
     steps = excerpt.scene.steps
     rows = excerpt.rows(steps.scores)
     mask = steps.mask[rows]
@@ -158,7 +158,7 @@ def _code(excerpt: Excerpt) -> str:
     )
 
 
-def _mask_values(mask: Array, excerpt: Excerpt) -> Values:
+def _mask_values(mask: Array, excerpt: CodeContext) -> Values:
     """Choose the line of code that makes the mask: by a rule if there is one, else from its numbers."""
     values: Values = dict.fromkeys(("zeros_shape", "first_hidden", "n_hidden", "causal_shape", "mask"))
     n_keys = mask.shape[1]
@@ -174,12 +174,12 @@ def _mask_values(mask: Array, excerpt: Excerpt) -> Values:
     return values | excerpt.write(mask=mask)
 
 
-def _shapes(scene: Scene) -> str:
+def _shapes(scene: HeadContext) -> str:
     size = f"{len(scene.tokens)}×{len(scene.key_tokens)}"
     return f"S ({size}) + M ({size}) → S ({size})"
 
 
-def _guess(scene: Scene) -> Guess | None:
+def _guess(scene: HeadContext) -> Guess | None:
     """Ask how many cells a causal mask closes: the one that is there or, where nothing is hidden, if it were there."""
     n_queries, n_keys = scene.visible.shape
     n_closed = int((~scene.visible).sum())
@@ -206,7 +206,7 @@ LEAST_EXACT = 0.00005
 LEAST_TOLD = 0.01
 
 
-def _whys(scene: Scene) -> str:
+def _whys(scene: HeadContext) -> str:
     """Say what a score of 0 would get in the row in focus: of what is hidden or, if nothing is, of the least weight."""
     scores, visible = scene.steps.masked_scores[scene.word], scene.visible[scene.word]
     if visible.sum() < 2:

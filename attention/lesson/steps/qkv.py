@@ -10,22 +10,22 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.messages import message
+from attention.core.steps import project
+from attention.core.trace import Rotary
 from attention.figures import colours
 from attention.figures.matrix import Cell
 from attention.lesson import latex
-from attention.lesson.detail import Detail, tell_largest
-from attention.lesson.excerpt import Excerpt, are_close
+from attention.lesson.cell_explanation import Detail, tell_largest
+from attention.lesson.code_context import CodeContext, are_close
 from attention.lesson.factors import Letter, linear_of, weights_of
-from attention.lesson.guess import TIE, Guess, words_of, words_seen
+from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import exact, fact, length, lesson, listed, word
-from attention.lesson.scene import Scene
-from attention.lesson.steps.base import Exhibit, Step
+from attention.lesson.quiz import TIE, Guess, words_of, words_seen
+from attention.lesson.snippets import MAX_BYTES, MAX_COLUMNS, Values, cut_note, shapes
+from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.steps.embed import entering
-from attention.messages import message
-from attention.snippets import MAX_BYTES, MAX_COLUMNS, Values, cut_note, shapes
-from attention.steps import project
-from attention.trace import Rotary
 
 __all__ = ["STEP"]
 
@@ -42,7 +42,7 @@ _OF: Mapping[str, Letter] = MappingProxyType(
 _Linear = tuple[Array, Array | None]  # a weight and its bias
 
 
-def _formula(scene: Scene | None) -> str:
+def _formula(scene: HeadContext | None) -> str:
     source = "X" if scene is None else scene.use.source
     opened, closed = ("", "") if scene is None else _around(scene, r"\mathrm{turn}", r"\mathrm{norm}")
     of_q, of_k, of_v = (_product(scene, *each) for each in zip(("X", source, source), "QKV", strict=True))
@@ -56,14 +56,14 @@ def _formula(scene: Scene | None) -> str:
     )
 
 
-def _around(scene: Scene, turn: str, norm: str) -> tuple[str, str]:
+def _around(scene: HeadContext, turn: str, norm: str) -> tuple[str, str]:
     """Return what is written before and after a product that is normalised, rotated by the positions, or both."""
     layer = scene.attention
     done = [name for name, is_done in ((turn, layer.rotary), (norm, layer.query_norm or layer.key_norm)) if is_done]
     return "".join(f"{name}(" for name in done), ")" * len(done)
 
 
-def _product(scene: Scene | None, source: str, symbol: str) -> str:
+def _product(scene: HeadContext | None, source: str, symbol: str) -> str:
     """Return in LaTeX a projection, with its bias if it has one; as a function of its source if it is not known."""
     weight, bias, function = (latex.coloured(_COLOURS[symbol], f"{letter}_{symbol}") for letter in "Wbf")
     if scene is not None and scene.attention.projections is None:
@@ -71,7 +71,7 @@ def _product(scene: Scene | None, source: str, symbol: str) -> str:
     return f"{source}{weight} + {bias}" if scene is not None and scene.has_bias(symbol) else f"{source}{weight}"
 
 
-def _words(scene: Scene) -> str:
+def _words(scene: HeadContext) -> str:
     steps = scene.steps
     is_known = scene.attention.projections is not None
     text = lesson(
@@ -87,7 +87,7 @@ def _words(scene: Scene) -> str:
     return text + _tell_biases(scene) + _tell_norms(scene) + _tell_rotary(scene) + _tell_groups(scene)
 
 
-def _own_lengths(scene: Scene) -> dict[str, str]:
+def _own_lengths(scene: HeadContext) -> dict[str, str]:
     """Return the lengths of the key and the value of the word in focus, if it has them."""
     own = scene.own_key
     if own is None:
@@ -95,13 +95,13 @@ def _own_lengths(scene: Scene) -> dict[str, str]:
     return {"key": length(scene.steps.keys[own]), "value": length(scene.steps.values[own])}
 
 
-def _tell_biases(scene: Scene) -> str:
+def _tell_biases(scene: HeadContext) -> str:
     """Say which of the projections add a bias, if any do."""
     names = [f"b<sub>{symbol}</sub>" for symbol in "QKV" if scene.has_bias(symbol)]
     return lesson("qkv/bias", biases=listed(names)) if names else ""
 
 
-def _tell_norms(scene: Scene) -> str:
+def _tell_norms(scene: HeadContext) -> str:
     """Say that queries and keys are normalised, if they are, and how long the query in focus is before and after it."""
     norm = scene.attention.query_norm or scene.attention.key_norm
     if norm is None or not _knows_way(scene):
@@ -116,13 +116,13 @@ def _tell_norms(scene: Scene) -> str:
     )
 
 
-def _knows_way(scene: Scene) -> bool:
+def _knows_way(scene: HeadContext) -> bool:
     """Tell whether it is known how queries and keys were made."""
     layer = scene.attention
     return layer.inputs is not None and layer.sources is not None and layer.projections is not None
 
 
-def _tell_rotary(scene: Scene) -> str:
+def _tell_rotary(scene: HeadContext) -> str:
     """Say how queries and keys are rotated by their positions, if they are."""
     turns = scene.attention.rotary
     if turns is None:
@@ -152,7 +152,7 @@ def _angles(turns: Rotary, position: int) -> Float[Array, " half"]:
     return np.degrees(position * thetas.astype(np.float64))
 
 
-def _tell_groups(scene: Scene) -> str:
+def _tell_groups(scene: HeadContext) -> str:
     """Say which heads share keys and values, if any do."""
     size, info = scene.info.group_size, scene.info
     if size == 1:
@@ -167,7 +167,7 @@ def _tell_groups(scene: Scene) -> str:
     )
 
 
-def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     steps = scene.steps
     opened, closed = _around(scene, "turn", "norm")
     source = scene.use.source
@@ -175,33 +175,33 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     queries = vectors(scene, "queries", f"Q = {opened}{of_q}{closed}", steps.queries, role="query")
     keys = vectors(scene, "keys", f"K = {opened}{of_k}{closed}", steps.keys, role="key", of_keys=True)
     values = vectors(scene, "values", f"V = {of_v}", steps.values, role="value", of_keys=True)
-    made = Exhibit(queries, _explain), Exhibit(keys, _explain), Exhibit(values, _explain)
+    made = StepMatrix(queries, _explain), StepMatrix(keys, _explain), StepMatrix(values, _explain)
     return (*made, *_before_turning(scene, of_q, of_k)) if opened and _knows_way(scene) else made
 
 
-def _product_name(scene: Scene, source: str, symbol: str) -> str:
+def _product_name(scene: HeadContext, source: str, symbol: str) -> str:
     """Return a projection as the title of a picture has it."""
     if scene.attention.projections is None:
         return f"f_{symbol}({source})"
     return f"{source}·W_{symbol}" + (f" + b_{symbol}" if scene.has_bias(symbol) else "")
 
 
-def _factors(scene: Scene) -> Mapping[str, tuple[Exhibit, ...]]:
+def _factors(scene: HeadContext) -> Mapping[str, tuple[StepMatrix, ...]]:
     """Return of Q, K and V what each is the product of, and itself; nothing if that is not known."""
     entered, made = entering(scene), _exhibits(scene)
     if not entered or scene.attention.projections is None:
         return {}
     # Keys and values come from the last of what enters: X, or another text's Z.
-    sources: dict[Letter, Exhibit] = {"Q": entered[0], "K": entered[-1], "V": entered[-1]}
-    found: dict[str, tuple[Exhibit, ...]] = {}
+    sources: dict[Letter, StepMatrix] = {"Q": entered[0], "K": entered[-1], "V": entered[-1]}
+    found: dict[str, tuple[StepMatrix, ...]] = {}
     for letter, source in sources.items():
         result, *turned = (exhibit for exhibit in made if _OF[exhibit.matrix.name] == letter)
         weights = weights_of(scene, letter, [each.matrix.name for each in (result, *turned)])
-        found[letter] = (source, *(Exhibit(*each) for each in weights), *turned, result)
+        found[letter] = (source, *(StepMatrix(*each) for each in weights), *turned, result)
     return found
 
 
-def _before_turning(scene: Scene, of_q: str, of_k: str) -> tuple[Exhibit, ...]:
+def _before_turning(scene: HeadContext, of_q: str, of_k: str) -> tuple[StepMatrix, ...]:
     """Return queries and keys as they were before they were normalised, or rotated by their positions."""
     projected_queries, projected_keys = scene.projected
     has_norm = scene.attention.query_norm is not None or scene.attention.key_norm is not None
@@ -211,10 +211,10 @@ def _before_turning(scene: Scene, of_q: str, of_k: str) -> tuple[Exhibit, ...]:
     )
     queries = vectors(scene, "projected_queries", told_q, projected_queries, role="query")
     keys = vectors(scene, "projected_keys", told_k, projected_keys, role="key", of_keys=True)
-    return Exhibit(queries, _explain_projected), Exhibit(keys, _explain_projected)
+    return StepMatrix(queries, _explain_projected), StepMatrix(keys, _explain_projected)
 
 
-def _explain(scene: Scene, cell: Cell) -> Detail:
+def _explain(scene: HeadContext, cell: Cell) -> Detail:
     layer, symbol = scene.attention, cell.matrix[0]
     made = getattr(scene.steps, cell.matrix)
     name = word((scene.names if symbol == "q" else scene.key_names)[cell.row])
@@ -234,7 +234,7 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     return replace(detail, note=note + detail.note)
 
 
-def _explain_normed(scene: Scene, cell: Cell, title: str) -> Detail:
+def _explain_normed(scene: HeadContext, cell: Cell, title: str) -> Detail:
     """Explain a number of a normalised query or key, which is not turned, by the number before the norm."""
     vector = scene.projected["qk".index(cell.matrix[0])][cell.row]
     before = float(vector[cell.column])
@@ -243,7 +243,7 @@ def _explain_normed(scene: Scene, cell: Cell, title: str) -> Detail:
     return Detail(title, note, (message("before"), message("after")), np.array([before, after]), message("the norm"))
 
 
-def _explain_projected(scene: Scene, cell: Cell) -> Detail:
+def _explain_projected(scene: HeadContext, cell: Cell) -> Detail:
     symbol = cell.matrix.removeprefix("projected_")[0]
     projected = scene.projected["qk".index(symbol)]
     title = lesson(
@@ -256,7 +256,7 @@ def _explain_projected(scene: Scene, cell: Cell) -> Detail:
     return _products(scene, cell, title, _OF[cell.matrix])
 
 
-def _explain_turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Detail:
+def _explain_turned(scene: HeadContext, cell: Cell, title: str, turns: Rotary) -> Detail:
     """Explain a number of a query or key by the pair of numbers that was rotated."""
     of_queries = cell.matrix[0] == "q"
     vector = scene.projected[0 if of_queries else 1][cell.row]
@@ -283,7 +283,7 @@ def _explain_turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Deta
     return Detail(title, note, labels, np.array([own, other]), message("the two parts of the turned number"))
 
 
-def _products(scene: Scene, cell: Cell, title: str, letter: Letter) -> Detail:
+def _products(scene: HeadContext, cell: Cell, title: str, letter: Letter) -> Detail:
     """Explain a number by the products of the token's vector with a column of weights."""
     linear = linear_of(scene, letter)
     assert linear is not None
@@ -306,7 +306,7 @@ def _products(scene: Scene, cell: Cell, title: str, letter: Letter) -> Detail:
     return Detail(title, note, scene.dimension_names, products, axis)
 
 
-def _code(excerpt: Excerpt) -> str:
+def _code(excerpt: CodeContext) -> str:
     scene = excerpt.scene
     X, Z, steps = scene.attention.inputs, scene.attention.sources, scene.steps
     if X is None or Z is None or scene.attention.projections is None:
@@ -321,7 +321,7 @@ def _code(excerpt: Excerpt) -> str:
     return _made_code(excerpt, X, Z)
 
 
-def _done_beside(scene: Scene, place: str) -> str:
+def _done_beside(scene: HeadContext, place: str) -> str:
     """Say what a model does with queries and keys that the code does not; empty if it does nothing of the kind."""
     turns = scene.attention.rotary
     if scene.attention.query_norm is not None or scene.attention.key_norm is not None:
@@ -339,7 +339,7 @@ def _done_beside(scene: Scene, place: str) -> str:
     return ""
 
 
-def _made_code(excerpt: Excerpt, X: Array, Z: Array) -> str:
+def _made_code(excerpt: CodeContext, X: Array, Z: Array) -> str:
     """Return the code for queries, keys and values that are products, perhaps rotated."""
     scene, steps = excerpt.scene, excerpt.scene.steps
     parts, is_continued = _head_projections(scene), excerpt.continued is not None
@@ -400,7 +400,7 @@ def _also(source: str, biases: tuple[Array | None, Array | None]) -> str:
     return f"In the same way, {how}: {of_k}, {of_v}"
 
 
-def _turned_code(excerpt: Excerpt, X: Array, parts: tuple[_Linear, _Linear, _Linear], turns: Rotary) -> str:
+def _turned_code(excerpt: CodeContext, X: Array, parts: tuple[_Linear, _Linear, _Linear], turns: Rotary) -> str:
     """Return the code for queries that are rotated by their positions: with both columns of each pair, or neither."""
     (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = parts
     half, is_whole = W_Q.shape[1] // 2, excerpt.continued is not None
@@ -445,7 +445,7 @@ def _how_turned(plus_b_Q: str, *, is_whole: bool) -> str:
     return f"times W_Q{plus_b_Q}, then turned by its position."
 
 
-def _others_turned(excerpt: Excerpt, key: _Linear, value: _Linear, *, is_whole: bool) -> Values:
+def _others_turned(excerpt: CodeContext, key: _Linear, value: _Linear, *, is_whole: bool) -> Values:
     """Write what makes keys and values; nothing of it if the queries are to show how it is done."""
     steps = excerpt.scene.steps
     arrays = {"W_K": key[0], "b_K": key[1], "W_V": value[0], "b_V": value[1]}
@@ -456,7 +456,7 @@ def _others_turned(excerpt: Excerpt, key: _Linear, value: _Linear, *, is_whole: 
     }
 
 
-def _head_projections(scene: Scene) -> tuple[_Linear, _Linear, _Linear]:
+def _head_projections(scene: HeadContext) -> tuple[_Linear, _Linear, _Linear]:
     """Return this head's columns of W_Q, W_K and W_V, with their biases, where they are known."""
     query, key, value = (linear_of(scene, letter) for letter in ("Q", "K", "V"))
     assert query is not None
@@ -465,7 +465,9 @@ def _head_projections(scene: Scene) -> tuple[_Linear, _Linear, _Linear]:
     return (query.weight, query.bias), (key.weight, key.bias), (value.weight, value.bias)
 
 
-def _is_explained(scene: Scene, inputs: tuple[Array, Array, Array], parts: tuple[_Linear, _Linear, _Linear]) -> bool:
+def _is_explained(
+    scene: HeadContext, inputs: tuple[Array, Array, Array], parts: tuple[_Linear, _Linear, _Linear]
+) -> bool:
     """Tell whether X W + b, rotated where the model does that, gives the recorded Q, K and V."""
     recorded = (scene.steps.queries, scene.steps.keys, scene.steps.values)
     queries, keys, values = (project(source, *linear) for source, linear in zip(inputs, parts, strict=True))
@@ -473,7 +475,7 @@ def _is_explained(scene: Scene, inputs: tuple[Array, Array, Array], parts: tuple
     return all(are_close(ours, wanted) for ours, wanted in zip(made, recorded, strict=True))
 
 
-def _shapes(scene: Scene) -> str:
+def _shapes(scene: HeadContext) -> str:
     T, K, M = len(scene.tokens), len(scene.key_tokens), scene.info.d_model
     D, Dv = scene.d_head, scene.steps.values.shape[-1]
     b_Q = f" + b_Q ({D})" if scene.has_bias("Q") else ""
@@ -488,7 +490,7 @@ def _shapes(scene: Scene) -> str:
     return message("{query}, and {key}, {value} alike, of {source}", **made, source=f"Z ({K}×{M})")
 
 
-def _guess(scene: Scene) -> Guess | None:
+def _guess(scene: HeadContext) -> Guess | None:
     """Ask whether one key matches the query in focus better than another one does: both the nearest other words."""
     others = sorted(set(words_seen(scene)) - {scene.own_key}, key=lambda key: (abs(key - scene.word), key))
     if len(others) < 2:
@@ -514,7 +516,7 @@ def _guess(scene: Scene) -> Guess | None:
     return Guess(lesson("guess/qkv", **names), answers, because, frozenset({right}), whys=whys)
 
 
-def _whys(scene: Scene) -> str:
+def _whys(scene: HeadContext) -> str:
     """Say what one matrix for queries and keys would do to the scores of two words, where the same tokens meet."""
     if scene.own_key is None:
         return ""

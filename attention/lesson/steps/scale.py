@@ -4,44 +4,44 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.core.messages import message
+from attention.core.steps import softmax
 from attention.figures.bars import Bars, spread_bars
 from attention.figures.format import number
 from attention.figures.matrix import Cell
 from attention.lesson import latex
-from attention.lesson.changes import scaled_name, scaling, unmasked
-from attention.lesson.detail import Detail
-from attention.lesson.excerpt import Excerpt
-from attention.lesson.guess import TIE, Guess
+from attention.lesson.cell_explanation import Detail
+from attention.lesson.code_context import CodeContext
+from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, word
-from attention.lesson.scene import Scene
-from attention.lesson.steps.base import Exhibit, Step
+from attention.lesson.quiz import TIE, Guess
+from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.steps.scores import explain_score
-from attention.messages import message
-from attention.steps import softmax
+from attention.lesson.transitions import scaled_name, scaling, unmasked
 
 __all__ = ["STEP"]
 
 
-def _own_title(scene: Scene) -> str | None:
+def _own_title(scene: HeadContext) -> str | None:
     if scene.attention.scale < 1:
         return None
     is_plain = scene.attention.scale == 1
     return message("Leave the scores as they are") if is_plain else message("Make the scores larger")
 
 
-def _formula(scene: Scene | None) -> str:
+def _formula(scene: HeadContext | None) -> str:
     return latex.attention(scene, scale=f"/ {latex.divisor(scene) or 1}")
 
 
-def _words(scene: Scene) -> str:
+def _words(scene: HeadContext) -> str:
     divisor = f"<b>{scene.divisor(number(scene.d_head**0.5))}</b>"
     text = lesson(_words_lesson(scene), divisor=divisor, d_head=scene.d_head) + _tell_spread(scene)
     text = text if scene.attention.scale == 1 else text + _tell_unscaled(scene)
     return text + _tell_cap(scene)
 
 
-def _tell_cap(scene: Scene) -> str:
+def _tell_cap(scene: HeadContext) -> str:
     """Say that the model caps its scores, and what that does to the one that is furthest from 0."""
     steps, cap = scene.steps, scene.attention.softcap
     if cap is None:
@@ -57,7 +57,7 @@ def _tell_cap(scene: Scene) -> str:
     )
 
 
-def _tell_spread(scene: Scene) -> str:
+def _tell_spread(scene: HeadContext) -> str:
     """Say how the spread of the scores changes; a single score has none."""
     steps = scene.steps
     if steps.scores.size < 2:
@@ -69,21 +69,21 @@ def _tell_spread(scene: Scene) -> str:
     )
 
 
-def _words_lesson(scene: Scene) -> str:
+def _words_lesson(scene: HeadContext) -> str:
     """Return the name of the lesson that says what this model divides its scores by."""
     if scene.attention.has_usual_scale:
         return "scale/words"
     return "scale/words-none" if scene.attention.scale == 1 else "scale/words-own"
 
 
-def _spread_lesson(scene: Scene) -> str:
+def _spread_lesson(scene: HeadContext) -> str:
     """Return the name of the lesson that says how this changes the spread of the scores."""
     if scene.attention.has_usual_scale:
         return "scale/spread"
     return "scale/spread-none" if scene.attention.scale == 1 else "scale/spread-own"
 
 
-def _tell_unscaled(scene: Scene) -> str:
+def _tell_unscaled(scene: HeadContext) -> str:
     """Say what softmax would give for the row without scaling; the mask applies in both cases."""
     steps, row = scene.steps, scene.word
     focus, n_visible = word(scene.names[row]), int(scene.visible[row].sum())
@@ -106,17 +106,17 @@ def _tell_unscaled(scene: Scene) -> str:
     )
 
 
-def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     change = scaling(scene)
     # One colour scale for both, so that the spread can be seen to shrink.
     scaled = pairs(scene, "scaled", scaled_name(scene), scene.steps.scaled_scores, change.source.colour_limit)
-    made = Exhibit(change.source, explain_score), Exhibit(scaled, _explain, change)
+    made = StepMatrix(change.source, explain_score), StepMatrix(scaled, _explain, change)
     if scene.attention.softcap is None:
         return made
-    return (*made, Exhibit(unmasked(scene), _explain_capped))
+    return (*made, StepMatrix(unmasked(scene), _explain_capped))
 
 
-def _explain_capped(scene: Scene, cell: Cell) -> Detail:
+def _explain_capped(scene: HeadContext, cell: Cell) -> Detail:
     before = float(scene.steps.scaled_scores[cell.row, cell.column])
     after = float(scene.steps.unmasked_scores[cell.row, cell.column])
     title = lesson(
@@ -131,7 +131,7 @@ def _explain_capped(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, "", labels, np.array([before, after]), message("score"))
 
 
-def _explain(scene: Scene, cell: Cell) -> Detail:
+def _explain(scene: HeadContext, cell: Cell) -> Detail:
     before = float(scene.steps.scores[cell.row, cell.column])
     after = float(scene.steps.scaled_scores[cell.row, cell.column])
     title = lesson(
@@ -146,12 +146,12 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, "", labels, np.array([before, after]), message("score"))
 
 
-def _charts(scene: Scene) -> dict[str, Bars]:
+def _charts(scene: HeadContext) -> dict[str, Bars]:
     is_closer = scene.attention.scale < 1
     return {"spread": spread_bars(scene.steps.scores, scene.steps.scaled_scores, is_closer=is_closer)}
 
 
-def _code(excerpt: Excerpt) -> str:
+def _code(excerpt: CodeContext) -> str:
     steps, layer, d_k = excerpt.scene.steps, excerpt.scene.attention, excerpt.scene.d_head
     rows, scale = excerpt.rows(steps.scores), layer.scale
     is_usual = layer.has_usual_scale
@@ -167,7 +167,7 @@ def _code(excerpt: Excerpt) -> str:
     )
 
 
-def _shapes(scene: Scene) -> str:
+def _shapes(scene: HeadContext) -> str:
     scores, divisor = f"S ({len(scene.tokens)}×{len(scene.key_tokens)})", scene.divisor(f"√{scene.d_head}")
     return f"{scores}{f' / {divisor}' if divisor else ''} → {scores}"
 
@@ -176,7 +176,7 @@ def _shapes(scene: Scene) -> str:
 NEARLY_ALL = 0.9
 
 
-def _guess(scene: Scene) -> Guess | None:
+def _guess(scene: HeadContext) -> Guess | None:
     """Ask what becomes of the largest weight of the row if the scores are not divided."""
     if scene.attention.scale == 1 or scene.visible[scene.word].sum() < 2:
         return None
@@ -202,7 +202,7 @@ def _guess(scene: Scene) -> Guess | None:
     return Guess(question, answers, because, frozenset({right}), frozenset(close), whys=whys)
 
 
-def _whys(scene: Scene) -> str:
+def _whys(scene: HeadContext) -> str:
     """Say why a root, where the scale is one, and what the division does to softmax's slope."""
     text = lesson("scale/why-root", root=exact(scene.d_head**0.5)) if scene.attention.has_usual_scale else ""
     if scene.attention.scale == 1 or scene.visible[scene.word].sum() < 2:
@@ -217,7 +217,7 @@ def _whys(scene: Scene) -> str:
     )
 
 
-def _largest(scene: Scene) -> tuple[int, float, float]:
+def _largest(scene: HeadContext) -> tuple[int, float, float]:
     """Return the key with the largest weight in the row in focus, that weight, and what it is without the division."""
     steps, row = scene.steps, scene.word
     key = int(steps.weights[row].argmax())

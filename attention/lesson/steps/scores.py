@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.core.messages import message
 from attention.figures.matrix import Cell
 from attention.lesson import latex
-from attention.lesson.changes import comparing
-from attention.lesson.detail import Detail, tell_largest
-from attention.lesson.excerpt import Excerpt
-from attention.lesson.guess import Guess, highest
+from attention.lesson.cell_explanation import Detail, tell_largest
+from attention.lesson.code_context import CodeContext
+from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, word
-from attention.lesson.scene import Scene
-from attention.lesson.steps.base import Exhibit, Step
-from attention.messages import message
-from attention.snippets import cut_note, shapes
+from attention.lesson.quiz import Guess, highest
+from attention.lesson.snippets import cut_note, shapes
+from attention.lesson.steps.base import Step, StepMatrix
+from attention.lesson.transitions import comparing
 
 __all__ = ["STEP", "explain_score"]
 
 
-def _formula(scene: Scene | None) -> str:
+def _formula(scene: HeadContext | None) -> str:
     return latex.attention(scene, scores=latex.product(scene, latex.Q + latex.K_T))
 
 
-def _words(scene: Scene) -> str:
+def _words(scene: HeadContext) -> str:
     row = scene.steps.scores[scene.word]
     best, worst = int(row.argmax()), int(row.argmin())
     text = lesson(
@@ -39,7 +39,7 @@ def _words(scene: Scene) -> str:
     return text + _tell_bias(scene, best) + _tell_hidden_best(scene, best)
 
 
-def _tell_bias(scene: Scene, best: int) -> str:
+def _tell_bias(scene: HeadContext, best: int) -> str:
     """Say what the model adds to its scores, if it does."""
     layer = scene.attention
     if layer.bias is None:
@@ -54,7 +54,7 @@ def _tell_bias(scene: Scene, best: int) -> str:
     return lesson("scores/bias-of-keys", step=exact(slope / layer.scale), **facts)
 
 
-def _tell_hidden_best(scene: Scene, best: int) -> str:
+def _tell_hidden_best(scene: HeadContext, best: int) -> str:
     """Say that the mask will hide the key with the highest score, and which has the highest of those that remain."""
     seen = scene.visible[scene.word]
     if seen[best] or not seen.any():
@@ -68,13 +68,13 @@ def _tell_hidden_best(scene: Scene, best: int) -> str:
     )
 
 
-def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     bias = "" if scene.attention.bias is None else " + B"
     scores = pairs(scene, "scores", f"S = Q·Kᵀ{bias}", scene.steps.scores)
-    return (Exhibit(scores, explain_score, comparing(scene)),)
+    return (StepMatrix(scores, explain_score, comparing(scene)),)
 
 
-def explain_score(scene: Scene, cell: Cell) -> Detail:
+def explain_score(scene: HeadContext, cell: Cell) -> Detail:
     """Explain a score by the products of query and key, and the position bias if there is one."""
     query, key = scene.steps.queries[cell.row], scene.steps.keys[cell.column]
     products = query * key
@@ -99,7 +99,7 @@ def explain_score(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, note + largest, (*labels, message("position bias")), parts, axis)
 
 
-def _code(excerpt: Excerpt) -> str:
+def _code(excerpt: CodeContext) -> str:
     scene, steps = excerpt.scene, excerpt.scene.steps
     keys = excerpt.leading_rows(steps.keys)
     K, scores = steps.keys[keys], steps.scores[:, keys]
@@ -116,12 +116,12 @@ def _code(excerpt: Excerpt) -> str:
     )
 
 
-def _shapes(scene: Scene) -> str:
+def _shapes(scene: HeadContext) -> str:
     T, K, D = len(scene.tokens), len(scene.key_tokens), scene.d_head
     return f"Q ({T}×{D}) · Kᵀ ({D}×{K}) → S ({T}×{K})"
 
 
-def _guess(scene: Scene) -> Guess | None:
+def _guess(scene: HeadContext) -> Guess | None:
     """Ask which token scores highest with the one in focus."""
     names, row = scene.key_names, scene.steps.scores[scene.word]
     return highest(
@@ -132,7 +132,7 @@ def _guess(scene: Scene) -> Guess | None:
     )
 
 
-def _whys(scene: Scene) -> str:
+def _whys(scene: HeadContext) -> str:
     queries, keys = scene.steps.scores.shape
     return lesson(
         "scores/why-cost",

@@ -6,23 +6,23 @@ import numpy as np
 from jaxtyping import Bool
 from numpy import ndarray as Array
 
+from attention.core.messages import message, messages
+from attention.core.trace import Token
+from attention.core.words import is_punctuation
 from attention.figures import colours
 from attention.figures.format import number
 from attention.figures.matrix import Cell
 from attention.lesson import latex
-from attention.lesson.changes import scaled_name, weighing
-from attention.lesson.detail import Detail, indexed
-from attention.lesson.excerpt import Excerpt
-from attention.lesson.guess import Guess, words_seen
+from attention.lesson.cell_explanation import Detail, indexed
+from attention.lesson.code_context import CodeContext
+from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import SMALLEST_TOLD, exact, fact, lesson, listed, word
-from attention.lesson.scene import Scene
-from attention.lesson.steps.base import Exhibit, Step
+from attention.lesson.quiz import Guess, words_seen
+from attention.lesson.snippets import shapes
+from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.tables import MASKED
-from attention.messages import message, messages
-from attention.snippets import shapes
-from attention.trace import Token
-from attention.words import is_punctuation
+from attention.lesson.transitions import scaled_name, weighing
 
 __all__ = ["STEP", "tell_weights"]
 
@@ -34,16 +34,16 @@ MAX_TIED = 5
 _OF_ROW = message("the weights of this row")
 
 
-def _formula(scene: Scene | None) -> str:
+def _formula(scene: HeadContext | None) -> str:
     return latex.attention(scene, softmax=latex.coloured(colours.WEIGHT, r"\mathrm{softmax}"))
 
 
-def _words(scene: Scene) -> str:
+def _words(scene: HeadContext) -> str:
     which = "softmax/words" if scene.visible.all() else "softmax/words-masked"
     return lesson(which) + tell_weights(scene) + _tell_next(scene) + _tell_sink(scene)
 
 
-def _tell_next(scene: Scene) -> str:
+def _tell_next(scene: HeadContext) -> str:
     """Say which word a row of cross-attention is about: not its own, but the one that is written after it."""
     name = scene.use.asides.get("softmax")
     if name is None:
@@ -53,7 +53,7 @@ def _tell_next(scene: Scene) -> str:
     return lesson(name, focus=word(scene.names[scene.word]), next=told)
 
 
-def _tell_sink(scene: Scene) -> str:
+def _tell_sink(scene: HeadContext) -> str:
     """Return what is known about attention sinks, if the word in focus gives the most weight to such a token.
 
     They have been measured on texts only.
@@ -70,7 +70,7 @@ def _tell_sink(scene: Scene) -> str:
     return _sink("softmax/sink-first-row", scene, best) if is_first and is_free and row[best] > MOST else ""
 
 
-def _sink(name: str, scene: Scene, best: int) -> str:
+def _sink(name: str, scene: HeadContext, best: int) -> str:
     """Return what a lesson says about a sink, and where most of the remaining weight goes."""
     row = scene.steps.weights[scene.word]
     words = [t.position for t in scene.key_tokens if _is_word(t) and t.position not in (scene.own_key, best)]
@@ -93,7 +93,7 @@ def _sink(name: str, scene: Scene, best: int) -> str:
     )
 
 
-def _rows_that_choose(scene: Scene) -> str:
+def _rows_that_choose(scene: HeadContext) -> str:
     if _choosing(scene).all():
         return message("all rows")
     return message("the rows that may look at more than one token")
@@ -104,18 +104,18 @@ def _is_word(token: Token) -> bool:
     return not token.is_special and not is_punctuation(token)
 
 
-def _share(scene: Scene, key: int) -> float:
+def _share(scene: HeadContext, key: int) -> float:
     """Return the mean weight of a key over the rows that have a choice: with one visible token, it gets everything."""
     free = _choosing(scene)
     return float(scene.steps.weights[free, key].mean()) if free.any() else 0.0
 
 
-def _choosing(scene: Scene) -> Bool[Array, " Q"]:
+def _choosing(scene: HeadContext) -> Bool[Array, " Q"]:
     """Tell which rows may look at more than one token."""
     return scene.visible.sum(axis=1) > 1
 
 
-def tell_weights(scene: Scene) -> str:
+def tell_weights(scene: HeadContext) -> str:
     """Return in a sentence which tokens the word in focus attends to."""
     row = scene.steps.weights[scene.word]
     order = np.argsort(-row, kind="stable")
@@ -149,13 +149,13 @@ def _tied(names: list[str]) -> str:
     return listed([*named, messages("{n} more", "{n} more", more)]) if more > 0 else listed(named)
 
 
-def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     title = f"A = softmax({scaled_name(scene)} + M)"
     weights = pairs(scene, "weights", title, scene.steps.weights, palette="weights", hidden=~scene.visible)
-    return (Exhibit(weights, _explain, weighing(scene)),)
+    return (StepMatrix(weights, _explain, weighing(scene)),)
 
 
-def _explain(scene: Scene, cell: Cell) -> Detail:
+def _explain(scene: HeadContext, cell: Cell) -> Detail:
     scores, weights = scene.steps.masked_scores[cell.row], scene.steps.weights[cell.row]
     highest = float(scores.max())
     names = {"query": word(scene.names[cell.row]), "key": word(scene.key_names[cell.column])}
@@ -189,7 +189,7 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, note, labels, weights, _OF_ROW, columns, are_weights=True)
 
 
-def _code(excerpt: Excerpt) -> str:
+def _code(excerpt: CodeContext) -> str:
     steps = excerpt.scene.steps
     rows = excerpt.rows(steps.scores)
     scores = steps.masked_scores[rows]
@@ -206,7 +206,7 @@ def _code(excerpt: Excerpt) -> str:
     )
 
 
-def _shapes(scene: Scene) -> str:
+def _shapes(scene: HeadContext) -> str:
     size = f"{len(scene.tokens)}×{len(scene.key_tokens)}"
     if scene.visible.any(axis=1).all():
         return message("S ({size}) → A ({size}), each row adding up to 1", size=size)
@@ -217,7 +217,7 @@ def _shapes(scene: Scene) -> str:
 MAX_BARS = 8
 
 
-def _guess(scene: Scene) -> Guess | None:
+def _guess(scene: HeadContext) -> Guess | None:
     """Ask for the weights of the row in focus, given its scores; of a long row, for the highest scores and the rest."""
     scores, weights = scene.steps.masked_scores[scene.word], scene.steps.weights[scene.word]
     order = [int(key) for key in np.argsort(-scores, kind="stable") if scene.visible[scene.word, key]]
@@ -248,7 +248,7 @@ def _guess(scene: Scene) -> Guess | None:
     return Guess(question, tuple(names), because, shares=tuple(shares))
 
 
-def _whys(scene: Scene) -> str:
+def _whys(scene: HeadContext) -> str:
     weights, row = scene.steps.weights, scene.word
     if scene.visible[row].sum() < 2:
         return ""
@@ -280,7 +280,7 @@ def _whys(scene: Scene) -> str:
     )
 
 
-def _n_idle(scene: Scene, idle: list[int]) -> int:
+def _n_idle(scene: HeadContext, idle: list[int]) -> int:
     """Return how many heads of the layer give more than half of their weight to these keys, on average over rows."""
     free = _choosing(scene)
     shares = (scene.attention.head(head).weights[free][:, idle] for head in range(len(scene.attention.queries)))

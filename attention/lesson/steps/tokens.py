@@ -8,17 +8,17 @@ from itertools import groupby
 
 import numpy as np
 
-from attention.lesson.changes import splitting
-from attention.lesson.excerpt import Excerpt
-from attention.lesson.guess import Guess, around
+from attention.core.messages import message, messages
+from attention.core.trace import Token
+from attention.core.words import CONTINUES, SPACE
+from attention.lesson.code_context import CodeContext
 from attention.lesson.guessed import tell_guessed
+from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, times, word
-from attention.lesson.scene import Scene
+from attention.lesson.quiz import Guess, around
+from attention.lesson.snippets import shapes
 from attention.lesson.steps.base import Step, Strip, no_words
-from attention.messages import message, messages
-from attention.snippets import shapes
-from attention.trace import Token
-from attention.words import CONTINUES, SPACE
+from attention.lesson.transitions import splitting
 
 __all__ = ["STEP"]
 
@@ -30,24 +30,24 @@ _SPECIAL_LESSONS = {
 }
 
 
-def _own_title(scene: Scene) -> str:
+def _own_title(scene: HeadContext) -> str:
     return scene.info.reading.cut
 
 
-def _formula(scene: Scene | None) -> str:
+def _formula(scene: HeadContext | None) -> str:
     noun = message("sentence") if scene is None else scene.info.reading.noun
     plain = rf"\text{{{noun}}} \to t_1, t_2, \dots, t_n"
     return plain if scene is None else scene.use.formulas.get("tokens", plain)
 
 
-def _shapes(scene: Scene) -> str:
+def _shapes(scene: HeadContext) -> str:
     tokens, kind = messages("{n} token", "{n} tokens", len(scene.tokens)), scene.info.reading.kind
     if not scene.use.looks_elsewhere:
         return f"{kind} → {tokens}"
     return message("{kind} → {tokens}, which look at {keys}", kind=kind, tokens=tokens, keys=len(scene.key_tokens))
 
 
-def _strips(scene: Scene) -> tuple[Strip, ...]:
+def _strips(scene: HeadContext) -> tuple[Strip, ...]:
     # If the same tokens attend and are attended to, there is only one side.
     shown = zip(scene.use.sides, (scene.tokens, scene.key_tokens), (scene.word, None), strict=False)
     return tuple(
@@ -55,7 +55,7 @@ def _strips(scene: Scene) -> tuple[Strip, ...]:
     )
 
 
-def _code(excerpt: Excerpt) -> str:
+def _code(excerpt: CodeContext) -> str:
     tokens = excerpt.scene.tokens
     ids = np.array([token.token_id for token in tokens])
     focus = tokens[excerpt.row]
@@ -74,14 +74,14 @@ def _code(excerpt: Excerpt) -> str:
     )
 
 
-def _words(scene: Scene) -> str:
+def _words(scene: HeadContext) -> str:
     text = _tell_count(scene)
     if scene.use.has_pieces and scene.info.reading.has_pieces:
         text += _tell_pieces(scene)
     return text + _note(scene)
 
 
-def _tell_pieces(scene: Scene) -> str:
+def _tell_pieces(scene: HeadContext) -> str:
     """Say how words were cut, and what the tokens are that are not words."""
     text = ""
     pieces = _pieces(scene)
@@ -111,7 +111,7 @@ def _tell_pieces(scene: Scene) -> str:
     return text + tell_guessed(scene)
 
 
-def _tell_count(scene: Scene) -> str:
+def _tell_count(scene: HeadContext) -> str:
     """Say how many tokens there are, not counting padding or the token with which a decoder begins."""
     names, info = scene.names, scene.info
     count = sum(not token.is_padding for token in scene.tokens) - scene.use.n_given
@@ -148,7 +148,7 @@ def _source(token: Token) -> str:
     )
 
 
-def _tell_padding(scene: Scene) -> str:
+def _tell_padding(scene: HeadContext) -> str:
     """Say how many padding tokens were added, if any were."""
     padding = [token.text for token in scene.tokens if token.is_padding]
     if not padding:
@@ -156,13 +156,13 @@ def _tell_padding(scene: Scene) -> str:
     return lesson("tokens/padding", pad=word(padding[0]), times=times(len(padding)))
 
 
-def _note(scene: Scene) -> str:
+def _note(scene: HeadContext) -> str:
     """Say what the model's name does not say about it."""
     note = scene.info.note
     return lesson("tokens/note", model=word(scene.info.name), note=html.escape(note)) if note else ""
 
 
-def _features(scene: Scene) -> str:
+def _features(scene: HeadContext) -> str:
     """Return the model's features of the word in focus, if its dimensions have names."""
     parts = scene.trace.embeddings
     if parts is None:
@@ -171,14 +171,14 @@ def _features(scene: Scene) -> str:
     return ", ".join(f"{word(name)} {fact(float(value))}" for name, value in strengths if value) or message("none")
 
 
-def _pieces(scene: Scene) -> list[Token]:
+def _pieces(scene: HeadContext) -> list[Token]:
     """Return the pieces of the word in focus or, if that is whole, of the first word that was cut."""
     groups = [list(group) for key, group in groupby(scene.tokens, lambda token: token.word) if key is not None]
     in_focus = [group for group in groups if scene.focus in group and len(group) > 1]
     return next(iter(in_focus or [group for group in groups if len(group) > 1]), [])
 
 
-def _guess(scene: Scene) -> Guess | None:
+def _guess(scene: HeadContext) -> Guess | None:
     """Ask how many tokens the longest word becomes or, where words stay whole, how many tokens there are."""
     if scene.use.has_pieces and scene.info.reading.has_pieces:
         groups = [list(group) for key, group in groupby(scene.tokens, lambda token: token.word) if key is not None]
@@ -205,7 +205,7 @@ def _guess(scene: Scene) -> Guess | None:
     return replace(asked, is_of_tokens=True)
 
 
-def _whys(scene: Scene) -> str:
+def _whys(scene: HeadContext) -> str:
     weights = scene.steps.weights[scene.word]
     best = int(weights.argmax())
     if not scene.info.reading.takes_sentences or not weights[best]:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.core.messages import message
 from attention.figures.matrix import Cell, Matrix
 from attention.lesson import latex
-from attention.lesson.changes import adding_up
-from attention.lesson.detail import Detail, indexed, tell_largest
-from attention.lesson.excerpt import Excerpt
-from attention.lesson.guess import TIE, Guess
+from attention.lesson.cell_explanation import Detail, indexed, tell_largest
+from attention.lesson.code_context import CodeContext
+from attention.lesson.head_context import HeadContext, numbered
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import exact, fact, lesson, word
-from attention.lesson.scene import Scene, numbered
-from attention.lesson.steps.base import Exhibit, Step
-from attention.messages import message
-from attention.snippets import cut_note, shapes
+from attention.lesson.quiz import TIE, Guess
+from attention.lesson.snippets import cut_note, shapes
+from attention.lesson.steps.base import Step, StepMatrix
+from attention.lesson.transitions import adding_up
 
 __all__ = ["STEP"]
 
 
-def _formula(scene: Scene | None) -> str:
+def _formula(scene: HeadContext | None) -> str:
     return latex.attention(scene, value=latex.V)
 
 
-def _words(scene: Scene) -> str:
+def _words(scene: HeadContext) -> str:
     weights = scene.steps.weights[scene.word]
     lengths = weights * np.linalg.norm(scene.steps.values, axis=1)
     best, largest = int(weights.argmax()), int(lengths.argmax())
@@ -39,7 +39,7 @@ def _words(scene: Scene) -> str:
     )
 
 
-def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     steps, row = scene.steps, scene.word
     total = steps.head_outputs[row]
     values = np.vstack([steps.weights[row][:, None] * steps.values, total])
@@ -67,10 +67,10 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
         hidden=None if visible.all() else np.repeat(np.append(~visible, False)[:, None], total.size, axis=1),
     )
     outputs = vectors(scene, "outputs", "O = A·V", steps.head_outputs, role="value")
-    return Exhibit(contributions, _explain, adding_up(scene, contributions)), Exhibit(outputs, _explain)
+    return StepMatrix(contributions, _explain, adding_up(scene, contributions)), StepMatrix(outputs, _explain)
 
 
-def _explain(scene: Scene, cell: Cell) -> Detail:
+def _explain(scene: HeadContext, cell: Cell) -> Detail:
     query = scene.word if cell.matrix == "contributions" else cell.row
     weights, values = scene.steps.weights[query], scene.steps.values
     if cell.matrix == "contributions" and cell.row < len(weights):
@@ -97,7 +97,7 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, note, labels, products, message("weight × value, token by token"))
 
 
-def _code(excerpt: Excerpt) -> str:
+def _code(excerpt: CodeContext) -> str:
     steps = excerpt.scene.steps
     columns = excerpt.columns(steps.values)
     rows = excerpt.rows(steps.weights)
@@ -112,12 +112,12 @@ def _code(excerpt: Excerpt) -> str:
     )
 
 
-def _shapes(scene: Scene) -> str:
+def _shapes(scene: HeadContext) -> str:
     T, K, Dv = len(scene.tokens), len(scene.key_tokens), scene.steps.values.shape[-1]
     return f"A ({T}×{K}) · V ({K}×{Dv}) → O ({T}×{Dv})"
 
 
-def _guess(scene: Scene) -> Guess | None:
+def _guess(scene: HeadContext) -> Guess | None:
     """Ask whether the token with the most weight also contributes the longest vector."""
     weights = scene.steps.weights[scene.word]
     if scene.visible[scene.word].sum() < 2:
@@ -150,7 +150,7 @@ def _guess(scene: Scene) -> Guess | None:
     return Guess(question, (message("yes"), message("no, another one does")), because, frozenset(right), whys=whys)
 
 
-def _whys(scene: Scene) -> str:
+def _whys(scene: HeadContext) -> str:
     weights, own = scene.steps.weights, scene.word
     if scene.visible[own].sum() < 2:
         return ""

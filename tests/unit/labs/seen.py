@@ -2,9 +2,9 @@
 
 import re
 
-from attention.blocks import Picture, Prose, Table, walk
-from attention.pages import OF_LABS
-from attention.view import View
+from attention.page.blocks import Picture, Prose, Table, walk
+from attention.page.pages import OF_LABS
+from attention.page.view import View
 
 __all__ = ["content", "figure", "one", "prose", "shown", "table"]
 
@@ -14,7 +14,7 @@ def content(lab, scene=None, runs=None, **knobs):
     view = View(page=OF_LABS[lab])
     of_name = {parameter.name: parameter for parameter in lab.knobs}
     for name, value in knobs.items():
-        view = view.but(of_name[name], value)
+        view = view.replaced(of_name[name], value)
     return lab.content(view, scene, runs)
 
 

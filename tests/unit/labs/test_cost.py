@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from attention.blocks import Panels, Picture, Prose, Table, Work, walk
-from attention.costs import JOB, LENGTHS, NEW, Point
-from attention.jobs import Run, Status
-from attention.labs.cost import LAB
-from attention.labs.cost.amounts import as_bytes, count, seconds, short
-from attention.lesson.scene import Scene
+from attention.experiments.costs import JOB, LENGTHS, NEW, Point
+from attention.lesson.head_context import HeadContext
 from attention.models import list_models
+from attention.page.blocks import Panels, Picture, Prose, Table, Work, walk
+from attention.page.labs.cost import LAB
+from attention.page.labs.cost.amounts import as_bytes, count, seconds, short
+from attention.training.jobs import Run, Status
 from tests.drawn import current
 from tests.loaded import load
 from tests.unit.labs.seen import content as lab_content
@@ -179,7 +179,7 @@ def test_what_is_said_of_a_text_is_what_its_model_made_of_it(model):
     trace = made.trace(made.info.reading.first)
     for part in (None, *(("cross",) if trace.decoder is not None else ())):
         own = trace if part is None else trace.part(part)
-        scene = Scene(own, 0, 0, 0)
+        scene = HeadContext(own, 0, 0, 0)
         n_queries, n_keys = len(own.tokens), len(own.key_tokens)
         told = prose(shown(Runs(), scene)[:3])
         assert f"makes {n_queries} queries and {n_keys} keys" in told

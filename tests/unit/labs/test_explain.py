@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention.ablation import Change, effects
-from attention.blocks import Notice
+from attention.core.ablation import Change, effects
 from attention.figures.colours import WEIGHT
-from attention.labs.explain import LAB, LEAST, MOST_FLOW, _far
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.measures.flow import flow_to, rollout
+from attention.page.blocks import Notice
+from attention.page.labs.explain import LAB, LEAST, MOST_FLOW, _far
 from tests.drawn import current
 from tests.loaded import load
 from tests.sweep import sweep
@@ -50,7 +50,7 @@ def trace_of(model_id):
 
 
 def scene_of(model_id, layer=0, head=1, word=3):
-    return Scene(trace_of(model_id), layer, head, word)
+    return HeadContext(trace_of(model_id), layer, head, word)
 
 
 @pytest.fixture(
@@ -264,7 +264,7 @@ def test_a_decoder_looks_back_only_and_its_first_token_at_nothing_else():
 
 def test_of_many_tokens_the_flow_is_left_out():
     trace = load("minilm-l6").trace("word " * 24)
-    scene = Scene(trace, 5, 0, 3)
+    scene = HeadContext(trace, 5, 0, 3)
     assert 6 * len(trace.tokens) ** 3 > MOST_FLOW
     blocks = shown(scene, Runs(trace), experiment="words")
     rows = table(blocks, "words_table")
@@ -298,7 +298,7 @@ def test_shuffles_are_drawn_one_by_one_with_their_medians(scene):
 
 def test_what_takes_too_long_is_not_run_and_is_told_so():
     trace = load("smollm2-135m").trace("word " * 120)
-    scene, runs = Scene(trace, 0, 0, 100), Runs(trace)
+    scene, runs = HeadContext(trace, 0, 0, 100), Runs(trace)
     assert LAB.measured_guess(scene, runs) is None
     for experiment in ("heads", "words", "shuffled"):
         (notice,) = [each for each in shown(scene, runs, experiment=experiment) if isinstance(each, Notice)]
@@ -321,7 +321,7 @@ def test_a_model_that_is_gone_is_told_of(scene):
 def test_where_one_text_looks_at_another_the_encoder_is_to_be_chosen():
     whole = load("translator-fr-en").trace("le chat noir dort")
     for part in (whole.decoder, whole.cross):
-        scene = Scene(part, 0, 0, 1)
+        scene = HeadContext(part, 0, 0, 1)
         assert LAB.measured_guess(scene, Runs(whole)) is None
         (notice,) = shown(scene, Runs(whole))
         assert "choose the encoder" in notice.sentence

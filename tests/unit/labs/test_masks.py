@@ -9,10 +9,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.blocks import Picture, Setting
-from attention.labs.masks import LAB, MOST_PAINTED, REACH, RULES, hidden_by
-from attention.lesson.scene import Scene
-from attention.parameters import Grid
+from attention.lesson.head_context import HeadContext
+from attention.page.blocks import Picture, Setting
+from attention.page.labs.masks import LAB, MOST_PAINTED, REACH, RULES, hidden_by
+from attention.page.parameters import Grid
 from tests.loaded import load
 from tests.unit.labs.seen import figure, one, prose, table
 from tests.unit.labs.seen import shown as lab_shown
@@ -32,7 +32,7 @@ HIDES = {
 @pytest.fixture(scope="module", params=["toy", "minilm-l6", "smollm2-135m"])
 def scene(request):
     trace = load(request.param).trace(SENTENCE)
-    return Scene(trace, 0, 1, 3)
+    return HeadContext(trace, 0, 1, 3)
 
 
 shown = partial(lab_shown, LAB)
@@ -99,7 +99,7 @@ def test_scores_before_and_after_have_the_same_colours(scene):
 
 def test_what_is_said_of_a_row_is_worked_out_from_it():
     trace = load("minilm-l6").trace(SENTENCE)
-    scene = Scene(trace, 2, 8, 4)
+    scene = HeadContext(trace, 2, 8, 4)
     told = prose(shown(scene, rule="causal"))
     scores = np.asarray(scene.steps.scaled_scores[4], np.float64)
     own = np.exp(scores) / np.exp(scores).sum()
@@ -111,7 +111,7 @@ def test_what_is_said_of_a_row_is_worked_out_from_it():
 
 def told_of_row(model_id, word, **knobs):
     """What is said of a row, the weights that the model itself gives it, and the scores that it has without a mask."""
-    scene = Scene(load(model_id).trace(SENTENCE), 0, 1, word)
+    scene = HeadContext(load(model_id).trace(SENTENCE), 0, 1, word)
     scores = np.asarray(scene.steps.unmasked_scores[word], np.float64)
     return prose(shown(scene, **knobs)), np.asarray(scene.steps.weights[word], np.float64), scores
 
@@ -166,13 +166,13 @@ def test_a_mask_like_the_model_s_own_changes_nothing_and_says_so(model_id, rule,
 
 @pytest.mark.parametrize(("model_id", "rule"), [("smollm2-135m", "none"), ("minilm-l6", "causal"), ("toy", "causal")])
 def test_until_one_is_chosen_the_mask_is_one_that_changes_something(model_id, rule):
-    blocks = shown(Scene(load(model_id).trace(SENTENCE), 0, 1, 3))
+    blocks = shown(HeadContext(load(model_id).trace(SENTENCE), 0, 1, 3))
     assert one(blocks, Setting, "rule").value == rule
     assert figure(blocks, "moved").figure.data[0].x.max() > 0.01
 
 
 def test_what_scores_of_zero_would_leave_is_never_told_as_nothing():
-    scene = Scene(load("toy").trace(SENTENCE), 0, 1, 3)
+    scene = HeadContext(load("toy").trace(SENTENCE), 0, 1, 3)
     told = prose(shown(scene, rule="causal"))
     scores = np.asarray(scene.steps.unmasked_scores[3], np.float64)
     as_zero = (len(scores) - 4) / (np.exp(scores[:4]).sum() + len(scores) - 4)
@@ -182,7 +182,7 @@ def test_what_scores_of_zero_would_leave_is_never_told_as_nothing():
 
 
 def test_outputs_that_all_stay_are_not_drawn():
-    scene = Scene(load("toy").trace("Two birds"), 0, 1, 1)
+    scene = HeadContext(load("toy").trace("Two birds"), 0, 1, 1)
     names = [
         {block.key for block in shown(scene, rule=rule) if isinstance(block, Picture)} for rule in ("none", "causal")
     ]
@@ -191,7 +191,9 @@ def test_outputs_that_all_stay_are_not_drawn():
 
 def test_one_hidden_cell_is_one_and_several_are_several():
     trace = load("toy").trace("Two birds")
-    one, two = (prose(shown(Scene(trace, 0, 1, 1), rule="painted", hidden=painted)) for painted in ((0, 1), (0, 3)))
+    one, two = (
+        prose(shown(HeadContext(trace, 0, 1, 1), rule="painted", hidden=painted)) for painted in ((0, 1), (0, 3))
+    )
     assert says(one, "1", "4")
     assert says(one, "birds", "1")
     assert says(two, "2", "4")
@@ -227,7 +229,7 @@ def test_other_rows_that_are_hidden_whole_are_named_and_many_are_counted(scene):
 def test_a_decoder_without_its_mask_is_told_of_in_its_own_numbers():
     trace = load("smollm2-135m").trace(SENTENCE)
     found = Runs().unmasked()
-    blocks = shown(Scene(trace, 0, 0, 2), Runs())
+    blocks = shown(HeadContext(trace, 0, 0, 2), Runs())
     told = prose(blocks)
     before, after = found.losses.mean(axis=1)
     assert says(told, f"{before:.2f}", f"{after:.2f}")
@@ -237,7 +239,7 @@ def test_a_decoder_without_its_mask_is_told_of_in_its_own_numbers():
 
 
 def test_of_a_long_text_no_mask_can_be_painted():
-    scene = Scene(load("toy").trace("word " * (MOST_PAINTED + 1)), 0, 0, 0)
+    scene = HeadContext(load("toy").trace("word " * (MOST_PAINTED + 1)), 0, 0, 0)
     (picture,) = [each for each in shown(scene) if isinstance(each, Picture) and each.key == "mask"]
     assert picture.brush is None
     assert not picture.is_selectable

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from attention.blocks import Picture, Setting
-from attention.cuts import counts
-from attention.labs.one_or_many import CUT, LAB
-from attention.lesson.scene import Scene
+from attention.experiments.head_resplit import counts
+from attention.lesson.head_context import HeadContext
+from attention.page.blocks import Picture, Setting
+from attention.page.labs.one_or_many import CUT, LAB
 from tests.loaded import load
 from tests.unit.labs.seen import prose, table
 from tests.unit.labs.seen import shown as lab_shown
@@ -27,7 +27,7 @@ def scene(request):
 
 def scene_of(model_id, word=3, **how):
     trace = load(model_id).trace(TEXTS.get(model_id, SENTENCE), **how)
-    return Scene(trace, 0, 1, min(word, len(trace.tokens) - 1))
+    return HeadContext(trace, 0, 1, min(word, len(trace.tokens) - 1))
 
 
 class Runs:

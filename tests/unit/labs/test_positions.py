@@ -9,14 +9,14 @@ import pytest
 import torch
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
-from attention.blocks import Notice, Picture
 from attention.figures.dials import Dials
-from attention.labs.positions import LAB, ORDER, SCHEME
-from attention.labs.positions.knobs import MOST_MOVED, SHIFTS
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.models import list_models
 from attention.models.base import Encoded
-from attention.parameters import Context, read
+from attention.page.blocks import Notice, Picture
+from attention.page.labs.positions import LAB, ORDER, SCHEME
+from attention.page.labs.positions.knobs import MOST_MOVED, SHIFTS
+from attention.page.parameters import Context, read
 from tests.drawn import current
 from tests.loaded import load
 from tests.unit.labs.seen import figure, prose, table
@@ -33,7 +33,7 @@ def scene_of(model_id, text=None, layer=0, head=1, word=3):
     model = load(model_id)
     usual = model.info.reading.first if model_id == "vit-digits" else TEXTS.get(model_id, SENTENCE)
     trace = model.trace(text or usual)
-    return Scene(trace, layer, head, min(word, len(trace.tokens) - 1))
+    return HeadContext(trace, layer, head, min(word, len(trace.tokens) - 1))
 
 
 shown = partial(lab_shown, LAB)
@@ -150,9 +150,9 @@ def test_an_order_in_a_link_has_no_more_words_than_can_be_moved():
 @pytest.mark.parametrize("scheme", SCHEME.kind.options(None))
 def test_what_looks_something_up_in_another_text_has_no_order_of_its_own(scheme):
     trace = load("translator-fr-en").trace("le chat noir dort").cross
-    (notice,) = shown(Scene(trace, 0, 0, 0), scheme=scheme)
+    (notice,) = shown(HeadContext(trace, 0, 0, 0), scheme=scheme)
     assert isinstance(notice, Notice)
-    assert LAB.guess(Scene(trace, 0, 0, 0)) is None
+    assert LAB.guess(HeadContext(trace, 0, 0, 0)) is None
 
 
 @pytest.mark.parametrize("model_id", MODELS)
@@ -229,7 +229,7 @@ def test_it_is_told_which_of_the_reasons_holds_for_random_queries_and_keys():
     bert = prose(shown(scene_of("minilm-l6"), scheme="rotary"))
     assert "not do that" in bert
     assert "one token" not in bert
-    alone = prose(shown(Scene(load("smollm2-135m").trace("cat"), 13, 4, 0), scheme="rotary"))
+    alone = prose(shown(HeadContext(load("smollm2-135m").trace("cat"), 13, 4, 0), scheme="rotary"))
     assert "one token alone" in alone
     assert "Type a longer text" in alone
     assert "Choose SmolLM2" not in alone
@@ -254,7 +254,7 @@ def test_a_query_and_a_key_are_moved_apart_and_where_they_stand_is_their_score(l
 
 
 def test_in_a_long_text_the_line_reaches_as_far_as_the_two_stand_apart():
-    scene = Scene(load("smollm2-135m").trace("one two three four five " * 20), 0, 0, 95)
+    scene = HeadContext(load("smollm2-135m").trace("one two three four five " * 20), 0, 0, 95)
     (curve,) = figure(shown(scene, scheme="rotary"), "apart").figure.data
     assert len(curve.y) == max(64, current(curve) + 1)
     key = 95 - current(curve)
@@ -297,7 +297,7 @@ def test_a_model_that_has_learnt_such_numbers_shows_its_own():
     places = np.arange(7)
     bias = np.stack([head - abs(places - places[:, None]) ** 2 for head in range(3)]).astype(np.float32)
     layers = (replace(scene.attention, bias=bias),)
-    biased = Scene(replace(scene.trace, layers=layers), 0, 1, 3)
+    biased = HeadContext(replace(scene.trace, layers=layers), 0, 1, 3)
     blocks = shown(biased, scheme="t5")
     np.testing.assert_array_equal(figure(blocks, "bias").values, bias[1])
     assert "has learnt it" in prose(blocks)
@@ -315,8 +315,8 @@ def test_a_model_that_was_trained_with_alibi_is_not_said_to_be_without(model_of)
     # transformers' own: a penalty for every key, of which only differences count.
     theirs = build_alibi_tensor(torch.ones(1, n_tokens), n_heads, torch.float32)[:, 0]
     for head in range(n_heads):
-        assert "has learnt it" not in prose(shown(Scene(trace, 1, head, 2), scheme="t5"))
-        told = prose(shown(Scene(trace, 1, head, 2), scheme="alibi"))
+        assert "has learnt it" not in prose(shown(HeadContext(trace, 1, head, 2), scheme="t5"))
+        told = prose(shown(HeadContext(trace, 1, head, 2), scheme="alibi"))
         assert not tells(told, "positions/alibi-not-own")
         (own,) = re.findall(r"has the slope ([0-9.]+) already", told)
         assert float(own) == pytest.approx(float(theirs[head, 1] - theirs[head, 0]), abs=6e-5)

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from attention.blocks import Picture, Setting, Table, Work
-from attention.induction import EXAMPLE, HALF, JOB, N_HEADS, N_TOKENS, PLACES, SYLLABLES
-from attention.jobs import Run, Status
-from attention.labs.train_one import LAB
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.measures.induction import scores_of
+from attention.page.blocks import Picture, Setting, Table, Work
+from attention.page.labs.train_one import LAB
+from attention.training.induction_results import EXAMPLE, HALF, JOB, N_HEADS, N_TOKENS, PLACES, SYLLABLES
+from attention.training.jobs import Run, Status
 from tests.drawn import current, traces
 from tests.loaded import load
 from tests.unit.labs.seen import one, prose
@@ -168,7 +168,7 @@ def test_the_question_is_answered_by_the_sequence():
 @pytest.mark.parametrize("model", ["toy", "minilm-l6", "smollm2-135m"])
 def test_the_score_of_a_model_is_what_plain_loops_give(model):
     trace = load(model).trace(TWICE)
-    blocks = shown(Runs(trace), Scene(trace, 0, 1, 3))
+    blocks = shown(Runs(trace), HeadContext(trace, 0, 1, 3))
     table = one(blocks, Table, "yours_table").make()
     texts = [token.text for token in trace.tokens]
     n_heads = trace.info.n_heads
@@ -194,9 +194,9 @@ def test_the_score_of_a_model_is_what_plain_loops_give(model):
 )
 def test_where_nothing_comes_twice_the_page_says_what_to_do(model, text, told):
     trace = load(model).trace(text or load(model).info.reading.first)
-    assert told in prose(shown(Runs(trace), Scene(trace, 0, 0, 0)))
+    assert told in prose(shown(Runs(trace), HeadContext(trace, 0, 0, 0)))
 
 
 def test_a_text_that_looks_at_another_one_has_no_such_score():
     trace = load("translator-fr-en").trace("le chat noir dort").part("cross")
-    assert "makes no sense" in prose(shown(Runs(trace), Scene(trace, 0, 0, 0)))
+    assert "makes no sense" in prose(shown(Runs(trace), HeadContext(trace, 0, 0, 0)))

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import torch
 
-from attention.blocks import Picture, walk
-from attention.labs.vector_moves import BESIDE_TEXT, LAB, N_SENT, SCOPE
-from attention.lesson.scene import Scene
+from attention.core.words import words_of
+from attention.experiments.pca import of_states
+from attention.lesson.head_context import HeadContext
 from attention.models import list_models
-from attention.pages import OF_LABS
-from attention.planes import of_states
-from attention.settings import VERSUS
-from attention.view import View
-from attention.words import words_of
+from attention.page.blocks import Picture, walk
+from attention.page.labs.vector_moves import BESIDE_TEXT, LAB, N_SENT, SCOPE
+from attention.page.pages import OF_LABS
+from attention.page.settings import VERSUS
+from attention.page.view import View
 from tests.drawn import arrows, names_in, traces, way_of
 from tests.loaded import load
 from tests.unit.labs.seen import figure, prose, table
@@ -45,7 +45,7 @@ def scene(request):
 
 def scene_of(model_id, text=None, word=2, **how):
     trace = load(model_id).trace(text or TEXTS.get(model_id, SENTENCE), **how)
-    return Scene(trace, len(trace.layers) // 2, 1, min(word, len(trace.tokens) - 1))
+    return HeadContext(trace, len(trace.layers) // 2, 1, min(word, len(trace.tokens) - 1))
 
 
 def shown(scene, scope="heads", beside="alone", versus=None):
@@ -233,7 +233,7 @@ def buttons(blocks):
 def test_a_word_of_two_typed_texts_drifts_apart_as_torch_says(model_id, word, compared, which):
     first, second = "The geese cross the cold river", "The river bends where the road ends"
     trace, other = (load(model_id).trace(text) for text in (first, second))
-    scene = Scene(trace, 0, 0, at(trace, word, -1))
+    scene = HeadContext(trace, 0, 0, at(trace, word, -1))
     blocks = shown(scene, beside="typed", versus=second)
     states = [
         torch.tensor(np.stack([state[at(run, compared, place)] for state in run.hidden_states]))
@@ -264,7 +264,7 @@ def test_a_text_that_cannot_be_read_is_told_so():
 
     scene = scene_of("minilm-l6")
     for beside in ("typed", "after"):
-        view = View(page=OF_LABS[LAB]).having(BESIDE_TEXT, beside).having(VERSUS, "the river")
+        view = View(page=OF_LABS[LAB]).with_value(BESIDE_TEXT, beside).with_value(VERSUS, "the river")
         assert tells(prose(walk(LAB.content(view, scene, Deaf(scene)))), "vector-moves/drift-unread")
 
 

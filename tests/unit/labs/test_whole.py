@@ -6,10 +6,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from attention.blocks import Code, Notice
-from attention.labs.whole import LAB, MOST_TOKENS, SHOWN
-from attention.lesson.scene import Scene
-from attention.one_page import is_written, run
+from attention.lesson.head_context import HeadContext
+from attention.models.one_page import is_written, run
+from attention.page.blocks import Code, Notice
+from attention.page.labs.whole import LAB, MOST_TOKENS, SHOWN
 from tests.loaded import load
 from tests.unit.labs.seen import figure, prose, table
 from tests.unit.labs.seen import shown as lab_shown
@@ -44,7 +44,7 @@ def trace_of(model_id):
 
 
 def scene_of(model_id, layer=0, word=3):
-    return Scene(trace_of(model_id), layer, 0, word)
+    return HeadContext(trace_of(model_id), layer, 0, word)
 
 
 def shown(scene, what="block"):
@@ -100,7 +100,7 @@ def test_all_blocks_are_drawn_with_what_comes_next():
     attention, fed = figure(blocks, "by_block").figure.data
     lengths = scene.trace.layers[17].lengths
     assert fed.y[17] == pytest.approx(float(lengths.fed[3]), rel=1e-5)
-    added = Scene(scene.trace, 17, 0, 3).change[3]
+    added = HeadContext(scene.trace, 17, 0, 3).change[3]
     assert attention.y[17] == pytest.approx(float(np.linalg.norm(added)), rel=1e-4)
     answer = load("smollm2-135m").next_token(scene.trace)
     likeliest = answer.labels[int(answer.logits[-1].argmax())]
@@ -136,17 +136,17 @@ def test_two_models_are_there_on_one_page(scene):
 
 def test_a_long_text_is_not_run_on_one_page():
     trace = load("minilm-l6").trace("word " * MOST_TOKENS)
-    scene = Scene(trace, 0, 0, 3)
+    scene = HeadContext(trace, 0, 0, 3)
     assert "or a shorter text" in prose(shown(scene, "code"))
     assert figure(shown(scene), "lengths")
     assert says(prose(shown(scene)), MOST_TOKENS)
     decoder = load("smollm2-135m").trace("word " * (MOST_TOKENS + 1))
-    assert says(prose(shown(Scene(decoder, 0, 0, 3), "blocks")), MOST_TOKENS)
+    assert says(prose(shown(HeadContext(decoder, 0, 0, 3), "blocks")), MOST_TOKENS)
 
 
 def test_the_parts_of_a_decoder_with_an_encoder_are_not_shown():
     whole = load("translator-fr-en").trace("le chat noir dort")
     for part in (whole.decoder, whole.cross):
-        (notice,) = shown(Scene(part, 0, 0, 1))
+        (notice,) = shown(HeadContext(part, 0, 0, 1))
         assert isinstance(notice, Notice)
-        assert LAB.guess(Scene(part, 0, 0, 1)) is None
+        assert LAB.guess(HeadContext(part, 0, 0, 1)) is None

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from attention.blocks import Picture
-from attention.labs.why_divide import ASKED_WIDTH, LAB, TEMPERATURES, WIDTHS
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
+from attention.page.blocks import Picture
+from attention.page.labs.why_divide import ASKED_WIDTH, LAB, TEMPERATURES, WIDTHS
 from tests.loaded import load
 from tests.pairwise import pairwise
 from tests.unit.labs.seen import prose, table
@@ -28,7 +28,7 @@ MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en"]
 def scene_of():
     def make(model_id):
         trace = load(model_id).trace(TEXTS.get(model_id, SENTENCE))
-        return Scene(trace, 0, 1, min(3, len(trace.tokens) - 1))
+        return HeadContext(trace, 0, 1, min(3, len(trace.tokens) - 1))
 
     return cache(make)
 
@@ -94,4 +94,4 @@ def test_the_question_is_answered_by_what_was_measured():
 
 def test_a_word_without_a_choice_is_told_so():
     trace = load("toy").trace(SENTENCE, mask="causal")
-    assert "has no choice" in prose(shown(Scene(trace, 0, 0, 0), divisor="none"))
+    assert "has no choice" in prose(shown(HeadContext(trace, 0, 0, 0), divisor="none"))

@@ -7,11 +7,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from attention.blocks import LongText, Notice, Picture, Setting, Table, Work
-from attention.jobs import Run, Status
-from attention.labs.write import LAB
+from attention.page.blocks import LongText, Notice, Picture, Setting, Table, Work
+from attention.page.labs.write import LAB
+from attention.training.jobs import Run, Status
 from attention.training.writing import Transformer
-from attention.writing import (
+from attention.training.writing_results import (
     DEPTHS,
     JOB,
     LEAST,

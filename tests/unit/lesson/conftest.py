@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from tests.loaded import load
 from tests.unit.lesson.telling import TEXT, TOY, trace_of
 
@@ -15,7 +15,7 @@ def scene_of(minilm, smollm2):
 
     def make(model_id="toy", text=TEXT, *, mask="none", layer=0, head=0, at=None, cell=None, part="encoder"):
         trace = trace_of(models[model_id], text, mask).part(part)
-        return Scene(trace, layer, head, len(trace.tokens) // 2 if at is None else at, cell)
+        return HeadContext(trace, layer, head, len(trace.tokens) // 2 if at is None else at, cell)
 
     return make
 

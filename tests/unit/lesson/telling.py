@@ -9,10 +9,10 @@ import pytest
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from attention.core.masks import MASK_NAMES
+from attention.core.trace import PARTS
 from attention.lesson.prose import lessons
-from attention.masks import MASK_NAMES
 from attention.models import load
-from attention.trace import PARTS
 
 TEXT = "The cat sat on the mat"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
 from tests.unit.lesson.telling import TEXT, facts_in, is_told, pattern_of, rounded, shown, trace_of
 
@@ -80,7 +80,7 @@ def test_deeper_vectors_have_the_length_and_the_neighbour_that_are_told(scene_of
 def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kind, latex, name):
     text = "0123456789abcdef" * 4 if kind == "vit" else TEXT
     trace = trace_of(model_of(kind), text, "none")
-    first, second = Scene(trace, 0, 0, 2), Scene(trace, 1, 0, 2)
+    first, second = HeadContext(trace, 0, 0, 2), HeadContext(trace, 1, 0, 2)
     assert step_of("embed").formula(first) == latex
     norm = trace.layers[0].norm.name
     told = facts_in(step_of("embed").words(first), name)

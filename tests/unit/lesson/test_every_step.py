@@ -10,19 +10,19 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from attention import steps
+from attention.core import steps
+from attention.core.masks import MASK_NAMES
+from attention.core.text import clean
+from attention.core.trace import PARTS, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
 from attention.figures.matrix import Cell
+from attention.lesson.head_context import HeadContext
 from attention.lesson.heads import head_thumbs
 from attention.lesson.neuron import value_picture
 from attention.lesson.prose import word
 from attention.lesson.savings import shared, shared_pictures
-from attention.lesson.scene import Scene
 from attention.lesson.steps import STEPS, keys, number_of, step_of
 from attention.lesson.survey import Look, head_matrix
 from attention.lesson.tables import matrix_table
-from attention.masks import MASK_NAMES
-from attention.text import clean
-from attention.trace import PARTS, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
 from tests.sweep import sweep
 from tests.unit.lesson.telling import (
     MASKED_PLACES,
@@ -124,7 +124,7 @@ def test_any_sentence_is_told_whole(typed, mask, data):
     text = clean(typed)
     assume(any(character.isalnum() for character in text))
     trace = TOY.trace(text, mask=mask)
-    scene = Scene(trace, 0, data.draw(st.integers(0, 2)), data.draw(st.integers(0, len(trace.tokens) - 1)))
+    scene = HeadContext(trace, 0, data.draw(st.integers(0, 2)), data.draw(st.integers(0, len(trace.tokens) - 1)))
     for step in keys():
         told = step_of(step).words(scene)
         assert {tag for tag, _ in read(told).tags} <= USED_TAGS
@@ -307,7 +307,7 @@ def test_cells_of_every_step_are_explained_by_what_made_them(scene):
 def test_cells_of_other_architectures_are_explained_by_what_made_them(model_of, kind):
     text = "0123456789abcdef" * 4 if kind == "vit" else TEXT
     for layer, at in ((0, 2), (1, 4)):
-        scene = Scene(trace_of(model_of(kind), text, "none"), layer, 1, at)
+        scene = HeadContext(trace_of(model_of(kind), text, "none"), layer, 1, at)
         for step in keys():
             for cell, value in sampled_cells_of(step, scene):
                 check_detail(step, scene, cell, value)
@@ -327,7 +327,7 @@ def test_a_bias_is_written_where_the_model_has_one_and_only_there(model_of, scen
     if part != "encoder" and not trace.info.parts:
         return
     trace = trace.part(part)
-    scene = Scene(trace, 0, 1, 2)
+    scene = HeadContext(trace, 0, 1, 2)
     layer, parts = scene.attention, scene.attention.projections
     letters = {"Q": ("queries", layer.inputs), "K": ("keys", layer.sources), "V": ("values", layer.sources)}
     latex = re.sub(r"\\textcolor\{#\w+\}|[{}]", "", step_of("qkv").formula(scene))
@@ -490,7 +490,7 @@ def test_what_the_mask_hides_stays_marked_wherever_weights_are_drawn(scene_of, p
 def test_a_weight_that_is_merely_tiny_is_a_number_like_any_other():
     mask = np.zeros((6, 6), np.float32)
     mask[2, 4], mask[2, 5] = -200, -np.inf
-    scene = Scene(TOY.trace(TEXT, mask=mask), 0, 0, 2)
+    scene = HeadContext(TOY.trace(TEXT, mask=mask), 0, 0, 2)
     (weights,) = step_of("softmax").matrices(scene)
     # In float32 even that is 0, and no mask has made it one.
     assert scene.steps.weights[2, 4] == 0
@@ -549,7 +549,7 @@ def grouped():
 
 @pytest.mark.parametrize("head", range(4))
 def test_cells_of_a_model_with_shared_keys_are_explained_too(grouped, head):
-    scene = Scene(grouped, 0, head, 2)
+    scene = HeadContext(grouped, 0, head, 2)
     for step in keys():
         assert "$" not in step_of(step).words(scene)
         for cell, value in cells_of(step, scene):
@@ -559,7 +559,7 @@ def test_cells_of_a_model_with_shared_keys_are_explained_too(grouped, head):
 @pytest.mark.parametrize("step", keys())
 def test_a_model_of_which_only_its_attention_is_known_is_told_as_far_as_it_is(grouped, step):
     layer = replace(grouped.layers[0], inputs=None, projections=None)
-    scene = Scene(replace(grouped, layers=(layer,), embeddings=None), 0, 3, 2)
+    scene = HeadContext(replace(grouped, layers=(layer,), embeddings=None), 0, 3, 2)
     assert "$" not in step_of(step).words(scene)
     assert step_of(step).shapes(scene)
     for cell, value in cells_of(step, scene):

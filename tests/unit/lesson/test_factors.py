@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from attention.core.steps import output_projection
+from attention.core.trace import PARTS
 from attention.figures.matrix import Cell
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
 from attention.models.toy import FEATURES
-from attention.steps import output_projection
-from attention.trace import PARTS
 from tests.unit.lesson.telling import TEXT, facts_in, rounded, trace_of
 
 TRIPLES = [("qkv", "Q", "queries"), ("qkv", "K", "keys"), ("qkv", "V", "values"), ("heads", "O", "change")]
@@ -49,7 +49,7 @@ def test_the_product_of_the_factors_is_the_matrix_of_the_step(scene, step, lette
 def test_it_is_in_other_architectures_too(model_of, kind, part, step, letter, result):
     trace = trace_of(model_of(kind), "0123456789abcdef" * 4 if kind == "vit" else TEXT, "none")
     if part == PARTS[0] or trace.info.parts:
-        check_product(Scene(trace.part(part), 1, 1, 1), step, letter, result)
+        check_product(HeadContext(trace.part(part), 1, 1, 1), step, letter, result)
 
 
 @pytest.mark.parametrize(("step", "letter", "result"), TRIPLES)
@@ -103,5 +103,5 @@ def test_what_all_heads_add_is_the_product_with_all_of_w_o(scene_of):
 def test_where_the_weights_are_not_known_there_are_no_factors(scene_of):
     scene = scene_of("toy")
     blank = replace(scene.attention, projections=None)
-    unknown = Scene(replace(scene.trace, layers=(blank,)), 0, 0, 1)
+    unknown = HeadContext(replace(scene.trace, layers=(blank,)), 0, 0, 1)
     assert step_of("qkv").factors(unknown) == step_of("heads").factors(unknown) == {}

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from attention.lesson.changes import joining
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
+from attention.lesson.transitions import joining
 from tests.unit.lesson.telling import facts_in, rounded
 
 
@@ -21,7 +21,7 @@ from tests.unit.lesson.telling import facts_in, rounded
     ],
 )
 def test_what_becomes_of_what_the_heads_change_is_said_as_far_as_it_is_known(model_of, kind, told, changed):
-    scene = Scene(model_of(kind).trace("The cat sat on the mat."), 1, 1, 2)
+    scene = HeadContext(model_of(kind).trace("The cat sat on the mat."), 1, 1, 2)
     assert told in step_of("heads").words(scene)
     assert joining(scene).told.endswith(changed)
     assert (joining(scene).stream is not None) == changed.startswith("which")

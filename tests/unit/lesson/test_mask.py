@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from attention.core.masks import MASK_NAMES
 from attention.figures.matrix import Cell
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
-from attention.masks import MASK_NAMES
 from tests.unit.lesson.telling import TEXT, TOY, facts_in, shown
 
 
@@ -43,7 +43,7 @@ def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what
 
 
 def test_a_mask_that_hides_nothing_is_not_called_none(scene_of):
-    scene = Scene(TOY.trace(TEXT, mask=np.zeros((6, 6), np.float32)), 0, 0, 1)
+    scene = HeadContext(TOY.trace(TEXT, mask=np.zeros((6, 6), np.float32)), 0, 0, 1)
     assert facts_in(step_of("mask").words(scene), "mask/nothing") == {
         "unit": "word",
         "focus": "cat",
@@ -61,7 +61,7 @@ def test_a_mask_that_hides_nothing_is_not_called_none(scene_of):
 def test_a_mask_made_by_hand_is_told_with_its_own_count():
     hidden = np.zeros((6, 6), np.float32)
     hidden[2, [0, 1, 4]] = hidden[5, 3] = -np.inf
-    scene = Scene(TOY.trace(TEXT, mask=hidden), 0, 1, 2)
+    scene = HeadContext(TOY.trace(TEXT, mask=hidden), 0, 1, 2)
     assert facts_in(step_of("mask").words(scene), "mask/painted") == {
         "unit": "word",
         "hidden": 4,

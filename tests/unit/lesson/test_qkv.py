@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
 from tests.unit.lesson.telling import facts_in, rounded
 
@@ -26,7 +26,7 @@ def test_query_key_and_value_have_the_lengths_that_are_told(scene):
 )
 def test_of_what_is_not_known_no_matrix_of_weights_is_named(model_of, kind, part, source):
     trace = model_of(kind).trace("The cat sat on the mat.").part(part)
-    scene = Scene(trace, 1, 1, 2)
+    scene = HeadContext(trace, 1, 1, 2)
     queries = trace.layers[1].head(1).queries
     lesson = "qkv/words-unknown" + ("-cross" if part == "cross" else "")
     assert facts_in(step_of("qkv").words(scene), lesson)["query"] == rounded(np.linalg.norm(queries[2]))

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from attention.lesson.excerpt import Excerpt
+from attention.lesson.code_context import CodeContext
+from attention.lesson.head_context import HeadContext
 from attention.lesson.neuron import neuron, sum_in_writing
-from attention.lesson.scene import Scene
+from attention.lesson.snippets import LIBRARIES
 from attention.lesson.steps import step_of
-from attention.snippets import LIBRARIES
 from tests.unit.lesson.telling import MASKED_PLACES, TEXT, TOY, facts_in, rounded, shown, trace_of
 
 
@@ -73,7 +73,7 @@ def test_the_weight_without_scaling_is_torchs_softmax_of_what_the_row_may_see(sc
 def test_a_word_that_sees_nothing_has_no_weight_that_scaling_could_change():
     hidden = np.zeros((6, 6), np.float32)
     hidden[2] = -np.inf
-    blind = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
+    blind = HeadContext(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
     assert facts_in(step_of("scale").words(blind), "scale/weight-none") == {"focus": "sat"}
 
 
@@ -81,7 +81,9 @@ def test_a_scale_of_the_models_own_is_told(model_of):
     trace = trace_of(model_of("gpt2"), TEXT, "none")
     halved = replace(trace.layers[1], scale=trace.layers[1].scale / 2)
     told = facts_in(
-        step_of("scale").words(Scene(replace(trace, layers=(halved,)), 0, 1, 2)), "scale/words-own", "scale/spread-own"
+        step_of("scale").words(HeadContext(replace(trace, layers=(halved,)), 0, 1, 2)),
+        "scale/words-own",
+        "scale/spread-own",
     )
     assert told["divisor"] == rounded(2 * np.sqrt(8))
 
@@ -94,7 +96,7 @@ def said_of_scaling(scene):
     yield from (step_of(step.key).shapes(scene) for step in steps_of_it)
     yield sum_in_writing(scene, 1)
     yield neuron(scene, 1).divisor
-    yield from (step_of("scale").code(Excerpt(library, scene, 2)) for library in LIBRARIES)
+    yield from (step_of("scale").code(CodeContext(library, scene, 2)) for library in LIBRARIES)
 
 
 ROOT = re.compile(r"√|\\sqrt|d_k|dₖ")
@@ -112,7 +114,7 @@ ROOT = re.compile(r"√|\\sqrt|d_k|dₖ")
 def test_the_root_of_the_width_is_named_only_where_scores_are_divided_by_it(model_of, factor, divisor, heading_of_it):
     trace = trace_of(model_of("gpt2"), TEXT, "none")
     layer = replace(trace.layers[1], scale=factor * trace.layers[1].scale if divisor != "" else 1.0)
-    scene = Scene(replace(trace, layers=(layer,)), 0, 1, 2)
+    scene = HeadContext(replace(trace, layers=(layer,)), 0, 1, 2)
     said = list(said_of_scaling(scene))
     assert step_of("scale").heading(scene) == heading_of_it
     if divisor is None:

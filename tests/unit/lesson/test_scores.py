@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
-from attention.lesson.scene import Scene
+from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
 from tests.unit.lesson.telling import TEXT, equals, facts_in, pattern_of, rounded, shown, trace_of
 
@@ -50,7 +50,7 @@ def test_a_highest_score_that_will_be_hidden_is_said_to_be(scene_of, model_id):
 
 
 def test_a_bias_that_grows_from_key_to_key_is_said_to_be_that_of_alibi(model_of):
-    scene = Scene(trace_of(model_of("bloom"), TEXT, "none"), 1, 2, 3)
+    scene = HeadContext(trace_of(model_of("bloom"), TEXT, "none"), 1, 2, 3)
     facts = facts_in(step_of("scores").words(scene), "scores/bias-of-keys")
     # transformers' own slope, in scores that are not yet divided.
     theirs = build_alibi_tensor(torch.ones(1, 2), scene.info.n_heads, torch.float32)
@@ -62,7 +62,7 @@ def test_a_bias_that_grows_from_key_to_key_is_said_to_be_that_of_alibi(model_of)
 
 @pytest.mark.parametrize("layer", [0, 1])
 def test_a_position_bias_is_said_to_be_in_the_scores(model_of, layer):
-    scene = Scene(trace_of(model_of("t5"), TEXT, "none"), layer, 1, 2)
+    scene = HeadContext(trace_of(model_of("t5"), TEXT, "none"), layer, 1, 2)
     told = step_of("scores").words(scene)
     bias = scene.attention.bias[1, 2]
     best = int(scene.steps.scores[2].argmax())

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from attention.figures.matrix import Cell
+from attention.lesson.head_context import HeadContext
 from attention.lesson.proof import prove
-from attention.lesson.scene import Scene
 from attention.lesson.steps import keys, step_of
 from attention.lesson.steps.softmax import tell_weights
 from tests.unit.lesson.telling import TEXT, TOY, equals, facts_in, is_told, parsed, rounded, shown
@@ -57,7 +57,7 @@ def test_no_runner_up_is_named_whose_weight_would_be_written_as_nothing(scene_of
     whole = scene_of(model_id, at=0)
     n_alone = 0
     for layer, head, at in np.ndindex(min(whole.info.n_layers, 6), whole.info.n_heads, len(whole.tokens)):
-        scene = Scene(whole.trace, layer, head, at)
+        scene = HeadContext(whole.trace, layer, head, at)
         told = shown(tell_weights(scene))
         assert "with 0.00" not in told
         n_alone += "Every other token" in told
@@ -87,7 +87,7 @@ def test_the_first_token_of_a_decoder_is_told_to_be_a_sink_where_it_takes_most(s
     n_told = 0
     whole = scene_of("smollm2-135m", at=0)
     for layer, head, at in np.ndindex(30, 9, len(whole.tokens)):
-        scene = Scene(whole.trace, layer, head, at)
+        scene = HeadContext(whole.trace, layer, head, at)
         weights = scene.steps.weights.astype(float)
         # The first row has no choice: what it gives to itself says nothing.
         share, row = weights[1:, 0].mean(), weights[at]
@@ -124,7 +124,7 @@ def test_a_row_that_gives_the_first_token_most_is_told_so_where_its_head_does_no
     n_told = 0
     whole = scene_of("smollm2-135m", DOG, at=0)
     for layer, head, at in np.ndindex(30, 9, len(whole.tokens)):
-        scene = Scene(whole.trace, layer, head, at)
+        scene = HeadContext(whole.trace, layer, head, at)
         weights = scene.steps.weights.astype(float)
         told, share = step_of("softmax").words(scene), weights[1:, 0].mean()
         assert is_told("softmax/sink-first-row", told) == (at > 0 and weights[at, 0] > 0.5 >= share)
@@ -141,7 +141,7 @@ def test_no_punctuation_mark_is_called_a_word(scene_of, model_id):
     n_told = 0
     whole = scene_of(model_id, "Stop! Is it a cat? No, it is a dog.", at=0)
     for layer, head, at in np.ndindex(6, whole.info.n_heads, len(whole.tokens)):
-        scene = Scene(whole.trace, layer, head, at)
+        scene = HeadContext(whole.trace, layer, head, at)
         told = step_of("softmax").words(scene)
         if is_told("softmax/sink-others", told):
             n_told += 1
@@ -153,7 +153,7 @@ def test_no_punctuation_mark_is_called_a_word(scene_of, model_id):
 
 
 def test_weights_that_read_the_same_are_told_as_level():
-    level, order = Scene(TOY.trace(TEXT), 0, 0, 2), Scene(TOY.trace(TEXT), 0, 0, 0)
+    level, order = HeadContext(TOY.trace(TEXT), 0, 0, 2), HeadContext(TOY.trace(TEXT), 0, 0, 0)
     row = level.steps.weights[2]
     assert f"{row[1]:.2f}" == f"{row[3]:.2f}" == f"{row.max():.2f}"
     assert set(facts_in(tell_weights(level), "softmax/weights-tied")["tied"].split(" and ")) == {"cat", "on"}
@@ -161,12 +161,12 @@ def test_weights_that_read_the_same_are_told_as_level():
 
 
 def test_a_word_that_sees_one_word_or_none_is_told_so():
-    alone = Scene(TOY.trace(TEXT, mask="causal"), 0, 0, 0)
+    alone = HeadContext(TOY.trace(TEXT, mask="causal"), 0, 0, 0)
     facts = facts_in(tell_weights(alone), "softmax/weights-one")
     assert facts == {"focus": "the (0)", "best": "the (0)", "best_weight": 1}
     hidden = np.zeros((6, 6), np.float32)
     hidden[2] = -np.inf
-    blind = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
+    blind = HeadContext(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
     assert facts_in(tell_weights(blind), "softmax/weights-none") == {"focus": "sat", "best_weight": 0}
     for step in keys():
         assert "nan" not in step_of(step).words(blind)
@@ -175,7 +175,7 @@ def test_a_word_that_sees_one_word_or_none_is_told_so():
 def test_a_row_that_sees_nothing_is_explained_without_a_division_by_zero():
     hidden = np.zeros((6, 6), np.float32)
     hidden[2] = -np.inf
-    scene = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
+    scene = HeadContext(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
     explained = step_of("softmax").detail(replace(scene, cell=Cell("weights", 2, 1)))
     assert facts_in(explained.note, "softmax/cell-no-row") == {"query": "sat"}
     assert not explained.parts.any()

@@ -8,12 +8,12 @@ from itertools import product
 
 import pytest
 
-from attention import reading
-from attention.kinds import CROSS, DECODER, ENCODER, ENCODER_DECODER, SELF, WRITTEN
-from attention.lesson.opening import openings
+from attention.core import reading
+from attention.core.kinds import CROSS, DECODER, ENCODER, ENCODER_DECODER, SELF, WRITTEN
+from attention.lesson.initial_selection import openings
+from attention.lesson.plans import plans
 from attention.lesson.prose import LESSONS, lessons
 from attention.models import bundled
-from attention.room.plans import plans
 from tests.sources import parsed
 
 KINDS = (reading.TEXT, reading.FRENCH, reading.PICTURE)

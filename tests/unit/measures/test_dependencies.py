@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention import masks
+from attention.core import masks
 from attention.measures.dependencies import OFFSETS, Parse, best_offset, dependency_accuracy
 from tests.plain_loops import random_weights, seeds
 

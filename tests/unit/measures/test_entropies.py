@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention import masks
+from attention.core import masks
 from attention.measures.entropies import entropy, normalised_entropy
 from attention.measures.rows import Rows
 from attention.measures.summaries import summarise_weights

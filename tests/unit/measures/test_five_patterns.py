@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention import masks
+from attention.core import masks
 from attention.measures.five_patterns import PATTERN_NAMES, PatternScores, pattern_indices
 from attention.measures.summaries import summarise_weights
 from tests.drawn_heads import ELSEWHERE, EVEN, OWN_SEGMENT, PAIR, TO_C, TO_NEXT, TO_PREVIOUS, TO_SEPARATORS, N

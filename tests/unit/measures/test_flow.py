@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention import masks
+from attention.core import masks
+from attention.core.trace import LayerTrace, Projections
 from attention.measures.flow import rollout, trace_rollout, value_norms, weighted_norms
 from attention.models.toy import ToyModel
-from attention.trace import LayerTrace, Projections
 from tests.plain_loops import random_weights, seeds
 
 MODEL = ToyModel()

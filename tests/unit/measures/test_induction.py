@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention.core.steps import softmax
 from attention.measures.induction import after_earlier_copies, prefix_matching
-from attention.steps import softmax
 
 TOKENS = st.lists(st.integers(0, 5), min_size=1, max_size=12)
 

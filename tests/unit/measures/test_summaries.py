@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention import masks
+from attention.core import masks
+from attention.core.words import merge_words
 from attention.measures.behaviours import POSITIONAL
 from attention.measures.flow import trace_rollout, weighted_norms
 from attention.measures.likeness import trace_head_distances
@@ -23,7 +24,6 @@ from attention.measures.summaries import (
     summarise_weights,
 )
 from attention.models.toy import ToyModel
-from attention.words import merge_words
 from tests.plain_loops import Plain, average, pattern_label, random_weights, seeds, token, words
 
 MODEL = ToyModel()

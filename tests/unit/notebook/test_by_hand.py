@@ -5,12 +5,12 @@ import ast
 import numpy as np
 import pytest
 
-from attention.lesson.scene import Scene
+from attention.core.reading import PICTURE
+from attention.core.trace import PARTS
+from attention.export.notebook.by_hand import by_hand
+from attention.export.notebook.cells import Code, Text, written
+from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import STEPS
-from attention.notebook.by_hand import by_hand
-from attention.notebook.cells import Code, Text, written
-from attention.reading import PICTURE
-from attention.trace import PARTS
 from tests.loaded import load
 from tests.notebooks import code_of, executed, run_here
 from tests.sweep import sweep
@@ -25,7 +25,7 @@ ALLOWED = {"base64", "io", "numpy", "matplotlib.pyplot"}
 
 def scene_of(model, text=TEXT, *, mask="none", part="encoder", layer=0, head=0, at=2, pair=None):
     trace = model.trace(text, pair, mask=mask).part(part)
-    return Scene(trace, layer, head, min(at, len(trace.tokens) - 1))
+    return HeadContext(trace, layer, head, min(at, len(trace.tokens) - 1))
 
 
 def notebook_of(scene):
@@ -131,7 +131,7 @@ def test_every_layer_and_every_head_of_bert_and_smollm2_to_a_hundred_thousandth(
         trace = model.trace(TEXT)
         n_layers, n_heads = len(trace.layers), model.info.n_heads
         for number in range(max(n_layers, n_heads)):
-            check(Scene(trace, number % n_layers, number % n_heads, 2))
+            check(HeadContext(trace, number % n_layers, number % n_heads, 2))
 
 
 @pytest.mark.slow

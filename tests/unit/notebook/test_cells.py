@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from attention.explanation import explanation
+from attention.export.explanation import explanation
+from attention.export.notebook.cells import Code, Text, headed, plain, told, written
 from attention.lesson.prose import typed, word
-from attention.notebook.cells import Code, Text, headed, plain, told, written
 
 # As notebooks read Markdown: with HTML, tables, and text struck through.
 READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from attention.address import Address, RunKey
-from attention.lesson.scene import Scene
+from attention.core.reading import PICTURE
+from attention.core.trace import PARTS
+from attention.export.notebook.cells import written
+from attention.export.notebook.origins import Origin, origin_of
+from attention.export.notebook.with_model import with_model
+from attention.lesson.head_context import HeadContext
 from attention.models import bundled
-from attention.notebook.cells import written
-from attention.notebook.origins import Origin, origin_of
-from attention.notebook.with_model import with_model
-from attention.reading import PICTURE
-from attention.trace import PARTS
+from attention.page.address import Address, RunKey
 from tests.loaded import load
 from tests.notebooks import code_of, executed, run_here
 from tests.sweep import sweep
@@ -24,7 +24,7 @@ TEXT = "The cat sat on the mat."
 def notebook_of(model, text=TEXT, *, mask="none", part="encoder", layer=0, head=0, at=2, pair=""):
     whole = model.trace(text, pair or None, mask=mask)
     trace = whole.part(part)
-    scene = Scene(trace, layer, head, min(at, len(trace.tokens) - 1))
+    scene = HeadContext(trace, layer, head, min(at, len(trace.tokens) - 1))
     run = RunKey(model.info.model_id, "", text, mask, pair)
     return written("with model", with_model(scene, whole, Address(run, part, layer, head, scene.word)))
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from attention import show
-from attention.explanation import explanation
+from attention.answer import asked, generated_files
+from attention.export.explanation import explanation
 from attention.models import load
-from attention.ui import asked, made
 
 TEXT = "The cat sat on the mat"
 
@@ -72,7 +72,7 @@ def test_all_heads_are_one_heatmap_with_gaps_between_them(trace):
 def asked_of_the_app(file, **link):
     """Ask for a file of the page All heads."""
     return asked.answer(
-        made.give, "GET", f"all_heads/now/{file}/{file}", {"model": "minilm-l6", "text": TEXT, **link}, {}
+        generated_files.give, "GET", f"all_heads/now/{file}/{file}", {"model": "minilm-l6", "text": TEXT, **link}, {}
     )
 
 

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from attention import show
-from attention.lesson.excerpt import Excerpt
-from attention.lesson.opening import first_word
-from attention.lesson.scene import Scene
+from attention.lesson.code_context import CodeContext
+from attention.lesson.head_context import HeadContext
+from attention.lesson.initial_selection import first_word
 from attention.lesson.steps import keys, step_of
 from attention.models import bundled, load
-from attention.page_file import plain
+from attention.page.page_file import plain
 from tests.unit.saying import says
 from tests.unpacked import unpacked
 
@@ -35,10 +35,10 @@ def test_every_step_is_shown_with_its_heading_and_its_code(toy, name):
     shown = show.step(toy, name, layer=0, head=1)
     found = unpacked(shown._repr_html_())
     assert f"<h2>{keys().index(name) + 1}. " in found.given["html"]
-    scene = Scene(toy, 0, 1, first_word(toy))
+    scene = HeadContext(toy, 0, 1, first_word(toy))
     step = step_of(name)
     for framework in ("numpy", "pytorch"):
-        code = step.code(Excerpt(framework, scene, *step.printed_cell(scene)))
+        code = step.code(CodeContext(framework, scene, *step.printed_cell(scene)))
         written = f"<pre><code>{plain(code)}</code></pre>"
         assert written in found.given["html"]
         assert written not in found.instead

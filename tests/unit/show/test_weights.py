@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import zlib
 from types import SimpleNamespace
 
@@ -14,11 +16,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from attention import show
+from attention.core.steps import softmax
 from attention.figures.head_view import THRESHOLDS
 from attention.models import load
 from attention.show.packed import Packed, scale_for
 from attention.show.weights import Weights
-from attention.steps import softmax
+from tests.sources import ROOT
 from tests.tiny_models import make
 from tests.unpacked import Unpacked, unpacked
 
@@ -188,9 +191,21 @@ def test_in_a_terminal_a_trace_is_one_line():
     assert repr(trace) == "<Trace of 'the cat sat' in Toy: 3 tokens, 1 × 3 heads>"
 
 
+def displayed(model, text, **options):
+    """What IPython shows of a trace, in a process of its own: of whoever has loaded the model and nothing else."""
+    script = (
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        "from attention.models import load\n"
+        f"trace = load({model!r}).trace({text!r}, **{options!r})\n"
+        "print(shell.display_formatter.format(trace)[0]['text/html'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    return unpacked(done.stdout.removesuffix("\n")), load(model).trace(text, **options)
+
+
 def test_a_trace_shows_its_own_weights_and_what_the_mask_hides():
-    trace = load("toy").trace("the cat sat on the mat", mask="causal")
-    found = unpacked(trace._repr_html_())
+    found, trace = displayed("toy", "the cat sat on the mat", mask="causal")
     (codes,), (weights,) = found.parts(), found.weights()
     exact = np.stack([layer.steps().weights for layer in trace.layers])
     assert np.abs(weights - exact).max() <= found.error
@@ -203,8 +218,7 @@ def test_a_trace_shows_its_own_weights_and_what_the_mask_hides():
 
 
 def test_a_trace_of_an_encoder_decoder_shows_all_that_it_does():
-    trace = load("translator-fr-en").trace("le chat noir dort")
-    found = unpacked(trace._repr_html_())
+    found, trace = displayed("translator-fr-en", "le chat noir dort")
     for weights, part in zip(found.weights(), (trace, trace.decoder, trace.cross), strict=True):
         assert np.abs(weights - np.stack([layer.steps().weights for layer in part.layers])).max() <= found.error
     assert [part["name"] for part in found.given["parts"]] == ["encoder", "decoder", "cross"]

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from attention.jobs import read_frames
+from attention.training.jobs import read_frames
 from attention.training.writing import Read, Transformer, loss_on, measure, train, write
-from attention.writing import (
+from attention.training.writing_results import (
     CONTEXT,
     LEAST,
     MOMENTS,

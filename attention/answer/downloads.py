@@ -1,0 +1,68 @@
+"""Files to download, made on demand: what is written in them, and what is said in place of one that cannot be made."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+from typing import TypeVar
+
+from attention.answer.cache import ModelFailedError
+from attention.core.messages import message
+from attention.export.explanation import explanation
+from attention.lesson.tables import to_csv
+from attention.models import ModelUnavailableError
+
+__all__ = ["GoneError", "Table", "csv_of", "ending_of", "made", "mime_of"]
+
+T = TypeVar("T")
+
+
+_MIMES = {
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+    ".npz": "application/octet-stream",
+    ".ipynb": "application/x-ipynb+json",
+}
+_LOGGER = logging.getLogger(__name__)
+
+Table = Mapping[str, Sequence[object]]
+
+
+class GoneError(Exception):
+    """What a file is made from is no longer in memory; the message says what to do."""
+
+
+def csv_of(table: Table) -> bytes:
+    """Return a table as a CSV file; a cell that is None is written as an empty one."""
+    written = {title: ["" if cell is None else str(cell) for cell in column] for title, column in table.items()}
+    # With the byte order mark, by which spreadsheets recognise UTF-8.
+    return to_csv(written).encode("utf-8-sig")
+
+
+def ending_of(name: str) -> str | None:
+    """Return the ending of a file's name, with its dot; None if no such file is made here."""
+    ending = PurePath(name).suffix
+    return ending if ending in _MIMES else None
+
+
+def mime_of(name: str) -> str:
+    """Return the media type of a file."""
+    return _MIMES[PurePath(name).suffix]
+
+
+def made(file_name: str, make: Callable[[], T]) -> T | str | bytes:
+    """Make a file or, if that fails, a file of the same kind that says why: there is no other way to tell the user."""
+    try:
+        return make()
+    except (GoneError, ModelUnavailableError, ModelFailedError) as error:
+        reason = str(error)
+    except Exception as error:
+        # Without its message, which may quote what was typed.
+        kind = type(error).__name__
+        _LOGGER.error("%s failed with %s:\n%s", file_name, kind, "".join(traceback.format_tb(error.__traceback__)))
+        reason = message("Something went wrong ({kind}).", kind=kind)
+    return explanation(file_name, message("This file could not be made. {reason}", reason=reason))

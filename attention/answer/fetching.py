@@ -1,0 +1,125 @@
+"""What is done with models on the page Models: one is fetched, that is cancelled, or one is removed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from threading import Condition
+
+from cachetools import cached
+
+from attention.answer import state
+from attention.answer.cache import downloads, shelf
+from attention.answer.owned import Owned
+from attention.core.messages import message
+from attention.models import hub
+from attention.models.catalogue import catalogue
+from attention.models.downloads import State
+from attention.models.hub import HubError
+from attention.page.blocks import Notice
+from attention.page.content.models import EXAMPLE
+from attention.page.view import View
+from attention.training.jobs import FETCH, REMOVE, Task
+
+__all__ = ["fetches", "press", "told"]
+
+# A model that was used within this time counts as in use: a user may be reading its results.
+IDLE_SECONDS = 60.0
+
+
+@dataclass(slots=True)
+class _Own:
+    """What a visitor has seen: the ids of downloads, of which it is told how they ended; and what a press came to.
+
+    That is said as long as the page shows the same view.
+    """
+
+    followed: frozenset[str] = frozenset()
+    told: tuple[Notice, ...] = ()
+    view: View = field(default_factory=View)
+
+
+def fetches() -> Mapping[str, State]:
+    """Return the downloads that go on, and how those have ended that the visitor has seen, by the models' ids."""
+    own = _own()
+    found = {each.model_id: each.state() for each in downloads().all()}
+    own.followed |= frozenset(model_id for model_id, each in found.items() if not each.is_over)
+    return {model_id: each for model_id, each in found.items() if model_id in own.followed}
+
+
+def told() -> tuple[Notice, ...]:
+    """Return what the last press came to."""
+    own = _own()
+    return own.told if own.told and own.view == state.current() else ()
+
+
+def press(task: Task, arguments: tuple[str, ...], wish: object) -> None:
+    """Do something with a model; a browser can say anything."""
+    match (task.name, wish, arguments):
+        case (FETCH.name, "start", (model_id,)):
+            _say(_start(model_id))
+        case (FETCH.name, {"start": str(typed)}, ()):
+            _say(_start_typed(typed))
+        case (FETCH.name, "stop", (model_id,)):
+            for each in downloads().all():
+                if each.model_id == model_id:
+                    each.cancel()
+        case (REMOVE.name, "start", (model_id,)):
+            _say(_remove(model_id))
+
+
+def _start_typed(typed: str) -> Notice | None:
+    if not typed.strip():
+        return Notice(message("Type the id of a model first: it looks like {example}.", example=EXAMPLE))
+    try:
+        return _start(hub.check_id(typed))
+    except HubError as error:
+        return Notice(str(error))
+
+
+def _start(model_id: str) -> Notice | None:
+    try:
+        downloads().start(model_id)
+    except HubError as error:
+        return Notice(str(error))
+    _own().followed = frozenset({model_id})
+    return None
+
+
+def _remove(model_id: str) -> Notice | None:
+    entry = next((each for each in catalogue() if each.model_id == model_id), None)
+    if entry is None or entry.kept is None:
+        return None
+    name = entry.name
+    # Nobody may start to load what is being deleted.
+    with shelf().kept_out(model_id, IDLE_SECONDS) as is_out:
+        if not is_out:
+            return Notice(
+                message(
+                    "{name} stays: somebody has used it in the last {idle_seconds} seconds. Try again later.",
+                    name=name,
+                    idle_seconds=f"{IDLE_SECONDS:.0f}",
+                )
+            )
+        try:
+            hub.remove(entry.kept)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            return Notice(message("{name} cannot be removed: {reason}.", name=name, reason=reason))
+    return Notice(message("{name} is no longer on disk.", name=name), is_news=True)
+
+
+def _say(told: Notice | None) -> None:
+    own = _own()
+    own.told, own.view = () if told is None else (told,), state.current()
+
+
+@cached({}, condition=Condition())
+def _owned() -> Owned[_Own]:
+    return Owned(_Own)
+
+
+def _own() -> _Own:
+    """Return what the visitor has seen; a page that is made for nobody has seen nothing."""
+    name = state.visitor()
+    return _owned().of(name) if name else _Own()

@@ -1,0 +1,211 @@
+"""The project's files that browsers cache: the components' scripts with their styles, and the page's style sheet.
+
+Streamlit sends a few lines that import the module of the page from here, and that imports all others. The name of a
+file contains part of the hash of its content, so that a browser never asks for it twice, and asks for a new one as soon
+as there is one. During an upgrade, a request for another version gets the current one, and the browser is told not to
+cache it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import html
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from attention.core.messages import message
+from attention.figures import assets
+
+__all__ = [
+    "FILES",
+    "FOLDER",
+    "NUMBERS",
+    "PAGES",
+    "ROOMS",
+    "STEMS",
+    "DocumentLinks",
+    "KeptFile",
+    "address_of",
+    "answer",
+    "document_links",
+    "kept_file",
+    "stub",
+]
+
+# The folder of these files, beside Streamlit's own "static".
+FOLDER = "_attention"
+# Where the numbers can be had of pictures that are sent in shades.
+NUMBERS = f"{FOLDER}/numbers"
+# Where a page can be had, by its link and what was pressed on it.
+PAGES = f"{FOLDER}/page"
+# Where what a page offers to take away can be had.
+FILES = f"{FOLDER}/file"
+# What the screens of a class ask for and say.
+ROOMS = f"{FOLDER}/room"
+# A year, which is for ever as far as browsers are concerned.
+FOR_ALWAYS = "public, max-age=31536000, immutable"
+# What every visitor needs at once; it is fetched together with Streamlit's own files.
+FIRST = ("page", "line", "stepper", "model_map", "matrix")
+
+# A page is beside this folder, whatever proxy is in front of the server. A browser that has failed to load a module
+# never asks for the same address again, so the second attempt has another one.
+_STUB = """const url = new URL("./FOLDER/NAME", document.baseURI).href;
+const { default: draw } = await import(url).catch(() => import(url + "?again"));
+export default draw;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """A file: its name, its media type, and its compressed content."""
+
+    name: str
+    kind: str
+    packed: bytes
+
+    @classmethod
+    def of(cls, stem: str, ending: str, text: str) -> KeptFile:
+        """Make a file that is named after its content."""
+        data = text.encode()
+        # Without a time stamp, the same text gives the same bytes.
+        return cls(f"{stem}.{_hash(data)}.{ending}", _KINDS[ending], gzip.compress(data, mtime=0))
+
+    @property
+    def stem(self) -> str:
+        """The name without the hash, the same in every version."""
+        return self.name.partition(".")[0]
+
+
+# Request headers that apply to the document with the links, not to Streamlit's own.
+_HEADERS_OF_OURS = (b"if-none-match", b"if-modified-since", b"accept-encoding")
+_KINDS = {"js": "text/javascript", "css": "text/css"}
+
+
+# The ending of each file and what writes it, by the part of its name that does not change.
+_WRITERS: Mapping[str, tuple[str, Callable[[], str]]] = {
+    **{name: ("js", partial(assets.module, name)) for name in assets.COMPONENTS},
+    "chart": ("js", lambda: assets.module("chart", address_of("plotly"))),
+    "plotly": ("js", assets.plotly),
+    "class": ("js", assets.class_script),
+    "room": ("js", assets.room_script),
+    "room_page": ("css", assets.room_css),
+    "styles": ("css", assets.page_css),
+}
+STEMS = tuple(_WRITERS)
+
+
+@cache
+def kept_file(stem: str) -> KeptFile:
+    """Return one of the files, which is made when somebody first needs it: a server is to be there soon.
+
+    Raises:
+        KeyError: there is none whose name begins like this.
+    """
+    ending, write = _WRITERS[stem]
+    return KeptFile.of(stem, ending, write())
+
+
+def address_of(stem: str) -> str:
+    """Return the address of a file, from any page."""
+    return f"./{FOLDER}/{kept_file(stem).name}"
+
+
+def stub(name: str) -> str:
+    """Return the script that Streamlit sends: it imports the component's module."""
+    return _STUB.replace("./FOLDER/NAME", address_of(name))
+
+
+# ------------------------------------------------------------------------------- for the server
+
+
+def answer(name: str, headers: Headers) -> Response:
+    """Answer a request for a file."""
+    stem = name.partition(".")[0]
+    file = kept_file(stem) if stem in _WRITERS else None
+    if file is None or not name.endswith(file.name[-3:]):
+        return PlainTextResponse("Not Found", status_code=404)
+    said = {"Cache-Control": FOR_ALWAYS if name == file.name else "no-store", "Vary": "Accept-Encoding"}
+    if "gzip" not in headers.get("Accept-Encoding", ""):
+        return Response(gzip.decompress(file.packed), media_type=file.kind, headers=said)
+    return Response(file.packed, media_type=file.kind, headers={**said, "Content-Encoding": "gzip"})
+
+
+def document_links() -> bytes:
+    """Return the end of every document: the first modules, the page's style sheet, and what it says without a server.
+
+    The style sheet shows that sentence for as long as the connection is lost.
+    """
+    modules = "".join(f'<link rel="modulepreload" href="{address_of(name)}">' for name in FIRST)
+    # They come after Streamlit's own styles, which it writes into the head.
+    styles = f'<link rel="stylesheet" href="{address_of("styles")}">'
+    lost = html.escape(message("The connection is lost: it comes back by itself."))
+    return f'{modules}{styles}<p class="lost" role="status">{lost}</p>'.encode()
+
+
+class DocumentLinks:
+    """Middleware that writes links at the end of every document, so that a page has its styles before anything else.
+
+    It also says what such a document may load, which ``policy`` returns.
+    """
+
+    def __init__(self, app: ASGIApp, links: bytes, policy: Callable[[str], str]) -> None:
+        """Wrap an app."""
+        self.app = app
+        self.links = links
+        self.policy = lru_cache(maxsize=4)(policy)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http" or scope["method"] != "GET" or "." in scope["path"].rpartition("/")[2]:
+            await self.app(scope, receive, send)
+            return
+        # Otherwise Streamlit would say that its document, without these links, has not changed, or compress it.
+        others = [each for each in scope["headers"] if each[0] not in _HEADERS_OF_OURS]
+        start: list[Message] = []
+        body = bytearray()
+
+        async def send_with_links(message: Message) -> None:
+            if message["type"] == "http.response.start" and _is_document(message):
+                start.append(message)
+            elif message["type"] != "http.response.body" or not start:
+                await send(message)
+            else:
+                body.extend(message.get("body", b""))
+                if not message.get("more_body"):
+                    written = body.replace(b"</body>", self.links + b"</body>", 1)
+                    document = _document(start[0], bytes(written), Headers(scope=scope))
+                    document.headers["Content-Security-Policy"] = self.policy(written.decode())
+                    await document(scope, receive, send)
+
+        await self.app({**scope, "headers": others}, receive, send_with_links)
+
+
+def _is_document(start: Message) -> bool:
+    return start["status"] == 200 and Headers(raw=start["headers"]).get("Content-Type", "").startswith("text/html")
+
+
+def _document(start: Message, written: bytes, asked: Headers) -> Response:
+    """Return the document, or the answer that the browser already has it."""
+    tag = f'"{_hash(written)}"'
+    gone = {b"content-length", b"last-modified", b"etag", b"vary"}
+    response = Response(status_code=304 if asked.get("If-None-Match") == tag else 200)
+    response.raw_headers = [each for each in start["headers"] if each[0] not in gone]
+    response.headers.update({"ETag": tag, "Vary": "Accept-Encoding"})
+    if response.status_code == 304:
+        return response
+    is_packed = "gzip" in asked.get("Accept-Encoding", "")
+    response.body = gzip.compress(written, mtime=0) if is_packed else written
+    response.headers["Content-Length"] = str(len(response.body))
+    if is_packed:
+        response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]

@@ -1,0 +1,210 @@
+"""The files of a page that is made of blocks: its tables, its pictures, and the page itself, made when they are wanted.
+
+The address of a file is the page's link, the key of its block and the file's name. So a link gives the same file to
+everybody, and no session keeps anything for it. Where another revision of a model has come since the page was drawn,
+the file says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from urllib.parse import quote, urlencode
+
+from starlette.responses import Response
+
+from attention.answer import downloads
+from attention.answer.cache import turns
+from attention.answer.downloads import GoneError, ending_of
+from attention.answer.files import FILES
+from attention.answer.hosts import FRAME_VARIABLE, framed_by
+from attention.answer.run_queue import in_turn
+from attention.answer.running import is_unread, load_silently, run_one, run_page
+from attention.core.messages import message
+from attention.export.notebooks import NOTEBOOKS
+from attention.export.of_page import left_out, page_file, worksheet
+from attention.export.worksheet import POLICY, can_be_done, paper
+from attention.lesson.head_context import HeadContext
+from attention.models import ModelInfo, list_models
+from attention.models.bundled import TOY
+from attention.page.blocks import Download, Table, walk
+from attention.page.content.pane import Pane
+from attention.page.content.registry import CONTENTS
+from attention.page.pages import PAGES, Page
+from attention.page.parameters import other_model
+from attention.page.settings import OTHER
+from attention.page.view import View
+
+__all__ = ["give", "notebooks_of", "of_page", "where", "worksheet_of", "worksheets"]
+
+# In place of a fingerprint: whatever there is now.
+_NOW = "now"
+# In place of a block: all of the page, or its worksheet, of which there are two files.
+_PAGE, _WORKSHEET = "page", "worksheet"
+_WITH_SOLUTIONS, _WITHOUT = "worksheet.html", "worksheet-without-solutions.html"
+# By the toy's head 3, a token gives its weight to several others, and not nearly all of it to one.
+_HEAD_BY_HAND = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file that a page has: its name, which is the page's own, and its content."""
+
+    name: str
+    content: str | bytes = field(repr=False)
+
+
+def where(view: View, key: str, name: str) -> str:
+    """Return the address of a block's file, from any page, as the models are that are here now."""
+    fingerprint = _fingerprint(view, {info.model_id: info for info in list_models()})
+    return f"./{FILES}/{view.page.name}/{fingerprint}/{quote(key)}/{quote(name)}?{urlencode(view.to_query())}"
+
+
+def of_page(page: Page) -> str:
+    """Return the address of a page as a file that needs no server; the browser puts its own link behind it."""
+    return _now(page, _PAGE, _named_after(page, ".html"))
+
+
+def notebooks_of(page: Page) -> dict[str, str]:
+    """Return the address of each notebook in which a page's head can be opened, by its label, in the same way."""
+    if not _reads(page):
+        return {}
+    return {notebook.label: _now(page, key, notebook.file) for key, notebook in NOTEBOOKS.items()}
+
+
+def _now(page: Page, key: str, name: str) -> str:
+    return f"./{FILES}/{page.name}/{_NOW}/{key}/{name}"
+
+
+def worksheet_of(page: Page) -> str:
+    """Return the address of a page's worksheet, with its solutions; the browser puts its own link behind it.
+
+    It is empty if there is none: the page is about no head that looks at one text.
+    """
+    return _now(page, _WORKSHEET, _WITH_SOLUTIONS) if _reads(page) else ""
+
+
+def _reads(page: Page) -> bool:
+    """Tell whether a page reads a text in a head, so that there is a worksheet of it and a notebook."""
+    return page in CONTENTS and CONTENTS[page].sheet is not None
+
+
+def worksheets() -> dict[str, str]:
+    """Return the addresses of all worksheets, by those of the pages."""
+    return {page.address: sheet for page in PAGES if (sheet := worksheet_of(page))}
+
+
+def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
+    """Return a file of the page of a link; ``rest`` is the models' fingerprint, the block's key and the file's name."""
+    fingerprint, _, rest = rest.partition("/")
+    key, _, name = rest.partition("/")
+    ending = ending_of(name)
+    if ending is None:
+        return None
+    # No answer is named by the link: where there is no file, its explanation is named after the page.
+    explained = _named_after(page, ending)
+    with in_turn():
+        made = downloads.made(explained, partial(_file, page, fingerprint, key, name, link))
+    if made is None:
+        return None
+    file = made if isinstance(made, _File) else _File(explained, made)
+    said = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    if key == _WORKSHEET:
+        # It is looked at before it is printed.
+        policy = f"{POLICY}; frame-ancestors {framed_by(os.environ.get(FRAME_VARIABLE, ''))}"
+        said = {"Content-Disposition": f'inline; filename="{file.name}"', "Content-Security-Policy": policy}
+    return Response(file.content, media_type=downloads.mime_of(file.name), headers=said)
+
+
+def _named_after(page: Page, ending: str) -> str:
+    return f"{page.name.replace('_', '-')}{ending}"
+
+
+def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, str]) -> _File | None:
+    """Return the file that a page has under this key and name, or None if it has none.
+
+    Raises:
+        GoneError: a model is not here, or is another one by now, or there is nothing to read.
+    """
+    models = {info.model_id: info for info in list_models()}
+    wanted = link.get("model", "")
+    if wanted and wanted not in models:
+        raise GoneError(message("{model_id} is no longer here.", model_id=wanted))
+    content = CONTENTS[page]
+    view = content.opening(View.from_query(link, page, models)[0])
+    if is_unread(view):
+        raise GoneError(models[view.model].reading.invitation)
+    if fingerprint not in (_NOW, _fingerprint(view, models)):
+        name_of = models[view.model].name
+        raise GoneError(message("The files of {name} have changed since: load the page anew.", name=name_of))
+    panes = run_page(view, load_silently)
+    if (key, name) == (_PAGE, _named_after(page, ".html")):
+        return _File(name, page_file(view, panes))
+    if key in NOTEBOOKS and name == NOTEBOOKS[key].file and _reads(page):
+        return _File(name, _notebook(view, key, panes[0]))
+    if key == _WORKSHEET and name in (_WITH_SOLUTIONS, _WITHOUT):
+        return _File(name, _worksheet(view, panes[0], with_solutions=name == _WITH_SOLUTIONS))
+    for block in walk(content.make(view, panes)):
+        if isinstance(block, Table) and (block.key, f"{block.file}.csv") == (key, name):
+            return _File(name, downloads.csv_of(block.make()))
+        if isinstance(block, Download) and block.file == key == name:
+            with turns() if block.is_long else nullcontext():
+                return _File(name, block.make())
+    return None
+
+
+def _notebook(view: View, key: str, pane: Pane) -> str:
+    """Return a notebook.
+
+    Raises:
+        GoneError: there is nothing to show in it.
+    """
+    try:
+        with turns():
+            return NOTEBOOKS[key].written(pane, left_out(view, pane))
+    except ValueError as reason:
+        raise GoneError(str(reason)) from None
+
+
+def _worksheet(view: View, pane: Pane, *, with_solutions: bool) -> str:
+    """Return the worksheet of a page, with the way to the other file of it.
+
+    Raises:
+        GoneError: there is none, or nothing was run.
+    """
+    if CONTENTS[view.page].sheet is None:
+        raise GoneError(message("{page} has no worksheet: open it from Step by step.", page=view.page.title))
+    scene = pane.scene
+    if scene is None:
+        raise GoneError(" ".join(pane.notices) if pane.reason is None else str(pane.reason))
+    small = scene if can_be_done(scene) else _small(view, scene)
+    other = _WITHOUT if with_solutions else _WITH_SOLUTIONS
+    sheet = worksheet(view, pane, scene, small)
+    return paper(sheet, with_solutions=with_solutions, other=f"./{other}?{urlencode(view.to_query())}")
+
+
+def _small(view: View, scene: HeadContext) -> HeadContext:
+    """Return a head of the toy, on the same text if that is one which the toy can read, and otherwise on its first."""
+    info, own = TOY.info, View.of(text=TOY.info.reading.first)
+    texts = [view, own] if scene.info.reading.is_same(info.reading) else [own]
+    for each in texts:
+        wanted = (
+            each.replaced(OTHER.layer, info.default_layer)
+            .replaced(OTHER.head, _HEAD_BY_HAND)
+            .replaced(OTHER.cell, None)
+        )
+        found = run_one(wanted, info, load_silently, is_other=True, main=scene if each is view else None).scene
+        if found is not None:
+            return found
+    raise GoneError(message("The toy cannot be run."))
+
+
+def _fingerprint(view: View, models: Mapping[str, ModelInfo]) -> str:
+    """Return what changes with the revision of any model of a view."""
+    shown = [view.model, *([other_model(view.model, models)] if view.beside else [])]
+    told = repr([models[model].revision for model in shown])
+    return hashlib.blake2b(told.encode(), digest_size=6).hexdigest()

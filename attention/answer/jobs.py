@@ -1,0 +1,96 @@
+"""The jobs of this server, and what a page does about them: it starts one, stops it, and follows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from threading import Condition
+
+from cachetools import cached
+
+from attention.answer import state
+from attention.answer.owned import Owned
+from attention.models.store import cache_dir
+from attention.page.pages import OF_LABS, Page
+from attention.training.jobs import Job, Jobs, Status, Turn
+from attention.training.last_run import LastRuns
+
+__all__ = ["REFRESH_SECONDS", "follows", "jobs", "press", "status"]
+
+# How often a page shows what has changed.
+REFRESH_SECONDS = 0.6
+
+
+@cached({}, condition=Condition())
+def jobs() -> Jobs:
+    """Return the jobs of this server; what some of them find is still there after it has been started anew."""
+    return Jobs(LastRuns(cache_dir() / "jobs"))
+
+
+def status(job: Job) -> Status:
+    """Return what is known of a job: a private run, its visitor alone knows."""
+    own = _own(job)
+    found = jobs().status(job, _session())
+    run = None if own.turn is None else own.turn.run
+    if run is not None and run.ending:
+        found = replace(found, last=run)
+    return replace(found, problem=own.problem)
+
+
+def follows(page: Page) -> bool:
+    """Tell whether a page has to be drawn again and again: its job goes on, or waits, or could only wait."""
+    for lab, found in OF_LABS.items():
+        if found is page and lab.job is not None:
+            known = status(lab.job)
+            return known.now is not None or known.is_busy
+    return False
+
+
+def press(job: Job, arguments: tuple[str, ...], wish: object) -> None:
+    """Start a job, also with a text to read, or stop it; a browser can say anything."""
+    match wish:
+        case "start":
+            _start(job, arguments, "")
+        case {"start": str(text)} if job.accepts is not None:
+            _start(job, arguments, text)
+        case "stop":
+            jobs().stop(job, _session())
+
+
+def _start(job: Job, arguments: tuple[str, ...], given: str) -> None:
+    own = _own(job)
+    own.problem, text = "", ""
+    if given and job.accepts is not None:
+        try:
+            text = job.accepts(given)
+        except ValueError as error:
+            own.problem = str(error)
+            return
+    turn = jobs().start(job, arguments, _session(), text)
+    # A press that is heard twice has started it already.
+    if turn is not None:
+        own.turn = turn if text else None
+
+
+@dataclass(slots=True)
+class _Own:
+    """What was wrong with the last text that a visitor has given a job, and whose turn it is to be read."""
+
+    problem: str = ""
+    turn: Turn | None = None
+
+
+@cached({}, condition=Condition())
+def _owned() -> Owned[_Own]:
+    return Owned(_Own)
+
+
+def _own(job: Job) -> _Own:
+    """Return what came of the texts that a visitor has given a job."""
+    if not _session():
+        return _Own()
+    return _owned().of(f"{_session()} {job.name}")
+
+
+def _session() -> str:
+    """Return the id of the session whose page this is; "" of none, such as a file's."""
+    return state.visitor()

@@ -1,0 +1,181 @@
+"""A line of controls: one component that draws the browser's own menus, fields, lists and switches.
+
+A control shows the view's value, and what is chosen in it changes the view (:mod:`attention.answer.state`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self, TypeVar
+
+from attention.answer import components, state
+from attention.page.parameters import Parameter
+
+__all__ = ["Examples", "Field", "Line"]
+
+T = TypeVar("T")
+Data = dict[str, Any]
+Take = Callable[[Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """What a field offers to choose from, in a list that opens under it: labels, and what takes the chosen index."""
+
+    name: str
+    label: str
+    labels: Sequence[str]
+    chosen: int | None
+    take: Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field to type a text in, with examples, and other fields that open under it with them.
+
+    What it and the field of the parameter that it is ``unlike`` do not share is scrolled into sight.
+    """
+
+    parameter: Parameter[Any]
+    label: str
+    hint: str = ""
+    help: str = ""
+    take: Callable[[str], None] | None = None
+    examples: Examples | None = None
+    more: tuple[Field, ...] = ()
+    # The only words that can be read, where any other is refused.
+    words: tuple[str, ...] = ()
+    unlike: Parameter[Any] | None = None
+
+
+@dataclass(slots=True)
+class Line:
+    """Controls in one line, in groups: with the Tab key one stops once at each group.
+
+    ``key`` is the key of its element, ``look`` one of its three looks; ``network`` is the server's address for other
+    machines. ``title`` is the page's, where nothing else on it says which one it is.
+    """
+
+    key: str
+    look: Literal["header", "context", "content"] = "context"
+    network: str = ""
+    title: str = ""
+    _groups: list[Data] = field(default_factory=list)
+    _acts: dict[str, Take] = field(default_factory=dict)
+
+    def group(self, label: str) -> Self:
+        """Begin a group; what follows belongs to it."""
+        self._groups.append({"label": label, "controls": []})
+        return self
+
+    def menu(
+        self, name: str, label: str, items: Sequence[Mapping[str, Any]], *, is_icon: bool = False, is_here: bool = False
+    ) -> None:
+        """Add a menu of pages, which are told by their addresses (see ``leads``), and of what the browser can do."""
+        self._add({"kind": "menu", "name": name, "label": label, "icon": is_icon, "current": is_here, "items": items})
+
+    def act(self, name: str, item: Mapping[str, Any]) -> None:
+        """Add one line of a menu as a button that is always in sight."""
+        self._add({"kind": "act", "name": name, "items": [item]})
+
+    def leads(self, take: Callable[[str], None]) -> None:
+        """Say what takes the address of a page that is chosen in any control of this line."""
+        self._acts["page"] = _of_kind(str, take)
+
+    def field(self, each: Field) -> None:
+        """Add a field."""
+        self._add(self._field(each))
+
+    def list(
+        self,
+        parameter: Parameter[T],
+        label: str,
+        options: Sequence[T],
+        labels: Sequence[str],
+        *,
+        value: T | None = None,
+        name: str = "",
+        help: str = "",
+        take: Callable[[T], None] | None = None,
+        page: tuple[str, str] | None = None,
+        is_silent: bool = False,
+        look: Literal["list", "choice", "scale"] = "list",
+    ) -> None:
+        """Add a list of which one option is chosen, told as it is written in a link.
+
+        ``page`` is the address and the label of another page, to which the last line of the list leads. A label that
+        ``is_silent`` is not seen. In a choice, all options stay in sight; on a scale they are the places of a slider.
+        """
+        shown = state.current()[parameter] if value is None else value
+        written = [parameter.kind.write(option) for option in options]
+        name = name or parameter.name
+        data: Data = {"kind": look, "name": name, "label": label, "help": help, "silent": is_silent}
+        last = {} if page is None else {"page": page[0], "pageLabel": page[1]}
+        self._add(data | last | {"options": list(labels), "values": written, "value": parameter.kind.write(shown)})
+        self._acts[name] = _one_of(dict(zip(written, options, strict=True)), take or state.setter(parameter))
+
+    def switch(
+        self,
+        parameter: Parameter[bool],
+        label: str,
+        *,
+        help: str = "",
+        is_button: bool = False,
+        is_off: bool = False,
+        take: Callable[[bool], None] | None = None,
+    ) -> None:
+        """Add a switch that is on or off, or a button that stays pressed; none that ``is_off`` can be pressed now."""
+        kind, value = "button" if is_button else "switch", state.current()[parameter]
+        data: Data = {"kind": kind, "name": parameter.name, "label": label, "value": value, "help": help}
+        self._add(data | {"off": is_off})
+        self._acts[parameter.name] = _of_kind(bool, take or state.setter(parameter))
+
+    def hear(self, parameter: Parameter[Any], take: Callable[[str], None]) -> None:
+        """Say what takes any text that is said of a control, also one that is no option of it any more."""
+        self._acts[parameter.name] = _of_kind(str, take)
+
+    def part(self) -> components.Part:
+        """Return the line as it is drawn."""
+        groups = [group for group in self._groups if group["controls"]]
+        data = {"name": self.look, "title": self.title, "network": self.network, "groups": groups}
+        return components.Part("line", self.key, data, self._acts)
+
+    def _add(self, control: Data) -> None:
+        self._groups[-1]["controls"].append(control)
+
+    def _field(self, each: Field) -> Data:
+        name = each.parameter.name
+        self._acts[name] = _of_kind(str, each.take or state.setter(each.parameter))
+        data: Data = {"kind": "field", "name": name, "label": each.label, "hint": each.hint, "help": each.help}
+        data |= {"value": state.written(each.parameter), "more": [self._field(more) for more in each.more]}
+        if each.examples is not None:
+            data["examples"] = self._examples(each.examples)
+        if each.unlike is not None:
+            data["unlike"] = each.unlike.name
+        return data | ({"words": " ".join(each.words)} if each.words else {})
+
+    def _examples(self, each: Examples) -> Data:
+        self._acts[each.name] = _one_of({index: index for index in range(len(each.labels))}, each.take)
+        chosen = -1 if each.chosen is None else each.chosen
+        return {"name": each.name, "label": each.label, "labels": list(each.labels), "chosen": chosen}
+
+
+def _of_kind(kind: type[T], take: Callable[[T], None]) -> Take:
+    """Return what takes a value of this type and ignores any other: a browser can say anything."""
+
+    def check(said: object) -> None:
+        if type(said) is kind:
+            take(said)
+
+    return check
+
+
+def _one_of(options: Mapping[Any, T], take: Callable[[T], None]) -> Take:
+    """Return what takes the option that is told, if there is such a one."""
+
+    def check(said: object) -> None:
+        if type(said) in (int, str) and said in options:
+            take(options[said])
+
+    return check

@@ -1,0 +1,114 @@
+"""The head of every page in one line: the pages, what is read, the model, and what is done with the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attention.answer import components, fields, generated_files, hosts, state
+from attention.answer.files import address_of
+from attention.answer.lines import Field, Line
+from attention.core.messages import message
+from attention.models import list_models
+from attention.page.blocks import Blocks, Notice, Way
+from attention.page.pages import CLASSROOM, GROUP_TITLES, GROUPS, MODELS, PAGES, Page
+from attention.page.settings import ANSWER, FIRST_ANSWER, GET, MODEL, PRESENT
+from attention.page.view import View
+
+__all__ = ["Second", "is_presented", "masthead", "no_field", "notices"]
+
+# The longest id that a model may have.
+MAX_ID = 96
+
+Second = Callable[[View], Field | None]
+
+
+def no_field(_: View) -> None:
+    """Return no field."""
+    return
+
+
+def masthead(view: View, second: Second = no_field, *, reads: bool = True) -> components.Part:
+    """Return the head of a page, which ``reads`` the text of the view or not.
+
+    ``second`` returns the page's own field for a second text.
+    """
+    line = Line("header", "header", hosts.in_network())
+    _pages(line.group(message("Pages")), view.page)
+    if reads:
+        fields.add(line, view, second(view))
+    _model(line.group(message("Model")))
+    _actions(line.group(message("This page")), view.page)
+    return line.part()
+
+
+def is_presented(view: View) -> bool:
+    """Tell whether the page is shown to a room, without controls."""
+    return PRESENT in view.page.own and view[PRESENT]
+
+
+def _pages(line: Line, here: Page) -> None:
+    """Add a menu for each group of pages."""
+    for group in GROUPS:
+        pages = [page for page in PAGES if page.group == group]
+        items = [
+            # Each page asks something else, so an answer stays where it was given.
+            {"label": page.title, "page": page.address, "current": page is here, "without": [ANSWER.name]}
+            for page in pages
+        ]
+        line.menu(group, GROUP_TITLES[group], items, is_here=here in pages)
+    line.leads(_go)
+
+
+def _go(address: str) -> None:
+    for page in PAGES:
+        if page.address == address:
+            state.go_to(page)
+
+
+def _model(line: Line) -> None:
+    """Add the choice of the model, which ends with the way to more of them."""
+    models = {info.model_id: info.name for info in list_models()}
+    more = (MODELS.address, message("All models, and more …"))
+    line.list(MODEL, message("Model"), list(models), list(models.values()), page=more)
+    # A page may offer one that somebody has removed since.
+    line.hear(MODEL, lambda model_id: state.choose(MODEL, model_id[:MAX_ID]))
+
+
+def _actions(line: Line, page: Page) -> None:
+    """Add what is done with the page: its link copied, its file downloaded."""
+    if PRESENT in page.own:
+        line.switch(
+            PRESENT, message("Present"), help=message("For a room: large, and without controls (key P)"), is_button=True
+        )
+    items: list[Mapping[str, Any]] = [{"label": message("Copy link"), "act": "copy"}]
+    answers = [each.name for each in (ANSWER, FIRST_ANSWER) if each in page.own]
+    if answers:
+        items.append({"label": message("Copy link, question open"), "act": "copy", "without": answers})
+    room = {
+        "label": message("Open a room for a class"),
+        "inTab": message("Open a room for a class, in a tab of its own"),
+        "inRoom": message("Show the code to the class"),
+        "module": address_of("class"),
+    }
+    if page is CLASSROOM:
+        line.act("room", room)
+    else:
+        items.append(room)
+    items.append({"label": message("Download this page"), "file": generated_files.of_page(page)})
+    items += [{"label": label, "file": address} for label, address in generated_files.notebooks_of(page).items()]
+    if sheet := generated_files.worksheet_of(page):
+        items.append({"label": message("Worksheet to print"), "file": sheet, "opens": True})
+    line.menu("more", message("More"), items, is_icon=True)
+
+
+def notices() -> Blocks:
+    """Say what is wrong with the link or the text; a model that is not here may be fetched."""
+    said = tuple(map(Notice, state.notices()))
+    wanted = state.wanted_model()
+    if not wanted:
+        return said
+    label = message("Look for {wanted} among the models ▸", wanted=wanted)
+    return *said, Way(
+        "way_in_models", label, MODELS, state.current().for_page(MODELS).with_value(GET, wanted).to_query()
+    )

@@ -1,0 +1,55 @@
+"""The numbers of a large picture, of which not all are sent with it: a browser asks for them when they are needed.
+
+Their address is the link of the page, the key of the picture and a fingerprint of the numbers: where another model or
+another picture is found there by now, the fingerprint tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+
+from attention.answer.files import NUMBERS
+from attention.answer.running import is_unread, load_silently, run_page
+from attention.figures.large import AskAt, Large
+from attention.models import list_models
+from attention.page.blocks import Picture, walk
+from attention.page.content.registry import CONTENTS
+from attention.page.pages import Page
+from attention.page.view import View
+
+__all__ = ["give", "where"]
+
+
+def where(view: View, key: str) -> AskAt:
+    """Return what gives the address of a fingerprint's numbers, from the page."""
+    return partial(_address, view, key)
+
+
+def _address(view: View, key: str, fingerprint: str) -> str:
+    return f"./{NUMBERS}/{view.page.name}/{key}/{fingerprint}?{urlencode(view.to_query())}"
+
+
+def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
+    """Return the numbers of a picture on the page of a link; ``rest`` is the picture's key and their fingerprint."""
+    key, _, fingerprint = rest.partition("/")
+    figure = _find(page, key, link)
+    if figure is None or figure.fingerprint != fingerprint:
+        return None
+    return Response(figure.numbers, media_type="application/octet-stream")
+
+
+def _find(page: Page, key: str, link: Mapping[str, str]) -> Large | None:
+    """Make the page of a link anew, and return the picture in it that has this key, if there is one."""
+    models = {info.model_id: info for info in list_models()}
+    view, _ = View.from_query(link, page, models)
+    if is_unread(view):
+        return None
+    panes = run_page(view, load_silently)
+    for block in walk(CONTENTS[page].make(view, panes)):
+        if isinstance(block, Picture) and block.key == key and isinstance(block.figure, Large):
+            return block.figure
+    return None

@@ -1,0 +1,314 @@
+"""A page as one function of its link: what is below the app's own header, as plain data for the browser.
+
+A browser sends the link of the page that it shows, with all that has been pressed on it since it was drawn, and is told
+the page that follows. So nothing has to be kept of a visitor, and no press depends on which copy of the server answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from attention.answer import compare_page, components, fields, jobs, model_choice, running, state
+from attention.answer.cache import model_or_reason, settle, shelf, waiting
+from attention.answer.lines import Line
+from attention.answer.masthead import is_presented, masthead, no_field, notices
+from attention.answer.page_component import Data, Sheet
+from attention.answer.run_queue import aside
+from attention.core.messages import message
+from attention.core.trace import PARTS, Part
+from attention.lesson import steps
+from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
+from attention.models.store import Progress as Loaded
+from attention.page.blocks import Blocks, Notice, Progress, Waiting, Work, walk
+from attention.page.content.pane import Pane, proven
+from attention.page.content.registry import CONTENTS, Content
+from attention.page.content.step_by_step import asks_for_tokens, presented
+from attention.page.pages import STEP_BY_STEP, Page
+from attention.page.parameters import Parameter
+from attention.page.settings import BESIDE, GUESS, HEAD, LAYER, MASK, PART, PRESENT, STEP, WORD, masks_of
+from attention.page.view import View
+
+__all__ = ["MAX_PRESSES", "Asked", "Press", "answer"]
+
+# More than anybody presses before an answer comes.
+MAX_PRESSES = 64
+# How soon a browser asks again while a model is being loaded.
+WHILE_LOADING_SECONDS = 0.25
+# How long a page carries on what is measured on many texts, before it says how far that is.
+LOOK_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """Something that was pressed on a page: the key of its act there, and what was said with it."""
+
+    key: str
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a browser asks for: the page of a link, once these presses on it are taken, in their order.
+
+    ``memory`` is what the browser remembers for the visitor, and ``visitor`` a random name that it has given itself.
+    """
+
+    page: Page
+    link: Mapping[str, str]
+    presses: tuple[Press, ...] = ()
+    memory: state.Memory = field(default_factory=dict)
+    visitor: str = ""
+
+
+class _LoadingError(Exception):
+    """A model that a page needs is on its way into memory."""
+
+    def __init__(self, info: ModelInfo, progress: Loaded | None) -> None:
+        super().__init__(info.model_id)
+        self.info = info
+        self.progress = progress
+
+
+def answer(asked: Asked) -> dict[str, Any]:
+    """Return the page that follows: its address, title and link, its blocks, and what the browser is to remember.
+
+    ``waiting`` is what is said while the next one is long in coming, and ``follow`` after how many seconds the browser
+    asks for it again by itself; 0 if it need not.
+    """
+    visit = state.opened(asked.page, asked.link, CONTENTS[asked.page].opening, asked.memory, asked.visitor)
+    with state.visiting(visit):
+        if asked.presses:
+            _take(asked.presses)
+        if visit.way is None:
+            return _answered(visit, asked.link)
+        page, link = visit.way
+        if link is None:
+            link = state.along(page).to_query()
+        there = state.opened(page, link, CONTENTS[page].opening, state.remembered(), asked.visitor)
+    with state.visiting(there):
+        return _answered(there, link)
+
+
+def _answered(visit: state.Visit, asked: Mapping[str, str]) -> dict[str, Any]:
+    """Return the page of a visit; its link stays as it was asked for until something is chosen."""
+    page = visit.view.page
+    blocks, follow = _drawn(visit.view)
+    settle()
+    link = visit.view.to_query() if visit.is_changed else asked
+    return {
+        "page": page.address,
+        "title": message("{title} · attention step by step", title=page.tab or page.title),
+        "link": urlencode(link),
+        "blocks": blocks,
+        "memory": state.remembered(),
+        "waiting": CONTENTS[page].waiting,
+        "follow": follow,
+    }
+
+
+def _take(presses: Sequence[Press]) -> None:
+    """Take presses on a page: what its head offers can be told without running anything."""
+    view = state.current()
+    sheet = Sheet(view)
+    _head(sheet, view)
+    _way(sheet, view)
+    if not all(press.key in sheet.acts for press in presses):
+        _rest(sheet, view, running.load_silently)
+    for press in presses:
+        act = sheet.acts.get(press.key)
+        if act is not None:
+            act(press.value)
+            _fit()
+
+
+def _fit() -> None:
+    """Let go of what was chosen for the model before."""
+    visit = state.visit()
+    fitting = visit.view.valid_for(state.context())
+    if fitting != visit.view:
+        state.change(lambda _: fitting, visit.notices)
+
+
+def _drawn(view: View) -> tuple[list[Data], float]:
+    """Return the blocks of a page, and after how many seconds there are others, while something goes on."""
+    sheet = Sheet(view)
+    head, way = _head(sheet, view), _way(sheet, view)
+    try:
+        above, rest, goes_on = _rest(sheet, view, _load_or_tell)
+    except _LoadingError as found:
+        return [*head, *way, *sheet.write(_on_its_way(found))], WHILE_LOADING_SECONDS
+    return [*head, *above, *way, *rest], jobs.REFRESH_SECONDS if goes_on or jobs.follows(view.page) else 0
+
+
+def _load_or_tell(info: ModelInfo) -> Model | ModelUnavailableError:
+    """Return a model that is in memory or soon will be.
+
+    Raises:
+        _LoadingError: it takes longer.
+    """
+    if info.model_id in shelf().in_memory():
+        return model_or_reason(info.model_id)
+
+    def tell(progress: Loaded | None) -> None:
+        if info.model_id not in shelf().in_memory():
+            raise _LoadingError(info, progress)
+
+    with aside():
+        return model_or_reason(info.model_id, tell)
+
+
+def _on_its_way(found: _LoadingError) -> Blocks:
+    told = waiting(found.info) if found.progress is None else model_choice.how_far(found.info, found.progress)
+    return (Waiting(told, None if found.progress is None else found.progress.share),)
+
+
+# ------------------------------------------------------------------------------------- the head of a page
+
+
+def _head(sheet: Sheet, view: View) -> list[Data]:
+    """Return the way between pages, what is read, the model and the notices; nothing of it runs a model."""
+    content = CONTENTS[view.page]
+    second = compare_page.second if content.compares else no_field
+    head: list[Data] = []
+    if not is_presented(view):
+        reads = content.source == "typed"
+        line = sheet.place(masthead(view, second, reads=reads))
+        head.append(sheet.box("masthead", [line, *(fields.beside(sheet, view) if reads else [])]))
+    return [*head, *sheet.write(notices())]
+
+
+def _way(sheet: Sheet, view: View) -> list[Data]:
+    """Return the way along the steps, where there are any: whoever knows it need not wait for a model."""
+    if view.page is not STEP_BY_STEP:
+        return []
+    line = components.stepper(
+        [(step.key, step.name) for step in steps.STEPS],
+        view.step,
+        key="stepper",
+        on_choose=state.setter(STEP),
+        is_presented=is_presented(view),
+        on_present=state.setter(PRESENT),
+    )
+    return [sheet.place(line)]
+
+
+# ------------------------------------------------------------------------------------- what is below it
+
+
+def _rest(sheet: Sheet, view: View, load: running.Load) -> tuple[list[Data], list[Data], bool]:
+    """Return what is looked at, then the content and the proof, and whether something goes on in it."""
+    panes, told = _panes(view, load)
+    above, content = _above(sheet, view, panes, told), _content(view, panes)
+    goes_on = any(isinstance(block, Progress | Work) and block.share is not None for block in walk(content))
+    return above, sheet.write((*content, *proven(view, panes))), goes_on
+
+
+def _panes(view: View, load: running.Load) -> tuple[list[Pane], Blocks]:
+    """Run what a page shows; return it, and what there is to say about that."""
+    if running.is_unread(view):
+        return [], (Notice(get_info(view.model).reading.invitation),)
+    # To a room, one model is shown.
+    panes = running.run_page(view.without(BESIDE) if is_presented(view) else view, load, LOOK_SECONDS)
+    return panes, tuple(Notice(sentence) for pane in panes for sentence in pane.notices)
+
+
+def _above(sheet: Sheet, view: View, panes: list[Pane], told: Blocks) -> list[Data]:
+    """Return the line of what is looked at, and what a page has above its content; nothing is there for a room."""
+    if is_presented(view):
+        return sheet.write(told)
+    content = CONTENTS[view.page]
+    line = _controls(view, panes, content)
+    has_line = line.data["title"] or line.data["groups"]
+    lines = [sheet.place(line)] if has_line else []
+    return [sheet.box("above", [*sheet.write(told), *lines, *sheet.write(content.above(view, panes))])]
+
+
+def _content(view: View, panes: list[Pane]) -> Blocks:
+    """Return the content of a page; for a room its heading, formula, picture and one sentence."""
+    return presented(view, panes) if is_presented(view) else CONTENTS[view.page].make(view, panes)
+
+
+# What is looked at, by what a page without a choice of it says.
+_LOOKED_AT: Mapping[str, Parameter[int | None]] = {"word": WORD, "layer": LAYER, "head": HEAD}
+
+
+def _controls(view: View, panes: list[Pane], content: Content) -> components.Part:
+    """Return the line of what is looked at: use of attention, layer and head, the word, the mask, a second model.
+
+    Where two sentences may be compared, or two models, that is chosen first.
+    """
+    info = get_info(view.model)
+    is_for = view.page.is_for(info)
+    idle = content.idle(view, panes)
+    without = {*content.without, *(name for name, parameter in _LOOKED_AT.items() if parameter in idle)}
+    if view.page is STEP_BY_STEP and asks_for_tokens(view, panes):
+        without.add("word")
+    line = Line("context", title="" if content.heads_itself else view.page.title)
+    line.group(message("What is looked at"))
+    if content.compares and is_for:
+        compare_page.add_compared(line)
+    if "parts" not in without and info.parts:
+        _add_part(line)
+    for pane in panes[:1]:
+        if not view.beside:
+            _add_place(line, pane, without, is_one=content.compares)
+        if "word" not in without:
+            _add_word(line, pane)
+    # Without a text there is nothing to hide, nor to put beside something.
+    if MASK.name not in without and panes:
+        names, masks = info.build.mask_names, masks_of(info)
+        line.list(MASK, message("Mask"), masks, [names[mask] for mask in masks], help=info.build.mask_help)
+    if "beside" not in without and panes and info.reading.takes_sentences:
+        line.switch(BESIDE, message("Side by side"))
+    if GUESS in view.page.own and panes and is_for:
+        line.switch(GUESS, message("Guess first"))
+    return line.part()
+
+
+_PART_NAMES: dict[Part, str] = {
+    "encoder": message("encoder"),
+    "decoder": message("decoder"),
+    "cross": message("cross"),
+}
+
+
+def _add_part(line: Line) -> None:
+    """Add the choice between the three uses of attention of an encoder–decoder."""
+    line.list(
+        PART,
+        message("Attention"),
+        PARTS,
+        tuple(map(_PART_NAMES.__getitem__, PARTS)),
+        help=message(
+            "encoder: the text that is read looks at itself · decoder: what is written looks at what is before it · "
+            "cross: what is written looks at what was read"
+        ),
+    )
+
+
+def _add_place(line: Line, pane: Pane, without: Collection[str], *, is_one: bool) -> None:
+    """Add the choice of layer and head of one pane.
+
+    If they are chosen as one (until one is chosen, the head follows from two sentences), the link holds both.
+    """
+    if pane.place is not None:
+        model_choice.add_place(
+            line,
+            pane.info,
+            *pane.place,
+            pane.settings,
+            is_one=is_one,
+            with_layer="layer" not in without,
+            with_head="head" not in without,
+        )
+
+
+def _add_word(line: Line, pane: Pane) -> None:
+    scene = pane.scene
+    if scene is None:
+        return
+    labels = [f"{position} {label}" for position, label in enumerate(scene.labels)]
+    line.list(WORD, scene.info.reading.label, range(len(labels)), labels, value=scene.word)

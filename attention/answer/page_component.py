@@ -1,0 +1,379 @@
+"""Blocks as plain data for the component that draws a page, and what is done when something in them is pressed.
+
+What stays the same from one page to the next is left alone in the browser, so that a picture, what is open and what is
+in focus last from step to step.
+"""
+
+from __future__ import annotations
+
+import html
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import cache, partial
+from typing import Any
+from urllib.parse import urlencode
+
+from latex2mathml.converter import convert
+
+from attention.answer import components, fetching, generated_files, jobs, markup, numbers, state, tables
+from attention.answer.code_colours import coloured
+from attention.answer.files import address_of
+from attention.answer.lines import Field, Line
+from attention.answer.running import own_files
+from attention.core.messages import message
+from attention.figures.click_schema import Parts
+from attention.figures.table import rows_of
+from attention.models import list_models
+from attention.page.blocks import (
+    Block,
+    Blocks,
+    Brush,
+    Code,
+    Download,
+    Entry,
+    Fold,
+    Formula,
+    Heading,
+    Notice,
+    Panels,
+    Picture,
+    Png,
+    Progress,
+    Prose,
+    Proven,
+    Row,
+    RowChoice,
+    Section,
+    Setting,
+    Shapes,
+    Table,
+    Upload,
+    Waiting,
+    Way,
+    Work,
+)
+from attention.page.page_file import without_breaks
+from attention.page.pages import Page
+from attention.page.parameters import Context, Grid, Keys, Parameter, read
+from attention.page.settings import OPEN
+from attention.page.view import View
+from attention.training.jobs import Job, Task
+
+__all__ = ["Sheet"]
+
+Data = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Sheet:
+    """A page while it is written: the data of its blocks, and what is done when something in them is pressed."""
+
+    view: View
+    acts: dict[str, components.Act] = field(default_factory=dict)
+
+    def write(self, blocks: Iterable[Block]) -> list[Data]:
+        """Return blocks as they are drawn, and note what can be pressed in them."""
+        return [_WRITERS[type(block)](self, block) for block in blocks]
+
+    def box(self, key: str, blocks: list[Data]) -> Data:
+        """Return what is written already as one section."""
+        return {"kind": "section", "key": key, "look": "", "blocks": blocks}
+
+    def panel(self, key: str, label: str, parts: Iterable[components.Part]) -> Data:
+        """Return a button under which components open."""
+        return {"kind": "panel", "key": key, "title": label, "blocks": list(map(self.place, parts))}
+
+    def place(self, part: components.Part) -> Data:
+        """Return a component as it is drawn, and note what can be pressed in it."""
+        self.acts |= {f"{part.key}.{act}": told for act, told in part.acts.items()}
+        return {"kind": "picture", "key": part.key, "source": address_of(part.name), "data": part.data}
+
+    def _heading(self, block: Heading) -> Data:
+        return {"kind": f"h{block.level}", "text": block.text, "id": block.anchor}
+
+    def _formula(self, block: Formula) -> Data:
+        return {"kind": "formula", "html": _set(block.latex)}
+
+    def _code(self, block: Code) -> Data:
+        html_of_it = coloured(block.source, block.language)
+        return {"kind": "code", "html": html_of_it, "label": message("Copy"), "done": message("Copied")}
+
+    def _panels(self, block: Panels) -> Data:
+        blocks = self.write((block.choice, *block.contents[block.value]))
+        return {"kind": "section", "key": f"{block.key}_open", "look": "", "blocks": blocks}
+
+    def _prose(self, block: Prose) -> Data:
+        return {"kind": "prose", "look": "" if block.kind == "main" else block.kind, "html": block.html}
+
+    def _notice(self, block: Notice) -> Data:
+        kind = "news" if block.is_news else "caption" if block.is_quiet else "notice"
+        return {"kind": kind, "text": block.sentence}
+
+    def _waiting(self, block: Waiting) -> Data:
+        return {"kind": "waiting", "text": block.told, "share": block.share}
+
+    def _shapes(self, block: Shapes) -> Data:
+        return {"kind": "shapes", "text": block.line}
+
+    def _fold(self, block: Fold) -> Data:
+        self.acts[f"{block.key}.open"] = partial(_open, _turning(block))
+        is_open, blocks = self.view.arranged.is_open(block), self.write(block.blocks)
+        return {"kind": "fold", "key": block.key, "title": block.title, "isOpen": is_open, "blocks": blocks}
+
+    def _row(self, block: Row) -> Data:
+        columns = [self.write(column) for column in block.columns]
+        return {"kind": "row", "widths": block.widths, "gap": block.gap, "columns": columns}
+
+    def _section(self, block: Section) -> Data:
+        looks = {"framed": block.is_framed, "abreast": block.is_line}
+        look = " ".join(name for name, has_it in looks.items() if has_it)
+        return {"kind": "section", "key": block.key, "look": look, "blocks": self.write(with_words(block))}
+
+    def _setting(self, block: Setting) -> Data:
+        line = Line(block.key, "content").group(block.label)
+        take = partial(_choose, block.parameter, block.clears) if block.clears else None
+        if block.options:
+            values, labels = zip(*((option.value, option.label) for option in block.options), strict=True)
+            line.list(
+                block.parameter,
+                block.label,
+                values,
+                labels,
+                value=block.value,
+                name=block.key,
+                help=block.help,
+                take=take,
+                is_silent=block.is_silent,
+                look="list" if block.is_list else "scale" if block.is_scale else "choice",
+            )
+        else:
+            line.switch(block.parameter, block.label, help=block.help, is_off=block.is_off, take=take)
+        return self.place(line.part())
+
+    def _entry(self, block: Entry) -> Data:
+        line = Line(block.key, "content").group(block.label)
+        line.field(Field(block.parameter, block.label, block.hint))
+        return self.place(line.part())
+
+    def _way(self, block: Way) -> Data:
+        self.acts[f"{block.key}.go"] = partial(_go, block.page, block.query)
+        address = f"./{block.page.address}?{urlencode(block.query)}"
+        return {"kind": "way", "key": block.key, "text": block.label, "address": address}
+
+    def _download(self, block: Download) -> Data:
+        return self._file(block.label, block.file, block.file)
+
+    def _png(self, block: Png) -> Data:
+        source = generated_files.where(self.view, block.source, block.source)
+        drawer = address_of("chart")
+        return {"kind": "png", "text": block.label, "file": block.file, "address": source, "drawer": drawer}
+
+    def _table(self, block: Table) -> Data:
+        name = f"{block.file}.csv"
+        files = [self._file(name, block.key, name)] if block.file else []
+        if not block.is_shown:
+            return files[0]
+        blocks = [self._rows(block), *files]
+        return {"kind": "section", "key": f"{block.key}_whole", "look": "", "blocks": blocks} if files else blocks[0]
+
+    def _rows(self, block: Table) -> Data:
+        columns = block.make()
+        n_rows = rows_of(columns)
+        if block.limit is not None and max(n_rows, len(columns)) > block.limit:
+            told = message(
+                "{file}: {size} numbers are too many to read here; take the CSV.",
+                file=block.file,
+                size=f"{n_rows} × {len(columns) - 1}",
+            )
+            return {"kind": "notice", "text": told}
+        part = tables.part_of(
+            block.key,
+            columns,
+            self.view,
+            block.is_whole,
+            block.is_narrow,
+            choose=None if block.choice is None else partial(_choose_row, block.choice),
+            chosen=None if block.choice is None else block.choice.chosen,
+        )
+        return self.place(part)
+
+    def _file(self, label: str, key: str, name: str) -> Data:
+        address = generated_files.where(self.view, key, name)
+        return {"kind": "file", "key": key, "text": label, "file": name, "address": address}
+
+    def _proven(self, block: Proven) -> Data:
+        for line in block.lines:
+            self.acts[f"{line.parameter.name}.open"] = partial(_open, state.setter(line.parameter))
+        folds = [{"key": line.parameter.name, "isOpen": line.is_open} for line in block.lines]
+        return {"kind": "proof", "label": message("Proof"), "html": markup.proof_lines(block.lines), "folds": folds}
+
+    def _picture(self, block: Picture) -> Data:
+        sets, key = tuple(block.sets.items()), block.place or block.key
+        take = partial(_take, sets, block.clears, block.only_while) if sets else None
+        if block.brush is not None:
+            take = partial(_paint, block.brush)
+        ask_at = numbers.where(self.view, block.key)
+        data, acts = components.of_figure(block.figure, take, is_selectable=block.is_selectable, ask_at=ask_at)
+        return self.place(components.Part(block.figure.component, key, data, acts))
+
+    def _work(self, block: Work) -> Data:
+        acts = {"press": partial(_work, block.job, block.arguments, block.clears)}
+        text = None if block.text is None else asdict(block.text)
+        data = {
+            "label": block.label,
+            "told": block.told,
+            "share": block.share,
+            "isOff": block.is_off,
+            "stops": block.stops,
+            "text": text,
+        }
+        return self.place(components.Part("work", block.key, data, acts))
+
+    def _upload(self, block: Upload) -> Data:
+        data = {
+            "label": block.label,
+            "hint": block.hint,
+            "kept": block.kept,
+            "remove": block.remove,
+            "most": block.most,
+        }
+        acts = {"take": partial(_keep_file, block.parameter, block.most)}
+        return self.place(components.Part("upload", block.key, data, acts))
+
+    def _progress(self, block: Progress) -> Data:
+        data = {
+            "label": block.goes,
+            "told": block.told,
+            "share": block.share,
+            "isOff": False,
+            "stops": "" if block.share is None else block.stops,
+            "text": None,
+        }
+        return self.place(components.Part("work", block.key, data, {"press": partial(_hold, block.parameter)}))
+
+
+def with_words(section: Section) -> Blocks:
+    """Return the blocks of a section and, for paper, what is chosen there."""
+    return (*((Prose(html.escape(section.on_paper), "paper"),) if section.on_paper else ()), *section.blocks)
+
+
+_WRITERS: Mapping[type[Block], Callable[[Sheet, Any], dict[str, Any]]] = {
+    Code: Sheet._code,
+    Download: Sheet._download,
+    Entry: Sheet._entry,
+    Fold: Sheet._fold,
+    Formula: Sheet._formula,
+    Heading: Sheet._heading,
+    Notice: Sheet._notice,
+    Panels: Sheet._panels,
+    Picture: Sheet._picture,
+    Png: Sheet._png,
+    Progress: Sheet._progress,
+    Prose: Sheet._prose,
+    Proven: Sheet._proven,
+    Row: Sheet._row,
+    Section: Sheet._section,
+    Setting: Sheet._setting,
+    Shapes: Sheet._shapes,
+    Table: Sheet._table,
+    Upload: Sheet._upload,
+    Waiting: Sheet._waiting,
+    Way: Sheet._way,
+    Work: Sheet._work,
+}
+
+
+@cache
+def _set(latex: str) -> str:
+    """Return a formula as MathML, which browsers set by themselves; a step's is the same for every sentence."""
+    return convert(without_breaks(latex), display="block")
+
+
+def _turning(block: Fold) -> Callable[[bool], None]:
+    """Return what notes that a fold was opened or shut."""
+    if block.parameter is not None:
+        return state.setter(block.parameter)
+    return partial(_turn, block.key, block.is_open)
+
+
+def _turn(key: str, begins_open: bool, is_open: bool) -> None:
+    state.choose(OPEN, Keys.turned(state.current()[OPEN], key, is_in=is_open != begins_open))
+
+
+def _go(page: Page, query: Mapping[str, str], is_pressed: object) -> None:
+    if is_pressed is True:
+        state.go_to(page, query)
+
+
+def _open(take: Callable[[bool], None], is_open: object) -> None:
+    """Take that a fold was opened or shut; a browser can say anything."""
+    if isinstance(is_open, bool):
+        take(is_open)
+
+
+def _choose(parameter: Parameter[Any], clears: Sequence[Parameter[Any]], value: Any) -> None:
+    state.set_all([(parameter, value)], clears)
+
+
+def _choose_row(choice: RowChoice, row: int) -> None:
+    state.choose(choice.parameter, choice.values[row])
+
+
+def _keep_file(parameter: Parameter[str], most: int, said: object) -> None:
+    """Keep a file, which comes as base64, or leave it where nothing is said; a browser can say anything."""
+    if said is None:
+        state.choose(parameter, "")
+    if isinstance(said, str):
+        # One byte more shows that there is more.
+        with suppress(ValueError):
+            state.choose(parameter, own_files().keep(b64decode(said[: 4 * (most // 3 + 1)], validate=True)))
+
+
+def _hold(parameter: Parameter[bool], wish: object) -> None:
+    """Hold something long, or have it go on; a browser can say anything."""
+    if wish in ("start", "stop"):
+        state.choose(parameter, wish == "stop")
+
+
+def _work(job: Job | Task, arguments: tuple[str, ...], clears: Sequence[Parameter[Any]], wish: object) -> None:
+    """Start something long, which may be given a text, or stop it."""
+    if isinstance(job, Task):
+        fetching.press(job, arguments, wish)
+        return
+    if wish == "start" or isinstance(wish, Mapping):
+        state.set_all((), clears)
+    jobs.press(job, arguments, wish)
+
+
+def _paint(brush: Brush, parts: Parts) -> None:
+    """Take a press that paints a cell; one of many in quick succession goes on from what the one before has left."""
+    view = state.current()
+    _, row, column = str(parts["cell"]).rsplit("-", 2)
+    before = view[brush.cells] if view[brush.mode] == brush.painted else brush.before
+    cells = Grid.flipped(before, int(row), int(column))
+    state.set_all([(brush.cells, cells), (brush.mode, brush.painted)])
+
+
+def _take(
+    sets: Sequence[tuple[str, Parameter[Any]]],
+    clears: Sequence[Parameter[Any]],
+    only_while: Sequence[tuple[Parameter[Any], Any]],
+    parts: Parts,
+) -> None:
+    """Take a press, and set what exists of it: another model may have been chosen just before."""
+    view = state.current()
+    if any(view[parameter] != wanted for parameter, wanted in only_while):
+        return
+    context = Context({info.model_id: info for info in list_models()}, view.model)
+    chosen = []
+    for part, parameter in sets:
+        written = parts.get(part)
+        value, problem = read(parameter, {} if written is None else {parameter.name: written}, context)
+        if problem:
+            return
+        if part in parts:
+            chosen.append((parameter, value))
+    if chosen:
+        state.set_all(chosen, clears)

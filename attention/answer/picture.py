@@ -1,0 +1,50 @@
+"""A picture instead of a sentence: the field to draw in, and digits to choose from."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from attention.answer import components, state
+from attention.core import pixels
+from attention.core.messages import message
+from attention.core.reading import Reading
+from attention.figures.click_schema import Parts
+from attention.figures.heads import HeadGrid, HeadThumb
+from attention.models import get_info
+from attention.page.settings import TEXT, WORD
+from attention.page.view import View
+
+__all__ = ["parts"]
+
+_LABEL = message(
+    "Draw a digit: a field of 8 by 8 pixels. With the keyboard, arrows move from pixel to pixel, "
+    "and the space bar changes one."
+)
+
+
+def parts(view: View, reading: Reading) -> tuple[components.Part, ...]:
+    """Return the field to draw in, and digits to choose from."""
+    shown = view.text if reading.recognises(view.text) else reading.blank
+    take = partial(_set_drawn, reading)
+    drawing = components.Part("drawing", "drawing", {"label": _LABEL, "picture": shown}, {"draw": take})
+    thumbs = tuple(map(_thumb, reading.examples, reading.example_names))
+    chosen = reading.examples.index(view.text) if view.text in reading.examples else -1
+    grid = HeadGrid(thumbs, chosen, message("Digits to choose from"))
+    payload, acts = components.of_figure(grid, partial(_set_example, reading))
+    return drawing, components.Part(grid.component, "digits", payload, acts)
+
+
+def _thumb(code: str, digit: str) -> HeadThumb:
+    return HeadThumb(digit, pixels.shades(code), is_picture=True)
+
+
+def _set_drawn(reading: Reading, drawn: object) -> None:
+    # A stroke may arrive after a model that reads words has been chosen.
+    is_meant = get_info(state.current().model).reading.is_same(reading)
+    if isinstance(drawn, str) and reading.recognises(drawn) and is_meant:
+        # Another picture has the same patches, so the one in focus stays.
+        state.change(lambda view: view.with_value(TEXT, drawn).replaced(WORD, view.word))
+
+
+def _set_example(reading: Reading, parts: Parts) -> None:
+    _set_drawn(reading, reading.examples[int(str(parts["head"])) - 1])

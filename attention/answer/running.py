@@ -1,0 +1,439 @@
+"""What is run for a view: each model's place on the page, with notices where a link and a run disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from threading import Condition
+from typing import TypeVar
+
+import numpy as np
+from cachetools import cached
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.answer import fetching, focus, jobs, state
+from attention.answer.cache import (
+    ModelFailedError,
+    added_of,
+    answer_of,
+    changes_of,
+    effects_of,
+    first_word_of,
+    five_ways_of,
+    forecast_of,
+    model_or_reason,
+    passed_of,
+    plane_of,
+    prefix_matching_of,
+    read_by,
+    record,
+    shelf,
+    survey_of,
+    thumbs_of,
+    turns,
+    unmasked_of,
+)
+from attention.answer.run_queue import aside
+from attention.core.ablation import Change, Effect
+from attention.core.messages import message, messages
+from attention.core.trace import Cut, Trace
+from attention.experiments.corpus import Sentences
+from attention.experiments.five_ways import Result
+from attention.experiments.measuring import Measured, Measurement, Measurements
+from attention.experiments.pca import Plane
+from attention.experiments.study import StudyResult
+from attention.experiments.syntax import SyntaxCheck, SyntaxResult
+from attention.figures.heads import HeadThumb
+from attention.lesson.head_context import HeadContext
+from attention.lesson.next_token import Forecast
+from attention.lesson.steps import step_of
+from attention.lesson.survey import Look, Survey
+from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
+from attention.models.base import Answer, Unmasked
+from attention.models.downloads import State
+from attention.models.one_page import Passed
+from attention.page.address import Address, RunKey
+from attention.page.blocks import Notice
+from attention.page.content import compare
+from attention.page.content.pane import Pane
+from attention.page.content.registry import CONTENTS
+from attention.page.own_files import OwnFiles
+from attention.page.parameters import other_model
+from attention.page.settings import FACTORS, HEAD, LAYER, TEXT, WORD
+from attention.page.view import Place, View, same_word, word_at
+from attention.training.jobs import Job, Status
+
+__all__ = [
+    "Load",
+    "Serving",
+    "Shared",
+    "is_unread",
+    "load_silently",
+    "measurements",
+    "own_files",
+    "run",
+    "run_one",
+    "run_page",
+]
+
+R = TypeVar("R")
+
+# How many seconds somebody waits for what is counted over many sentences who gets nothing before it is.
+COUNTED_WITHIN = 20.0
+
+# A function that returns a model, or the reason why it is not there.
+Load = Callable[[ModelInfo], Model | ModelUnavailableError]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What is computed from a scene, from the caches that all sessions share."""
+
+    address: Address
+    scene: HeadContext
+    whole: Trace
+
+    def survey(self, look: Look) -> Survey:
+        """Return the survey of all heads with this look."""
+        return survey_of(self.address, self.scene.trace, look)
+
+    def five_ways(self) -> list[Result]:
+        """Return the results of the five ways to write the layer."""
+        return five_ways_of(self.address, self.scene)
+
+    def thumbs(self) -> tuple[HeadThumb, ...]:
+        """Return a small picture of each head of the layer."""
+        return thumbs_of(self.address, self.scene)
+
+    def forecast(self) -> Forecast | None:
+        """Return the prediction of the next token; None if the model does not make one."""
+        return forecast_of(self.address.run, self.scene.trace)
+
+    def unmasked(self) -> Unmasked | None:
+        """Return what a decoder predicts with its causal mask and without it; None if it does not predict."""
+        return unmasked_of(self.address.run, self.scene.trace)
+
+    def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
+        """Return how far each change moves what comes out, after a run without any; None if the model is gone."""
+        return effects_of(self.address.run, self.whole, changes)
+
+    def passed(self) -> Passed | None:
+        """Return what the model's page of NumPy gives; None if there is none, or the model is gone."""
+        return passed_of(self.address.run, self.whole)
+
+    def reading(self, text: str) -> Trace | None:
+        """Return what the model does on another text; None if it does not accept that, or is gone."""
+        recorded = read_by(self.address.run, text)
+        return None if recorded is None else recorded.trace.part(self.address.part)
+
+    def added(self) -> Float[Array, "Q M"] | None:
+        """Return what the model itself has its layer's heads add to each token's vector; None if that is not known."""
+        return added_of(self.address, self.scene)
+
+    def answer(self) -> Answer | None:
+        """Return what a picture was taken for; None if the model does not classify."""
+        return answer_of(self.address.run, self.whole)
+
+    def syntax(self) -> SyntaxCheck | None:
+        """Return what all heads do on the annotated sentences; None if that is not counted yet."""
+        model = model_or_reason(self.address.run.model_id)
+        if isinstance(model, ModelUnavailableError):
+            return None
+        measurement = measurements().syntax(model)
+        with aside():
+            measurement.carry_on(COUNTED_WITHIN)
+        check = measurement.measures
+        return check if measurement.run.is_finished and isinstance(check, SyntaxCheck) else None
+
+    def prefix_matching(self) -> Float[Array, "L H"]:
+        """Return the prefix-matching score of every head, where a text looks at itself."""
+        return prefix_matching_of(self.address, self.scene.trace)
+
+    def plane(self, tokens: tuple[int, ...]) -> Plane:
+        """Return the plane closest to the vectors of some tokens, before and after every layer."""
+        return plane_of(self.address, self.scene.trace, tokens)
+
+    def changes(self, run: RunKey, trace: Trace) -> Float[Array, "L H"]:
+        """Return the largest change of a weight in each head, from this run to another one of the same model."""
+        return changes_of((self.address.run, run), self.scene.trace, trace)
+
+    def job(self, job: Job) -> Status:
+        """Return what is known of something long that this server does when it is asked to."""
+        return jobs.status(job)
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What a page may ask of this server: for its session or, where a page is made for nobody, for its view."""
+
+    view: View
+    patience: float = COUNTED_WITHIN
+
+    def seen_with(self, model_id: str) -> View:
+        """Return the view with another model, and with something that it can read; a chosen word stays in focus."""
+        with nullcontext() if state.is_running() else state.visiting(state.Visit(self.view, self.view)):
+            return state.seen_with(model_id)
+
+    def in_memory(self) -> Collection[str]:
+        """Return the ids of the models that are in memory."""
+        return shelf().in_memory()
+
+    def fetches(self) -> Mapping[str, State]:
+        """Return the downloads that go on, and how those have ended that the visitor has seen, by the models' ids."""
+        return fetching.fetches()
+
+    def told(self) -> tuple[Notice, ...]:
+        """Return what the visitor's last press came to."""
+        return fetching.told()
+
+    def study(self, texts: Sequence[str], *, is_held: bool) -> Measured[StudyResult | None] | None:
+        """Return what the heads do on average over texts, so far; None if the model is gone."""
+        model = self._model()
+        return None if model is None else self._measured(measurements().study(model, texts), is_held=is_held)
+
+    def sentences(self, key: str) -> Sentences | None:
+        """Return the sentences of a file that a visitor has given; None if it is not kept, or not any more."""
+        return own_files().find(key)
+
+    def syntax(self, *, is_held: bool) -> Measured[SyntaxResult] | None:
+        """Return how often the heads find what the annotated sentences say, so far; None if the model is gone."""
+        model = self._model()
+        return None if model is None else self._measured(measurements().syntax(model), is_held=is_held)
+
+    def reading(self, text: str) -> Trace | None:
+        """Return what the model does on a text, without a mask; None if that fails, or it is gone."""
+        model = self._model()
+        try:
+            return None if model is None else record(model, text, "none").trace
+        except (ValueError, ModelFailedError, ModelUnavailableError):
+            return None
+
+    def _model(self) -> Model | None:
+        model = model_or_reason(self.view.model)
+        return None if isinstance(model, ModelUnavailableError) else model
+
+    def _measured(self, measurement: Measurement[R], *, is_held: bool) -> Measured[R]:
+        # Others may be drawn meanwhile.
+        with aside():
+            if not is_held:
+                measurement.carry_on(self.patience)
+            return measurement.measured()
+
+
+@cached({}, condition=Condition())
+def own_files() -> OwnFiles:
+    """Return the files that visitors have given this server."""
+    return OwnFiles()
+
+
+@cached({}, condition=Condition())
+def measurements() -> Measurements:
+    """Return the measurements of this server."""
+    return Measurements(turns)
+
+
+def load_silently(info: ModelInfo) -> Model | ModelUnavailableError:
+    """Return a model, for callers that have no page on which to show progress."""
+    return model_or_reason(info.model_id)
+
+
+def is_unread(view: View) -> bool:
+    """Tell whether a page has nothing to read: its text is empty."""
+    return CONTENTS[view.page].source == "typed" and get_info(view.model).reading.is_empty(view.text)
+
+
+def run_page(view: View, load: Load, patience: float = COUNTED_WITHIN) -> list[Pane]:
+    """Run what the page of a view shows, which must not be unread.
+
+    What is measured on many texts is carried on for so many seconds of ``patience``.
+    """
+    return [replace(pane, server=Serving(view, patience)) for pane in _run_page(view, load)]
+
+
+def _run_page(view: View, load: Load) -> list[Pane]:
+    content = CONTENTS[view.page]
+    as_run = content.run_as(view)
+    if content.source != "typed":
+        return [_unread(view, load)]
+    if not content.compares:
+        return run(as_run, load)
+    info = get_info(view.model)
+    if not view.page.is_for(info):
+        return [Pane(info, is_other=False, notices=(compare.unfit(info),))]
+    return run(as_run, load) if view.beside else _run_two(as_run, info, content.second(view), load)
+
+
+def _unread(view: View, load: Load) -> Pane:
+    """Return the place of a model of which nothing is run on the text of a view."""
+    info = get_info(view.model)
+    if CONTENTS[view.page].source == "nothing" or not view.page.is_for(info):
+        return Pane(info, is_other=False)
+    model = load(info)
+    if isinstance(model, ModelUnavailableError):
+        return Pane(info, is_other=False, reason=model)
+    place, beyond = place_within(view.pane, info, view.text)
+    return Pane(info, is_other=False, head_of_many=place, notices=tuple(beyond))
+
+
+def _run_two(view: View, info: ModelInfo, second: str, load: Load) -> list[Pane]:
+    """Run one model on two sentences, shown in the same head: that of the link or, failing that, a telling one."""
+    main = run_one(view, info, load)
+    if not second:
+        return [replace(main, notices=(*main.notices, compare.ASK))]
+    versus = view.replaced(TEXT, second).replaced(WORD, None)
+    if main.scene is not None:
+        # Whichever the second sentence would open by itself.
+        versus = versus.replaced(LAYER, main.scene.layer).replaced(HEAD, main.scene.head)
+    panes = [main, run_one(versus, info, load)]
+    return panes if view[LAYER] is not None or view[HEAD] is not None else _where_most_changes(panes)
+
+
+def _where_most_changes(panes: list[Pane]) -> list[Pane]:
+    """Look at the head that changes most, which is where there is something to see; if none changes, as before."""
+    runs = [(pane.address.run, pane.scene.trace) for pane in panes if pane.address is not None and pane.scene]
+    if len(runs) < 2:
+        return panes
+    (first, one), (second, other) = runs
+    changed = changes_of((first, second), one, other)
+    layer, head = map(int, np.unravel_index(int(changed.argmax()), changed.shape))
+    return [_at(pane, layer, head) for pane in panes] if changed.any() else panes
+
+
+def _at(pane: Pane, layer: int, head: int) -> Pane:
+    """Return a pane that looks at another head of the same run."""
+    assert pane.scene is not None
+    assert pane.address is not None
+    assert pane.whole is not None
+    scene = HeadContext(pane.scene.trace, layer, head, pane.scene.word)
+    address = replace(pane.address, layer=layer, head=head)
+    return replace(pane, scene=scene, address=address, found=Shared(address, scene, pane.whole))
+
+
+def run(view: View, load: Load) -> list[Pane]:
+    """Run the chosen model, and the one beside it, on the text of the view, which must not be empty."""
+    info = get_info(view.model)
+    main = run_one(view, info, load)
+    if not view.beside:
+        return [main]
+    models = {info.model_id: info for info in list_models()}
+    other = models[other_model(view.model, models)]
+    return [main, run_one(view, other, load, is_other=True, main=main.scene)]
+
+
+def run_one(
+    view: View, info: ModelInfo, load: Load, *, is_other: bool = False, main: HeadContext | None = None
+) -> Pane:
+    """Run one model; if a link points to what does not exist there, the pane's notices say so."""
+    model = load(info)
+    if isinstance(model, ModelUnavailableError):
+        return Pane(info, is_other, reason=model)
+    try:
+        recorded, reason = focus.run(model, view)
+    except (ValueError, ModelFailedError) as error:
+        return Pane(info, is_other, notices=(str(error),))
+    except ModelUnavailableError as error:
+        return Pane(info, is_other, reason=error.with_traceback(None))
+    notices = [message("{reason}: the first sentence is shown alone.", reason=reason.rstrip("."))] if reason else []
+    part = recorded.trace.info.part_or_whole(view.part)
+    trace = recorded.trace.part(part)
+    if is_other:
+        chosen = None if main is None else same_word(main.word, main.tokens, trace.tokens)
+    else:
+        chosen = _chosen_word(view, trace, notices)
+    word = first_word_of(recorded.key, part, trace) if chosen is None else chosen
+    pane = Pane(info, is_other)
+    place = view.place(pane.settings)
+    (layer, head), beyond = place_within(place, trace.info, trace.text)
+    notices += beyond
+    scene = HeadContext(trace, layer, head, word, place.cell)
+    opened = step_of(view.step).opened(scene, view[FACTORS])
+    if place.cell is not None and opened.cell != place.cell:
+        notices.append(message("The link points to a cell that this matrix does not have: another one is explained."))
+    notices += _cuts(recorded.trace)
+    address = Address(recorded.key, part, opened.layer, opened.head, opened.word, opened.cell)
+    return Pane(
+        trace.info,
+        is_other,
+        opened,
+        recorded.proof,
+        pair=recorded.pair if recorded.is_pair else "",
+        whole=recorded.trace,
+        address=address,
+        found=Shared(address, opened, recorded.trace),
+        notices=tuple(notices),
+    )
+
+
+def place_within(place: Place, info: ModelInfo, text: str) -> tuple[tuple[int, int], list[str]]:
+    """Return the layer and the head of a link, within the model's bounds, and notices about those out of bounds.
+
+    What it leaves open is opened for the text.
+    """
+    notices = []
+    if place.layer is not None and place.layer >= info.n_layers:
+        notices.append(
+            messages(
+                "The link points to layer {layer}, and there is {n} layer here: the last is shown.",
+                "The link points to layer {layer}, and there are {n} layers here: the last is shown.",
+                info.n_layers,
+                layer=place.layer + 1,
+            )
+        )
+    if place.head is not None and place.head >= info.n_heads:
+        notices.append(
+            messages(
+                "The link points to head {head}, and there is {n} head here: the last is shown.",
+                "The link points to head {head}, and there are {n} heads here: the last is shown.",
+                info.n_heads,
+                head=place.head + 1,
+            )
+        )
+    layer, head = place.layer_and_head(info, text)
+    return (min(layer, info.n_layers - 1), min(head, info.n_heads - 1)), notices
+
+
+def _chosen_word(view: View, trace: Trace, notices: list[str]) -> int | None:
+    """Return the word of a link; None if it names none, or one that does not exist, of which a notice is made."""
+    tokens, reading = trace.tokens, trace.info.reading
+    if view.spot is not None:
+        return word_at(view.spot, tokens)
+    if view.word is None or view.word < len(tokens):
+        return view.word
+    notices.append(
+        messages(
+            "The link points to {unit} {word}, and this {noun} has {n} token, counted from 0.",
+            "The link points to {unit} {word}, and this {noun} has {n} tokens, counted from 0.",
+            len(tokens),
+            unit=reading.unit,
+            word=view.word,
+            noun=reading.noun,
+        )
+    )
+    return None
+
+
+def _cuts(whole: Trace) -> list[str]:
+    """Say where a text was cut, and where the one that a decoder reads was cut."""
+    said = []
+    if whole.cut is not None:
+        said.append(
+            message(
+                "{model} takes {kept} tokens here, and the text has {total}: it was cut after “{end}”.",
+                **_cut_facts(whole.info, whole.cut),
+            )
+        )
+    if whole.decoder is not None and whole.decoder.cut is not None:
+        said.append(
+            message(
+                "{model} takes {kept} tokens here, and what the decoder is given has {total}: "
+                "it was cut after “{end}”.",
+                **_cut_facts(whole.info, whole.decoder.cut),
+            )
+        )
+    return said
+
+
+def _cut_facts(info: ModelInfo, cut: Cut) -> dict[str, str | float]:
+    return {"model": info.name, "kept": cut.kept, "total": cut.total, "end": cut.ending}

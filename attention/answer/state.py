@@ -1,0 +1,333 @@
+"""What one request is about: the view of a page, and what the presses that came with it make of that view.
+
+Nothing is kept between two requests. A browser sends the link of the page that it shows, all presses since then, and
+what it remembers for the visitor (:data:`Memory`); an answer gives it a new link, and something new to remember.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from attention.answer import focus
+from attention.core.messages import message
+from attention.core.reading import Reading, recognised
+from attention.lesson.initial_selection import first_place
+from attention.models import ModelInfo, hub, list_models
+from attention.models.hub import HubError
+from attention.page.pages import Page, everything
+from attention.page.parameters import Context, Parameter, Spot, other_model
+from attention.page.settings import ANSWER, AT, MAIN, MASK, MODEL, OTHER, PAIR, PART, TEXT, WORD, is_of_model
+from attention.page.view import View
+
+__all__ = [
+    "Memory",
+    "Visit",
+    "along",
+    "change",
+    "choose",
+    "context",
+    "current",
+    "go_to",
+    "is_running",
+    "notices",
+    "opened",
+    "refuse",
+    "remembered",
+    "seen_with",
+    "set_all",
+    "setter",
+    "taken_along",
+    "visit",
+    "visiting",
+    "visitor",
+    "wanted_model",
+    "written",
+]
+
+T = TypeVar("T")
+
+# What a browser remembers: under OTHERS the parameters that only other pages have, under ANSWERS what was answered on
+# each page, and for each kind of reading what was last read of it, all as they are written in links.
+Memory = Mapping[str, Mapping[str, str]]
+OTHERS, ANSWERS, READ = "others", "answers", "read "
+
+
+@dataclass(slots=True)
+class Visit:
+    """A request while it is answered: the view, what there is to say about it, and where a press leads."""
+
+    view: View
+    linked: View
+    notices: list[str] = field(default_factory=list)
+    # A model that the link asks for and that is not here, if it may be one of the hub.
+    wanted: str = ""
+    # The name of a parameter, and a text that was typed for it and cannot be read.
+    refused: tuple[str, str] = ("", "")
+    memory: Memory = field(default_factory=dict)
+    # Who asks: a random name that a browser has given itself.
+    visitor: str = ""
+    is_changed: bool = False
+    # The other page that was chosen, and the link with which it opens, if that is not what is seen here.
+    way: tuple[Page, Mapping[str, str] | None] | None = None
+
+
+_CURRENT: ContextVar[Visit] = ContextVar("visit")
+
+
+def visit() -> Visit:
+    """Return the request that this thread answers.
+
+    Raises:
+        LookupError: it answers none.
+    """
+    return _CURRENT.get()
+
+
+@contextmanager
+def visiting(answered: Visit) -> Iterator[Visit]:
+    """Answer a request for the duration of the block."""
+    token = _CURRENT.set(answered)
+    try:
+        yield answered
+    finally:
+        _CURRENT.reset(token)
+
+
+def opened(
+    page: Page, link: Mapping[str, str], opening: Callable[[View], View], memory: Memory, visitor: str = ""
+) -> Visit:
+    """Return the request for the page of a link; what the link leaves open, ``opening`` may choose."""
+    models = _models()
+    linked, found = View.from_query(link, page, models)
+    before, _ = View.from_query(memory.get(OTHERS, {}), page, models)
+    linked = linked.carry_over(before)
+    view = opening(linked)
+    fitting = view.valid_for(Context(models, view.model))
+    is_changed = fitting != view
+    return Visit(fitting, linked, found, _wanted(link, models), memory=memory, visitor=visitor, is_changed=is_changed)
+
+
+def remembered() -> Memory:
+    """Return what the browser is to remember after this request."""
+    here = visit()
+    view, chosen = here.view, taken_along().chosen
+    named = {each.name: each for each in everything(view.page)}
+    others = {name: named[name].kind.write(value) for name, value in chosen.items() if value is not None}
+    memory = {**here.memory, OTHERS: others, READ + _reading(view, _models()).name: view.to_query()}
+    if ANSWER in view.page.own:
+        answers = {name: each for name, each in here.memory.get(ANSWERS, {}).items() if name != view.page.address}
+        answer = view[ANSWER]
+        memory[ANSWERS] = answers if answer is None else {**answers, view.page.address: ANSWER.kind.write(answer)}
+    return memory
+
+
+def go_to(page: Page, link: Mapping[str, str] | None = None) -> None:
+    """Go to another page by a link; without one, take the view along."""
+    here = visit()
+    here.way = None if page is here.view.page else (page, link)
+
+
+def along(page: Page) -> View:
+    """Return what is taken along to another page, with what was answered there before."""
+    answered = visit().memory.get(ANSWERS, {}).get(page.address)
+    view = taken_along().for_page(page)
+    if answered is None or ANSWER not in page.own:
+        return view
+    answer, _ = View.from_query({ANSWER.name: answered}, page, _models())
+    return view.replaced(ANSWER, answer[ANSWER])
+
+
+def taken_along() -> View:
+    """Return the view that a link to another page takes along: not what this page has chosen to begin with."""
+    here = visit()
+    return here.view if here.is_changed else here.linked
+
+
+def current() -> View:
+    """Return the view."""
+    return visit().view
+
+
+def is_running() -> bool:
+    """Tell whether this thread answers a request."""
+    return _CURRENT.get(None) is not None
+
+
+def visitor() -> str:
+    """Return who asks; nothing where that is nobody's browser, such as for a file."""
+    here = _CURRENT.get(None)
+    return "" if here is None else here.visitor
+
+
+def notices() -> list[str]:
+    """Return what is wrong with the link or the text, in plain sentences."""
+    return visit().notices
+
+
+def wanted_model() -> str:
+    """Return the model that the link asks for and that is not here, if it may be one of the hub; else nothing."""
+    return visit().wanted
+
+
+def _wanted(link: Mapping[str, str], models: Mapping[str, ModelInfo]) -> str:
+    wanted = link.get("model", "")
+    if not wanted or wanted in models:
+        return ""
+    try:
+        return hub.check_id(wanted)
+    except HubError:
+        return ""
+
+
+def context() -> Context:
+    """Return what the bounds of parameters depend on now."""
+    return Context(_models(), current().model)
+
+
+def change(update: Callable[[View], View], notes: Sequence[str] = ()) -> None:
+    """Replace the view, and what there is to say about it."""
+    here = visit()
+    here.view = update(here.view)
+    here.is_changed = True
+    here.notices, here.wanted, here.refused = list(notes), "", ("", "")
+
+
+def refuse(parameter: Parameter[str], typed: str, told: str) -> None:
+    """Leave the view as it is, say why, and leave what was typed where it can be mended."""
+    kept = message("{told} “{text}” is still shown.", told=told, text=str(current()[parameter]))
+    change(lambda view: view, [kept])
+    visit().refused = (parameter.name, typed)
+
+
+def written(parameter: Parameter[Any]) -> str:
+    """Return what stands in the field of a text: the view's or, until anything changes, what was typed and refused."""
+    name, typed = visit().refused
+    return typed if name == parameter.name else str(current()[parameter] or "")
+
+
+def choose(parameter: Parameter[T] | str, value: T) -> None:
+    """Choose a value of a parameter of this page, or of the one that has this name; what is none changes nothing.
+
+    What follows from it is declared (see :class:`~attention.page.parameters.Parameter`), but for two things that a view
+    does not know: another model reads what was last read of its kind, and padding that goes is not in focus.
+    """
+    found = _named(parameter) if isinstance(parameter, str) else parameter
+    view = current()
+    if not found.fits(value, context()):
+        if found is MODEL:
+            change(lambda view: view, [message("{model} is no longer here: choose another model.", model=str(value))])
+        return
+    if found is MODEL:
+        _set_model(str(value))
+    elif found is MASK:
+        _set_mask(found, value)
+    else:
+        typed = {found.name: value} if isinstance(value, str) else {}
+        change(lambda view: _placed(view, [found]).with_value(found, value), view.notices(typed))
+
+
+def set_all(chosen: Sequence[tuple[Parameter[Any], Any]], cleared: Sequence[Parameter[Any]] = ()) -> None:
+    """Choose values together, as one press does: none of them resets another one. ``cleared`` go to their defaults."""
+    bounds = context()
+    if not all(parameter.fits(value, bounds) for parameter, value in chosen):
+        return
+
+    def update(view: View) -> View:
+        view = _placed(view, [parameter for parameter, _ in chosen])
+        for parameter, value in chosen:
+            view = view.with_value(parameter, value)
+        for parameter, value in chosen:
+            view = view.replaced(parameter, value)
+        return view.without(*cleared)
+
+    typed = {parameter.name: value for parameter, value in chosen if isinstance(value, str)}
+    change(update, current().notices(typed))
+
+
+def _placed(view: View, chosen: Collection[Parameter[Any]]) -> View:
+    """Keep the head, where another layer than the one opened for the text is chosen, and the layer of another head."""
+    models = _models()
+    if view.model not in models or view.part != PART.default:
+        return view
+    for pane, model in ((MAIN, view.model), (OTHER, other_model(view.model, models))):
+        info, place = models[model], view.place(pane)
+        first = first_place(info, view.text)
+        is_open = place.layer is None and place.head is None and first != (info.default_layer, info.default_head)
+        if is_open and (pane.layer in chosen or pane.head in chosen):
+            view = view.replaced(pane.layer, first[0]).replaced(pane.head, first[1])
+    return view
+
+
+def setter(parameter: Parameter[Any]) -> Callable[[Any], None]:
+    """Return what sets a parameter, as it stands on the page that is being drawn.
+
+    A layer, a head or a word may have been chosen for the model that stood there before: that changes nothing.
+    """
+    model = current().model
+
+    def take(value: Any) -> None:
+        if current().model == model or not is_of_model(parameter):
+            choose(parameter, value)
+
+    return take
+
+
+def _named(name: str) -> Parameter[Any]:
+    """Return the parameter of this page that has a name.
+
+    Raises:
+        StopIteration: it has none of that name.
+    """
+    return next(parameter for parameter in current().page.parameters if parameter.name == name)
+
+
+def _set_mask(parameter: Parameter[Any], mask: object) -> None:
+    view = current()
+    if mask == view.mask:
+        return
+    token = None if view.word is None else focus.token_in(view)
+    found = view.with_value(parameter, mask)
+    # Padding that goes cannot be in focus.
+    is_gone = token is not None and token.is_padding
+    change(lambda _: found.replaced(WORD, None) if is_gone else found)
+
+
+def _set_model(model: str) -> None:
+    """Take another model; where it reads something else, it gets what was last read of that kind."""
+    before = visit()
+    view = _with_model(model, focus.shown_spot(current()))
+    before.memory = remembered()
+    change(lambda _: view)
+
+
+def seen_with(model: str) -> View:
+    """Return the view with another model, and with something that it can read; a chosen word stays in focus."""
+    return _with_model(model, focus.spot_in(current()))
+
+
+def _with_model(model: str, spot: Spot | None) -> View:
+    """Return the view with another model, with something that it can read, and with the word at a spot in focus."""
+    view, models = current(), _models()
+    # One that somebody removes at this moment will be told to be gone.
+    if model == view.model or model not in models:
+        return view
+    info = models[model]
+    seen = view.with_value(MODEL, model).with_value(AT, spot)
+    if not info.reading.is_same(_reading(view, models)):
+        read = visit().memory.get(READ + info.reading.name)
+        last = View.of(text=info.reading.first) if read is None else View.from_query(read, view.page, models)[0]
+        seen = seen.with_value(TEXT, last.text).with_value(PAIR, last.pair).with_value(AT, focus.spot_in(last))
+    return seen.valid_for(Context(models, model))
+
+
+def _models() -> dict[str, ModelInfo]:
+    return {info.model_id: info for info in list_models()}
+
+
+def _reading(view: View, models: Mapping[str, ModelInfo]) -> Reading:
+    """Return what the model of a view reads; of one that somebody has removed, what its text looks like."""
+    return models[view.model].reading if view.model in models else recognised(view.text)

@@ -1,0 +1,69 @@
+"""``python -m attention.app``: start the server, and import what a real model needs before it is asked for.
+
+    python -m attention.app --model=/a/folder --server.port=8501
+
+also shows models from folders in ``from_pretrained`` layout; ``--model`` may be given several times. Where the package
+is installed, the command ``step-by-step-attention`` does the same, from any folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib
+import os
+import runpy
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Thread
+
+from attention.core.paths import APP
+from attention.models.local import MODEL_DIRS_VARIABLE
+
+__all__ = ["main", "take_models"]
+
+# The slowest import at the start: it brings in torch and transformers.
+SLOWEST_IMPORT = "attention.models.huggingface"
+
+
+def main() -> None:
+    """Serve the app until it is stopped (Ctrl+C), which is no error.
+
+    The command line accepts the options of ``streamlit run``.
+    """
+    options = take_models(sys.argv[1:])
+    Thread(target=_warm_up, name="warm-up", daemon=True).start()
+    sys.argv = ["streamlit", "run", str(APP / "app.py"), *options]
+    # By itself, Streamlit would call the end of a server by Ctrl+C an error, and make would say so once more.
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+    # As `python -m streamlit run` does it, in this process, which is warm sooner.
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+
+
+def take_models(arguments: Sequence[str]) -> list[str]:
+    """Add the folders that ``--model`` names to those of the environment, and return the other options."""
+    parser = argparse.ArgumentParser(prog="attention", add_help=False, allow_abbrev=False)
+    parser.add_argument("--model", action="append", default=[], type=Path)
+    found, others = parser.parse_known_args(arguments)
+    for folder in found.model:
+        if not folder.is_dir():
+            parser.error(f"--model={folder}: there is no such folder")
+    folders = [os.environ.get(MODEL_DIRS_VARIABLE, ""), *(str(folder.absolute()) for folder in found.model)]
+    os.environ[MODEL_DIRS_VARIABLE] = os.pathsep.join(filter(None, folders))
+    return others
+
+
+def _warm_up() -> None:
+    """Import while the server opens and a browser loads the page; a page that needs a model sooner waits for it."""
+    gc.disable()
+    try:
+        importlib.import_module(SLOWEST_IMPORT)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+if __name__ == "__main__":
+    main()

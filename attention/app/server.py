@@ -1,0 +1,437 @@
+"""What the server does around the pages: whom it answers, with which headers, and whom it never contacts.
+
+``app.py`` passes this to ``st.App``, so that it applies however the app is started: by ``make run``, by the image's
+command, or by a plain ``streamlit run app.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import importlib
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from attention.answer import files
+from attention.answer.hosts import EVERYBODY, FRAME_VARIABLE, asked_host, base_path, framed_by, is_known, named_hosts
+
+__all__ = [
+    "METRICS_VARIABLE",
+    "address",
+    "content_policy",
+    "inline_scripts",
+    "lifespan",
+    "middleware",
+    "page_below",
+    "raise_descriptor_limit",
+    "send_at_once",
+]
+
+# If set to 1, the server answers any request for the memory of its caches and sessions.
+METRICS_VARIABLE = "ATTENTION_METRICS"
+
+# An open tab takes four files or connections. macOS allows a process 256 by default, and 10,240 at most.
+MAX_DESCRIPTORS = 10_240
+
+# The descriptors of this process, by their numbers; Windows has no such folder.
+_DESCRIPTORS = Path("/dev/fd")
+
+# So long may the body of a request take, in seconds: the largest upload over a line of 0.5 Mbit/s.
+MAX_BODY_SECONDS = 120.0
+
+# What answers the screens of a class: it is imported when there is one.
+_ROOMS = "attention.classroom.rooms"
+# Paths below these names belong to Streamlit itself, not to a page.
+_STREAMLITS_OWN = frozenset({"_stcore", "component", "media", "static"})
+# No browser may answer by itself.
+_ANEW = {"Cache-Control": "no-cache"}
+# What surrounds the app, for Streamlit's script, which asks for it: no other site's page that gives it orders, and one
+# of ours that says itself when the connection is lost. A dialog of Streamlit's would keep the page from being read.
+_HOST = {"allowedOrigins": [], "useExternalAuthToken": False, "blockErrorDialogs": True}
+
+_LOGGER = logging.getLogger(__name__)
+
+
+# ------------------------------------------------------------------------------- for st.App
+
+
+def middleware(script: str) -> list[Middleware]:
+    """Return what every request passes through before it reaches Streamlit; ``script`` is the main page's file."""
+    pages = frozenset(path.stem for path in Path(script).with_name("pages").glob("*.py"))
+    frames = os.environ.get(FRAME_VARIABLE, "")
+    return [
+        Middleware(_WithHeaders, policy=content_policy((), frames)),
+        Middleware(_InTime),
+        Middleware(_KnownOriginsOnly),
+        Middleware(_Ways, pages=pages, has_metrics=os.environ.get(METRICS_VARIABLE, "") == "1"),
+        Middleware(
+            files.DocumentLinks,
+            links=files.document_links(),
+            policy=lambda document: content_policy(inline_scripts(document), frames),
+        ),
+    ]
+
+
+@asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    """Make room for a class of open tabs, and print the app's address.
+
+    Streamlit's own welcome is switched off (``logger.hideWelcomeMessage``): if the server is open to other machines,
+    it asks a third party on the internet for this machine's address at every start.
+    """
+    raise_descriptor_limit()
+    send_at_once(st.get_option("server.port"))
+    bound_to = str(st.get_option("server.address") or "")
+    is_open = bound_to in EVERYBODY
+    scheme = "https" if st.get_option("server.sslCertFile") else "http"
+    url = f"{scheme}://{address(bound_to)}:{st.get_option('server.port')}/{base_path()}"
+    others = " (on other devices, with this machine's name or address in place of localhost)" if is_open else ""
+    sys.stdout.write(f"Step by step attention: open {url} in a browser{others}; Ctrl+C here stops it.\n")
+    sys.stdout.flush()
+    _let_screens_go_at_the_end()
+    yield
+
+
+def _let_screens_go_at_the_end() -> None:
+    """Have the screens that follow a room let go when the server is told to end: it would wait for them for ever."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before = signal.getsignal(number)
+
+        def end(got: int, frame: Any, before: Any = before) -> None:
+            if loaded := sys.modules.get(_ROOMS):
+                loop.call_soon_threadsafe(loaded.rooms().stop)
+            if callable(before):
+                before(got, frame)
+
+        signal.signal(number, end)
+
+
+def address(bound_to: str) -> str:
+    """Return the name under which a browser on this machine finds a server that is bound to an address."""
+    if bound_to in EVERYBODY:
+        return "localhost"
+    return f"[{bound_to}]" if ":" in bound_to else bound_to
+
+
+def raise_descriptor_limit() -> None:
+    """Let this process open as many files and connections as the system allows, up to MAX_DESCRIPTORS."""
+    try:
+        import resource
+    except ImportError:
+        # Windows has no such limit.
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def send_at_once(port: int) -> None:
+    """Make the system send short answers at once, on all connections that this process accepts at a port from now on.
+
+    By default, it holds what is small back until what came before is acknowledged, which the browser's side delays by
+    40 ms (Nagle's algorithm, RFC 896, and delayed acknowledgements, RFC 1122, section 4.2.3.2), and uvicorn writes
+    the head of an answer and its body one after the other. asyncio switches this off for sockets that are declared as
+    TCP, but the one on which Streamlit listens is not. What it accepts has its options.
+    """
+    for each in _DESCRIPTORS.iterdir() if _DESCRIPTORS.is_dir() else ():
+        # What is no socket, and the folder itself, which is closed by now, raise an error.
+        with suppress(OSError), socket.socket(fileno=os.dup(int(each.name))) as found:
+            is_tcp = found.family in (socket.AF_INET, socket.AF_INET6) and found.type == socket.SOCK_STREAM
+            if is_tcp and found.getsockname()[1] == port:
+                found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+# ------------------------------------------------------------------------------- headers
+
+
+def content_policy(inline_scripts: Iterable[str], frames: str = "") -> str:
+    """Return what a page may load and who may frame it, as a Content-Security-Policy header.
+
+    Everything comes from this server, with the exceptions that Streamlit needs: the scripts of the pictures are blobs
+    that its own script makes, styles are written into the page, and tables draw their icons from data and blobs.
+    ``inline_scripts`` are those of the document, which are allowed by their hashes.
+
+    Raises:
+        SystemExit: ``framed_by`` contains something that is not an address.
+    """
+    digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in inline_scripts]
+    return "; ".join(
+        (
+            "default-src 'self'",
+            " ".join(("script-src 'self' blob:", *(f"'sha256-{digest}'" for digest in digests))),
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "worker-src 'self' blob:",
+            "object-src 'none'",
+            "base-uri 'none'",
+            "form-action 'self'",
+            f"frame-ancestors {framed_by(frames)}",
+        )
+    )
+
+
+def inline_scripts(document: str) -> list[str]:
+    """Return the inline scripts of a document.
+
+    >>> inline_scripts('<script src="a.js"></script><script>one()</script><SCRIPT type="module">two()</SCRIPT>')
+    ['one()', 'two()']
+    """
+    found = _InlineScripts()
+    found.feed(document)
+    found.close()
+    return found.scripts
+
+
+class _InlineScripts(HTMLParser):
+    """Reads the inline scripts of a document."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.scripts: list[str] = []
+        self._is_inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._is_inside = tag == "script" and "src" not in dict(attrs)
+        if self._is_inside:
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._is_inside = self._is_inside and tag != "script"
+
+    def handle_data(self, data: str) -> None:
+        if self._is_inside:
+            self.scripts[-1] += data
+
+
+class _WithHeaders:
+    """Tells browsers, with every answer, not to guess its type and, with every document, what it may load."""
+
+    def __init__(self, app: ASGIApp, policy: str) -> None:
+        self.app = app
+        self.policy = policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(raw=message["headers"])
+                headers["X-Content-Type-Options"] = "nosniff"
+                # A browser that has the document already takes this header from the 304 answer.
+                if headers.get("Content-Type", "").startswith("text/html") or message["status"] == 304:
+                    headers.setdefault("Content-Security-Policy", self.policy)
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+# ------------------------------------------------------------------------------- in time
+
+
+class _InTime:
+    """Gives up a request whose body does not come: somebody who sends half of it would hold a connection for ever.
+
+    Only the time counts in which the app waits for the body. How long a browser takes for the line and the headers
+    before it, uvicorn decides, which has no setting for that; they are 64 kB at most.
+    """
+
+    def __init__(self, app: ASGIApp, seconds: float = MAX_BODY_SECONDS) -> None:
+        self.app = app
+        self.seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        has_body = "Transfer-Encoding" in headers or headers.get("Content-Length", "0") != "0"
+        loop, seconds_left, is_whole, has_begun = asyncio.get_running_loop(), self.seconds, False, False
+
+        async def receive_in_time() -> Message:
+            nonlocal seconds_left, is_whole
+            if is_whole:
+                return await receive()
+            begin = loop.time()
+            limit.reschedule(begin + seconds_left)
+            message = await receive()
+            limit.reschedule(None)
+            seconds_left -= loop.time() - begin
+            is_whole = not message.get("more_body", False)
+            return message
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            if message["type"] == "http.response.start" and has_body and not is_whole:
+                # Nobody waits for the rest of what has been answered already.
+                MutableHeaders(raw=message["headers"])["Connection"] = "close"
+            await send(message)
+
+        try:
+            async with asyncio.timeout(None) as limit:
+                await self.app(scope, receive_in_time, send_and_note)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            if not has_begun:
+                late = PlainTextResponse("Request Timeout", status_code=408, headers={"Connection": "close"})
+                await late(scope, receive, send)
+
+
+# ------------------------------------------------------------------------------- who is let in
+
+
+class _KnownOriginsOnly:
+    """Refuses the WebSocket of a foreign page before Streamlit looks for other names of this machine.
+
+    Streamlit would ask checkip.amazonaws.com whether the foreign page is at this machine's public address, and every
+    visitor would wait for the answer. Without that, the pages that may talk to the server are the same: its own, also
+    behind a proxy, those of this machine, and those that the owner names in browser.serverAddress or
+    server.corsAllowedOrigins.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket" or not st.get_option("server.enableCORS"):
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        origin, host = headers.get("Origin"), headers.get("Host", "")
+        if origin is None or is_known(origin, host, ()):
+            await self.app(scope, receive, send)
+        elif is_known(origin, asked_host(headers), named_hosts()):
+            # The origin has been checked; if Streamlit saw it, it would ask the third party first.
+            others = [(name, value) for name, value in scope["headers"] if name != b"origin"]
+            await self.app({**scope, "headers": others}, receive, send)
+        else:
+            _LOGGER.warning("A WebSocket of a page at %.100r was refused: this server is %.100r.", origin, host)
+            await send({"type": "websocket.close", "code": 1008})
+
+
+# ------------------------------------------------------------------------------- where a path leads
+
+
+def page_below(path: str, pages: Iterable[str]) -> str | None:
+    """Return the relative path from ``/page/anything`` back to ``/page``, which is correct behind any proxy.
+
+    >>> page_below("/models/of/mine", {"models"})
+    '../../models'
+    >>> page_below("/models", {"models"}) is None
+    True
+    """
+    page, *rest = path.removeprefix("/").split("/")
+    if not rest or page not in pages or not _STREAMLITS_OWN.isdisjoint(rest):
+        return None
+    return "../" * len(rest) + page
+
+
+class _Asked:
+    """Gives what a browser asks for by the link of a page, made by a module (see ``attention.answer.asked``)."""
+
+    def __init__(self, module: str, path: str) -> None:
+        self.module = module
+        self.path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await run_in_threadpool(self._answer, Request(scope))
+        await response(scope, receive, send)
+
+    def _answer(self, request: Request) -> Response:
+        # What makes a page is much to import, and the server answers before that.
+        from attention.answer import asked
+
+        give = importlib.import_module(self.module).give
+        return asked.answer(give, request.method, self.path, request.query_params, request.headers)
+
+
+class _Pages:
+    """Gives the page that follows from a page and what was pressed on it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from attention.answer import asked
+
+        request = Request(scope, receive)
+        body = await asked.body_of(request)
+        response = await run_in_threadpool(asked.answer_page, request.method, self.path, body, request.headers)
+        await response(scope, receive, send)
+
+
+async def _class(path: str, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a screen of a class; its routes know nothing of the path below which the app lies."""
+    found = await run_in_threadpool(importlib.import_module, _ROOMS)
+    await found.rooms()({**scope, "path": path}, receive, send)
+
+
+class _Ways:
+    """Serves the files that browsers cache, redirects from below a page to the page, and hides the server's metrics."""
+
+    def __init__(self, app: ASGIApp, pages: frozenset[str], *, has_metrics: bool) -> None:
+        self.app = app
+        self.pages = pages
+        self.fixed: dict[str, Response] = {"/_stcore/host-config": JSONResponse(_HOST, headers=_ANEW)}
+        if not has_metrics:
+            self.fixed["/_stcore/metrics"] = PlainTextResponse("Not Found", status_code=404)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self._answer(scope) if scope["type"] == "http" else None
+        await (answer or self.app)(scope, receive, send)
+
+    def _answer(self, scope: Scope) -> ASGIApp | None:
+        path = scope["path"].removeprefix(f"/{base_path()}".rstrip("/"))
+        return self.fixed.get(path) or _served(path, Headers(scope=scope)) or self._redirected(path, scope)
+
+    def _redirected(self, path: str, scope: Scope) -> Response | None:
+        way = page_below(path, self.pages) if scope["method"] in ("GET", "HEAD") else None
+        if way is None:
+            return None
+        query = scope["query_string"].decode("latin-1")
+        headers = {"Location": f"{way}?{query}" if query else way, **_ANEW}
+        return Response(status_code=307, headers=headers)
+
+
+def _served(path: str, headers: Headers) -> ASGIApp | None:
+    """Return what answers a path of ours; None if it is Streamlit's."""
+    if path == "/room" or path.startswith(f"/{files.ROOMS}/"):
+        return partial(_class, path)
+    for known, answer in _ANSWERS.items():
+        if path.startswith(f"/{known}/"):
+            return answer(path.removeprefix(f"/{known}/"))
+    is_file = path.startswith(f"/{files.FOLDER}/")
+    return files.answer(path.removeprefix(f"/{files.FOLDER}/"), headers) if is_file else None
+
+
+# Who answers what is asked for in a folder.
+_ANSWERS: Mapping[str, Callable[[str], ASGIApp]] = {
+    files.PAGES: _Pages,
+    files.NUMBERS: partial(_Asked, "attention.answer.numbers"),
+    files.FILES: partial(_Asked, "attention.answer.generated_files"),
+}

@@ -1,0 +1,83 @@
+"""What a teacher is told while the class works: who is there, and what they answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from attention.classroom import asking
+from attention.classroom.database import Database
+from attention.classroom.own_questions import OnTheirOwn
+from attention.classroom.screens import Live, Screens
+from attention.classroom.set_tasks import RoomTasks
+from attention.classroom.store import Present, Store, StoreError
+from attention.classroom.timers import Timer
+
+__all__ = ["TICK", "Desks"]
+
+# In seconds: how often a teacher is told what has changed, and how often the database hears who is there.
+TICK, _SAID_AGAIN = 0.5, 5.0
+
+
+class Desks:
+    """The teachers of the rooms that are followed on this copy of the server, which has a name of its own."""
+
+    def __init__(self, copy: str, database: Database, screens: Screens, tasks: RoomTasks, own: OnTheirOwn) -> None:
+        """Begin with nobody to tell."""
+        self._copy, self._database, self._screens, self._tasks, self._own = copy, database, screens, tasks, own
+        self._timer = Timer(TICK, self._tend)
+
+    def note(self, code: str) -> None:
+        """Have the teacher told, soon, that something was answered."""
+        live = self._screens.of(code)
+        live.n_taken += 1
+        self.note_change(live)
+
+    def note_change(self, live: Live) -> None:
+        """Have the teacher told, soon, that somebody came or went."""
+        live.is_new = True
+        self._timer.start()
+
+    async def _tend(self) -> bool:
+        """Tell the teachers what has changed, and forget the rooms that nobody follows here; tell if any are left."""
+        for live in list(self._screens.live.values()):
+            try:
+                await self._tell_copies(live)
+                await self._tell(live)
+            except StoreError:
+                live.say_trouble(is_lost=True)
+                live.is_new = True
+            if live.is_empty:
+                self._screens.forget(live)
+        return bool(self._screens.live)
+
+    async def _tell_copies(self, live: Live) -> None:
+        """Tell all copies of the server who is there, and that something was answered here."""
+        present, (said, at) = Present(live.screens.n_seats, len(live.walls)), live.said
+        if present != said or time.monotonic() - at > _SAID_AGAIN:
+            await self._database(Store.note_present, live.code, self._copy, present)
+            live.said = (present, time.monotonic())
+            live.is_new = True
+        if present != said or live.n_taken != live.n_told:
+            n_taken = live.n_taken
+            await self._database(Store.tell, live.code)
+            live.n_told = n_taken
+
+    async def _tell(self, live: Live) -> None:
+        if not live.is_new or not len(live.desks):
+            return
+        live.is_new = False
+        room = await self._database(Store.room, live.code)
+        if room is None:
+            return
+        present = await self._database(Store.present, live.code)
+        tally: Mapping[str, Any] | None = None
+        if room.question is not None:
+            guess = asking.unpacked(room.question)
+            answers = await self._database(Store.answers, room.code, room.number)
+            tally = {"answered": answers.total(), **asking.told(guess, answers)}
+        finds = await self._tasks.tally(room.code)
+        live.desks.send("here", {"here": present.here, "walls": present.walls, "tally": tally, "finds": finds})
+        live.desks.send("own", await self._own.told_teacher(room.code))
+        live.say_trouble(is_lost=False)

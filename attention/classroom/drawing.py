@@ -1,0 +1,251 @@
+"""What a room shows: a page's blocks, drawn once for all screens, and the question that goes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+from urllib.parse import parse_qsl, urlencode
+
+from attention.answer.files import address_of
+from attention.answer.numbers import where
+from attention.answer.run_queue import in_turn
+from attention.answer.running import load_silently, run_page
+from attention.classroom.codes import digest
+from attention.core.messages import message
+from attention.figures.assets import AT_REST
+from attention.figures.question import Answer
+from attention.lesson.head_context import HeadContext
+from attention.lesson.questions import QUESTIONS, Ready
+from attention.lesson.quiz import Guess
+from attention.models import ModelInfo, list_models
+from attention.page.blocks import Block, Blocks, Fold, Notice, Prose, Row, Section
+from attention.page.content.labs import OPENING
+from attention.page.content.pane import Pane, missing
+from attention.page.content.quiz import SECTION
+from attention.page.content.registry import CONTENTS, title_of
+from attention.page.page_file import drawn, plain
+from attention.page.pages import PAGES, STEP_BY_STEP, Page
+from attention.page.parameters import Context
+from attention.page.settings import ANSWER, GUESS, HEAD, LAYER, MODEL, PRESENT
+from attention.page.view import View
+
+__all__ = [
+    "Seen",
+    "Shown",
+    "examples_of",
+    "guess_of",
+    "is_shown",
+    "model_of",
+    "place_of",
+    "questions_of",
+    "read",
+    "ready_of",
+    "show",
+    "tidy",
+]
+
+Seen = Literal["as it is", "closed", "opened", "hidden"]
+# What asks each user, and says how an answer is given.
+_ASKS = (SECTION, OPENING)
+# All look at one text: a class sees that.
+_PAGES = {page.address: page for page in PAGES if CONTENTS[page].sheet}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a room shows: the link of a page, and how much of it.
+
+    While a question about the view is open, it is "closed", and gives nothing away; then it is "opened". While another
+    one is, whose answer could be read off the pictures, it is "hidden".
+    """
+
+    page: str
+    link: str
+    seen: Seen = "as it is"
+
+    @property
+    def mark(self) -> str:
+        """What tells this view from others, however much of it is shown."""
+        return digest(f"{self.page}?{self.link}")[:16]
+
+
+def is_shown(page: str) -> bool:
+    """Tell whether a room can show this page: one about a text in a head."""
+    return page in _PAGES
+
+
+def tidy(page: str, link: str) -> str:
+    """Return a link as the page itself would write it: whatever is no parameter of the page is left out.
+
+    So is Present, which is of the teacher's own screen.
+    """
+    view = _view(_PAGES[page], link)
+    return urlencode((view.without(PRESENT) if PRESENT in view.page.own else view).to_query())
+
+
+def guess_of(page: str, link: str) -> Guess | None:
+    """Return what there is to guess about a page; None if there is nothing."""
+    view = _closed(_view(_PAGES[page], link))
+    with in_turn():
+        return CONTENTS[view.page].asked(view, _panes(view)).guess
+
+
+def questions_of(page: str, link: str) -> list[Ready]:
+    """Return the ready questions that there are about a page."""
+    scene, found = _scene(page, link), []
+    for each in QUESTIONS:
+        # One after the other, so that a page that somebody waits for can come between.
+        with in_turn():
+            found += [each] if scene is not None and each.make(scene) is not None else []
+    return found
+
+
+def ready_of(page: str, link: str, question: Ready) -> Guess | None:
+    """Return what a ready question asks about a page; None if it does not fit."""
+    scene = _scene(page, link)
+    with in_turn():
+        return None if scene is None else question.make(scene)
+
+
+def show(shown: Shown) -> dict[str, Any]:
+    """Return the page as screens draw it, as JSON."""
+    view = _view(_PAGES[shown.page], shown.link)
+    with in_turn():
+        panes = _panes(view)
+        if shown.seen in ("closed", "opened"):
+            view = _opened(view, panes) if shown.seen == "opened" else _closed(view)
+        title, caption = title_of(view, panes)
+        # What is large comes in shades, so that a first visit is light; whoever points at it asks for the numbers.
+        page = drawn(_blocks(view, panes, shown.seen), partial(where, view), arranged=view.arranged)
+    # From one step to the next, a picture that has not changed may be what another goes back to.
+    pictures = page.pictures if view.page is STEP_BY_STEP else _at_rest(page.pictures)
+    modules = {each["component"] for each in pictures}
+    nothing = message("There is nothing to be seen here yet.")
+    # While a question about the view is open, its answer stands on the page itself.
+    is_held = shown.seen in ("closed", "hidden")
+    return {
+        "mark": shown.mark,
+        "page": view.page.title,
+        "title": title,
+        "caption": caption,
+        "html": page.html or f"<p>{nothing}</p>",
+        "pictures": pictures,
+        "modules": {name: address_of(name) for name in sorted(modules)},
+        "link": None if is_held else f"./{shown.page}?{shown.link}",
+    }
+
+
+def _at_rest(pictures: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Have pictures drawn by shorter scripts where none of them comes from another: a first visit is to be light."""
+    if any(each["data"].get("change") for each in pictures):
+        return pictures
+    return [{**each, "component": AT_REST.get(each["component"], each["component"])} for each in pictures]
+
+
+def model_of(page: str, link: str) -> str:
+    """Return the link of the model and the head that a page shows, for sentences; the first model's, if it reads none.
+
+    What a link leaves open, it leaves to each sentence.
+    """
+    query = _view(_PAGES[page], link).to_query()
+    kept = {name: query[name] for name in (MODEL.name, LAYER.name, HEAD.name) if name in query}
+    return urlencode(kept) if _info(urlencode(kept)).reading.takes_sentences else ""
+
+
+def examples_of(link: str) -> Sequence[str]:
+    """Return sentences that one may begin with."""
+    return _info(link).reading.examples
+
+
+def read(page: str, link: str) -> Pane:
+    """Return what becomes of the text of a link, which must not be empty."""
+    with in_turn():
+        return _panes(_view(_PAGES[page], link))[0]
+
+
+def place_of(pane: Pane) -> str:
+    """Say which part of its run a pane shows."""
+    return title_of(View(STEP_BY_STEP), [pane])[1]
+
+
+def _info(link: str) -> ModelInfo:
+    view = _view(STEP_BY_STEP, link)
+    return next(info for info in list_models() if info.model_id == view.model)
+
+
+def _blocks(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
+    """Return what is shown of a page, without its question, which is the teacher's to ask."""
+    if seen == "hidden":
+        return (Notice(message("What is to be seen here comes back with the answer."), is_quiet=True),)
+    content = CONTENTS[view.page]
+    # What is pressed or downloaded in the app alone is left out where nothing is lost with it.
+    blocks = (*content.above(view, panes), *content.make(view, panes, whole=not content.opens))
+    if not blocks:
+        return tuple(block for pane in panes for block in missing(pane.reason))
+    return (*_while_closed(view, panes, seen), *_without_question(blocks))
+
+
+def _while_closed(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
+    """Return what is said in place of a question that nobody has answered, and of how a lab is opened."""
+    if not CONTENTS[view.page].asked(view, panes).is_open:
+        return ()
+    purpose = (
+        (Prose(f"<p>{plain(view.page.purpose)}</p>"),) if ANSWER in view.page.own and GUESS not in view.page.own else ()
+    )
+    if seen != "as it is":
+        return purpose
+    return (
+        *purpose,
+        Notice(message("Your teacher asks the question that comes before this, or opens it."), is_quiet=True),
+    )
+
+
+def _scene(page: str, link: str) -> HeadContext | None:
+    """Return the first scene that a page shows; None if nothing was run for it."""
+    view = _view(_PAGES[page], link)
+    with in_turn():
+        return next((pane.scene for pane in _panes(view) if pane.scene is not None), None)
+
+
+def _view(page: Page, link: str) -> View:
+    models = {info.model_id: info for info in list_models()}
+    view, _ = View.from_query(dict(parse_qsl(link, keep_blank_values=True)), page, models)
+    return CONTENTS[page].opening(view).valid_for(Context(models, view.model))
+
+
+def _panes(view: View) -> Sequence[Pane]:
+    if next(info for info in list_models() if info.model_id == view.model).reading.is_empty(view.text):
+        return []
+    return run_page(view, load_silently)
+
+
+def _closed(view: View) -> View:
+    """Return the view before anybody has answered."""
+    own = view.page.own
+    asked = view.with_value(GUESS, True) if GUESS in own else view
+    return asked.without(ANSWER) if ANSWER in own else asked
+
+
+def _opened(view: View, panes: Sequence[Pane]) -> View:
+    """Return the view when the answer has been shown."""
+    if GUESS in view.page.own:
+        return view.without(GUESS, ANSWER)
+    guess = CONTENTS[view.page].asked(_closed(view), panes).guess
+    return view if guess is None else view.with_value(ANSWER, Answer(guess.mark))
+
+
+def _without_question(blocks: Blocks) -> Blocks:
+    """Leave out the question itself: a screen in a room has it in a place of its own."""
+    return tuple(_emptied(block) for block in blocks if not (isinstance(block, Section) and block.key in _ASKS))
+
+
+def _emptied(block: Block) -> Block:
+    match block:
+        case Section() | Fold():
+            return replace(block, blocks=_without_question(block.blocks))
+        case Row():
+            return replace(block, columns=tuple(map(_without_question, block.columns)))
+        case _:
+            return block

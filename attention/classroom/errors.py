@@ -1,0 +1,73 @@
+"""Why a request of a class is refused, and the answer that says so."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from attention.classroom.store import FullError, NotYoursError, StoreError, UnusableError
+from attention.core.messages import message
+from attention.lesson.tasks import UnfitError
+
+__all__ = ["RefusedError", "answer_to", "is_full", "not_read"]
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class RefusedError(Exception):
+    """A request that is refused, with the sentence that says why.
+
+    Where the server is only busy, ``is_away`` has a page send the request again by itself.
+    """
+
+    def __init__(self, status: int, sentence: str, *, is_away: bool = False) -> None:
+        """Keep the status of HTTP and the sentence."""
+        super().__init__(sentence)
+        self.status, self.sentence, self.is_away = status, sentence, is_away
+
+
+def is_full() -> RefusedError:
+    """Return what is raised where a room takes nobody else."""
+    return RefusedError(503, message("This room is full."))
+
+
+def not_read() -> RefusedError:
+    """Return what is raised for a body without sense."""
+    return RefusedError(400, message("The server did not read what was sent."))
+
+
+async def answer_to(request: Request, error: Exception) -> Response:
+    """Answer a request that failed (an exception handler of Starlette's); faults of the server are logged."""
+    refused = _refused(request, error)
+    return JSONResponse({"told": refused.sentence, "isAway": refused.is_away}, refused.status)
+
+
+def _refused(request: Request, error: Exception) -> RefusedError:
+    match error:
+        case RefusedError():
+            return error
+        case HTTPException():
+            status, told = error.status_code, message("There is nothing here.")
+        case UnfitError():
+            status, told = 409, str(error)
+        case NotYoursError():
+            status, told = 403, message("Only whoever has opened the room can do this.")
+        case FullError():
+            status, told = 503, message("There are too many rooms here at the moment: try again later.")
+        case UnusableError():
+            _LOGGER.error("Classes cannot be kept: %s.", error)
+            status, told = 503, message("There can be no class on this server at the moment: its log says why.")
+        case StoreError():
+            _LOGGER.error("The rooms cannot be reached: %s", type(error.__cause__).__name__)
+            status, told = 503, message("The class cannot be reached at the moment: try again in a few seconds.")
+        case _:
+            # Without its message, which may quote what was typed.
+            kind, where = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
+            _LOGGER.error("%.100r failed with %s:\n%s", request.scope["path"].rpartition("/")[2], kind, where)
+            status, told = 500, message("Something went wrong on the server: load the page anew.")
+    is_away = isinstance(error, StoreError) and not isinstance(error, UnusableError)
+    return RefusedError(status, told, is_away=is_away)

@@ -1,0 +1,162 @@
+"""Ten questions on a pupil's own sentence: which ones, what a pupil is told of them, and what a teacher is.
+
+They are the ready questions, of which those come first whose answer depends most on the sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from html import unescape
+from typing import Any
+
+from attention.classroom import asking
+from attention.classroom.own_store import Mark, Taken, Tally
+from attention.core.messages import message
+from attention.lesson.head_context import HeadContext
+from attention.lesson.questions import QUESTIONS, Ready, ready
+from attention.lesson.tables import Columns
+
+__all__ = [
+    "MAX_NICKNAME",
+    "MAX_SENTENCE",
+    "N_QUESTIONS",
+    "judged",
+    "marked",
+    "questions_on",
+    "seen",
+    "summary",
+    "table",
+]
+
+N_QUESTIONS = 10
+# In characters. What thirty pupils type at once is to be read in a few seconds.
+MAX_SENTENCE, MAX_NICKNAME = 200, 24
+# Those that no sentence changes come last.
+_FIRST = ("zero", "longer", "special", "largest", "itself", "even", "sums", "symmetric", "mean", "turned")
+_NEXT = ("shape", "cost", "scaled", "doubled", "after", "negative", "added", "mixed")
+_RANK = {name: place for place, name in enumerate(_FIRST + _NEXT)}
+# What a text has of a sentence: its tokens, and what was measured on it; and how many there are of something.
+_FACT = re.compile(r"<bdi>.*?</bdi>|<b>.*?</b>", re.DOTALL)
+_COUNT = re.compile(r"\d+")
+_TAG = re.compile(r"<[^>]*>")
+_GAP = "…"
+# Wide ones too, which some spreadsheets read like the others.
+_BEGINS_FORMULA = frozenset("=+-@＝＋－＠")
+
+
+def questions_on(scene: HeadContext) -> list[dict[str, Any]]:
+    """Return ten questions on a scene as JSON has them, or as many as there are; always the same ones."""
+    found: dict[str, dict[str, Any]] = {}
+    for question in sorted(QUESTIONS, key=lambda each: _RANK.get(each.name, len(_RANK))):
+        guess = question.make(scene) if len(found) < N_QUESTIONS else None
+        if guess is not None:
+            found[question.name] = {"name": question.name, "seen_at": question.seen_at, **asking.packed(guess)}
+    return [found[each.name] for each in QUESTIONS if each.name in found]
+
+
+def judged(question: Mapping[str, Any], given: int) -> Mark | None:
+    """Return what an answer to a question is worth; None if it is none."""
+    guess, asked = asking.unpacked(question), _known(question["name"])
+    answered = asking.given(guess, [given])
+    if answered is None:
+        return None
+    if answered.verdict == "right":
+        return Mark(asked.name, given, is_right=True)
+    answer = "" if asked.names_words else guess.answers[given]
+    return Mark(asked.name, given, is_right=False, answer=answer, thought=_without_facts(guess.whys[given]))
+
+
+def seen(question: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a pupil is shown of a question before it is answered; nothing of what is true."""
+    guess = asking.unpacked(question)
+    return {
+        "title": _known(question["name"]).title,
+        "question": guess.question,
+        "label": guess.label,
+        "answers": list(guess.answers),
+    }
+
+
+def marked(question: Mapping[str, Any], given: int) -> dict[str, Any]:
+    """Return what a pupil is told once it is answered: which answer is right, and why; and of a wrong one, why not."""
+    guess = asking.unpacked(question)
+    why = guess.whys[given] if given not in guess.right else ""
+    return {"given": given, "right": sorted(guess.right), "reason": guess.reason, "why": why}
+
+
+def summary(tallies: Iterable[Tally]) -> list[dict[str, Any]]:
+    """Return, of each question that was answered, how often that was right, and the wrong answer that most gave."""
+    found: dict[str, list[Tally]] = defaultdict(list)
+    for each in tallies:
+        found[each.question].append(each)
+    return [_of_one(question, found[question.name]) for question in QUESTIONS if question.name in found]
+
+
+def _of_one(question: Ready, tallies: Sequence[Tally]) -> dict[str, Any]:
+    wrong: dict[str, list[Tally]] = defaultdict(list)
+    for each in tallies:
+        if not each.is_right:
+            # How many tokens a sentence has makes no other thought of it.
+            wrong[_COUNT.sub(_GAP, each.thought)].append(each)
+    counts = [_count(each) for each in wrong.values()]
+    most = max(counts, default=0)
+    # Of several that are as common, none is the commonest.
+    commonest = [each for each, count in zip(wrong.items(), counts, strict=True) if count == most]
+    return {
+        "title": question.title,
+        "answered": _count(tallies),
+        "right": _count([each for each in tallies if each.is_right]),
+        "wrong": _told(*commonest[0]) if len(commonest) == 1 else None,
+    }
+
+
+def _told(thought: str, tallies: Sequence[Tally]) -> dict[str, Any]:
+    """Return a wrong answer, in words if all gave it in the same ones, and why one may think so."""
+    answers, thoughts = {each.answer for each in tallies}, {each.thought for each in tallies}
+    return {
+        "answer": answers.pop() if len(answers) == 1 else "",
+        "why": thoughts.pop() if len(thoughts) == 1 else thought,
+        "count": _count(tallies),
+    }
+
+
+def _count(tallies: Iterable[Tally]) -> int:
+    return sum(each.count for each in tallies)
+
+
+def table(taken: Sequence[Taken], *, has_nicknames: bool) -> Columns:
+    """Return a row for each pupil: a nickname or a number, each question as 1, 0 or not answered, and how many right.
+
+    The questions are those that anybody was asked.
+    """
+    asked = [question for question in QUESTIONS if any(question.name in each.questions for each in taken)]
+    names = [_as_text(each.nickname) if has_nicknames else str(number) for number, each in enumerate(taken, 1)]
+    columns = {message("pupil"): names}
+    for question in asked:
+        marks = [each.is_right.get(question.name) for each in taken]
+        columns[question.title] = ["" if mark is None else str(int(mark)) for mark in marks]
+    columns[message("right answers")] = [str(sum(each.is_right.values())) for each in taken]
+    columns[message("questions")] = [str(len(each.questions)) for each in taken]
+    return columns
+
+
+def _as_text(typed: str) -> str:
+    """Return what was typed so that no spreadsheet takes it for a formula or a number."""
+    return f"'{typed}" if typed[:1] in _BEGINS_FORMULA or typed[:1].isdigit() else typed
+
+
+def _known(name: str) -> Ready:
+    found = ready(name)
+    # A newer version of the server may have dropped a question that an older one has asked.
+    return found or Ready(name, name, lambda _: None)
+
+
+def _without_facts(told: str) -> str:
+    """Return a text without what it has of a sentence, and without its marks.
+
+    >>> _without_facts("<p>The weight of <strong><bdi>cat</bdi></strong> is <b>0.35</b>.</p>")
+    'The weight of … is ….'
+    """
+    return unescape(_TAG.sub("", _FACT.sub(_GAP, told))).strip()

@@ -1,0 +1,270 @@
+"""What is kept of ten questions on sentences of the pupils' own: the round, each pupil's paper, and what was answered.
+
+It belongs to a room, and goes with it. Each function has the store that keeps the room as its first argument, and
+raises what the store raises.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import sqlalchemy as sql
+from sqlalchemy import Column, Float, Integer, LargeBinary, String, Table, Text
+
+from attention.classroom.store import SCHEMA, Store
+
+__all__ = [
+    "MAX_PAPERS",
+    "Begun",
+    "Mark",
+    "Paper",
+    "Round",
+    "Taken",
+    "Tally",
+    "begin",
+    "finish",
+    "mark",
+    "paper",
+    "progress",
+    "round_of",
+    "start",
+    "taken",
+    "tallies",
+]
+
+# So many pupils of a room answer at most.
+MAX_PAPERS = 1_500
+
+Begun = Literal["begun", "over", "answered", "full"]
+
+_ROUNDS = Table(
+    "own_rounds",
+    SCHEMA,
+    Column("code", String(6), primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("link", Text, nullable=False),
+    Column("asks_nickname", Integer, nullable=False),
+    Column("is_open", Integer, nullable=False),
+)
+_PAPERS = Table(
+    "own_papers",
+    SCHEMA,
+    Column("code", String(6), primary_key=True),
+    Column("pupil", String(64), primary_key=True),
+    Column("nickname", Text, nullable=False),
+    # The names of the questions, with spaces between them, and all that there is to them: packed JSON.
+    Column("names", Text, nullable=False),
+    Column("packed", LargeBinary, nullable=False),
+    Column("at", Float, nullable=False),
+)
+_MARKS = Table(
+    "own_marks",
+    SCHEMA,
+    Column("code", String(6), primary_key=True),
+    Column("pupil", String(64), primary_key=True),
+    Column("question", String(40), primary_key=True),
+    Column("given", Integer, nullable=False),
+    Column("is_right", Integer, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("thought", Text, nullable=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Ten questions for a class: the link of the model and its head, and whether they may still be answered."""
+
+    number: int
+    link: str
+    asks_nickname: bool
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A pupil's questions, all that is known of their sentence, and which answer was given to which of them."""
+
+    data: Mapping[str, Any] = field(repr=False)
+    given: Mapping[str, int] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An answer to one of the questions, and what it is worth.
+
+    ``answer`` is the one that was given, in words, unless these are the pupil's own; ``thought`` is why one may think
+    so, without the words and the numbers of the sentence; both are empty where the answer is right.
+    """
+
+    question: str
+    given: int
+    is_right: bool
+    answer: str = ""
+    thought: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often a question was answered in one way: rightly, or with a wrong answer, for which there is a reason."""
+
+    question: str
+    is_right: bool
+    thought: str
+    answer: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one pupil did: a nickname, if it was asked for, the names of the questions, and which were right."""
+
+    nickname: str
+    questions: tuple[str, ...]
+    is_right: Mapping[str, bool]
+
+
+# ------------------------------------------------------------------------------------- for the teacher
+
+
+def start(store: Store, code: str, key: str, link: str, asks_nickname: bool) -> None:
+    """Begin a round; the answers of the one before are deleted."""
+    with store.writing() as connection:
+        store.own(connection, code, key)
+        before = connection.execute(_of(_ROUNDS, code)).one_or_none()
+        for table in (_PAPERS, _MARKS):
+            connection.execute(sql.delete(table).where(table.c.code == code))
+        number = 1 if before is None else before.number + 1
+        values = {"number": number, "link": link, "asks_nickname": int(asks_nickname), "is_open": 1}
+        connection.execute(store.upsert(_ROUNDS, {"code": code}, values))
+        store.notify(connection, code)
+
+
+def finish(store: Store, code: str, key: str) -> None:
+    """End a round: nothing is answered from then on, and what was is kept."""
+    with store.writing() as connection:
+        store.own(connection, code, key)
+        connection.execute(sql.update(_ROUNDS).where(_ROUNDS.c.code == code).values(is_open=0))
+        store.notify(connection, code)
+
+
+def progress(store: Store, code: str) -> tuple[int, int]:
+    """Return how many pupils have begun, and how many of them have answered everything."""
+    answered = _answered(code)
+    counted = (
+        sql.select(_PAPERS.c.names, sql.func.coalesce(answered.c.n, 0).label("n"))
+        .outerjoin(answered, answered.c.pupil == _PAPERS.c.pupil)
+        .where(_PAPERS.c.code == code)
+    )
+    with store.reading() as connection:
+        rows = connection.execute(counted).all()
+    return len(rows), sum(row.n == len(row.names.split()) for row in rows)
+
+
+def tallies(store: Store, code: str) -> list[Tally]:
+    """Return how often each question was answered in each way."""
+    columns = (_MARKS.c.question, _MARKS.c.is_right, _MARKS.c.thought, _MARKS.c.answer)
+    counted = sql.select(*columns, sql.func.count().label("n")).where(_MARKS.c.code == code).group_by(*columns)
+    with store.reading() as connection:
+        rows = connection.execute(counted).all()
+    return [Tally(row.question, bool(row.is_right), row.thought, row.answer, row.n) for row in rows]
+
+
+def taken(store: Store, code: str) -> list[Taken]:
+    """Return what each pupil did, in the order in which they began."""
+    papers = _of(_PAPERS, code).order_by(_PAPERS.c.at, _PAPERS.c.pupil)
+    with store.reading() as connection:
+        rows, marks = connection.execute(papers).all(), connection.execute(_of(_MARKS, code)).all()
+    is_right: dict[str, dict[str, bool]] = defaultdict(dict)
+    for each in marks:
+        is_right[each.pupil][each.question] = bool(each.is_right)
+    return [Taken(row.nickname, tuple(row.names.split()), is_right[row.pupil]) for row in rows]
+
+
+# ------------------------------------------------------------------------------------- for pupils
+
+
+def round_of(store: Store, code: str) -> Round | None:
+    """Return the last round of a room; None if there was none."""
+    with store.reading() as connection:
+        row = connection.execute(_of(_ROUNDS, code)).one_or_none()
+    return None if row is None else Round(row.number, row.link, bool(row.asks_nickname), bool(row.is_open))
+
+
+def begin(store: Store, code: str, number: int, pupil: str, nickname: str, data: Mapping[str, Any]) -> Begun:
+    """Keep a pupil's paper, in place of one on another sentence of which nothing has been answered."""
+    values = {
+        "nickname": nickname,
+        "names": " ".join(each["name"] for each in data["questions"]),
+        "packed": zlib.compress(json.dumps(data, ensure_ascii=True).encode()),
+        "at": time.time(),
+    }
+    with store.writing() as connection:
+        if not _is_open(store, connection, code, number):
+            return "over"
+        mine = {"code": code, "pupil": pupil}
+        if connection.execute(_of(_MARKS, code, pupil).limit(1)).first() is not None:
+            return "answered"
+        if connection.execute(_of(_PAPERS, code, pupil)).first() is None and _n_papers(connection, code) >= MAX_PAPERS:
+            return "full"
+        connection.execute(store.upsert(_PAPERS, mine, values))
+    return "begun"
+
+
+def paper(store: Store, code: str, pupil: str) -> Paper | None:
+    """Return a pupil's paper; None if there is none."""
+    with store.reading() as connection:
+        row = connection.execute(_of(_PAPERS, code, pupil)).one_or_none()
+        marks = () if row is None else connection.execute(_of(_MARKS, code, pupil)).all()
+    return None if row is None else Paper(_unpacked(row.packed), {each.question: each.given for each in marks})
+
+
+def mark(store: Store, code: str, number: int, pupil: str, given: Mark) -> int | None:
+    """Keep an answer, unless there is one; return the one that counts, or None if none is taken any more."""
+    values = asdict(given) | {"is_right": int(given.is_right)}
+    with store.writing() as connection:
+        if not _is_open(store, connection, code, number):
+            return None
+        if connection.execute(_of(_PAPERS, code, pupil)).first() is None:
+            return None
+        connection.execute(store.insert_once(_MARKS, {"code": code, "pupil": pupil, **values}))
+        kept = connection.execute(_of(_MARKS, code, pupil).where(_MARKS.c.question == given.question)).one()
+    return int(kept.given)
+
+
+# ------------------------------------------------------------------------------------------------
+
+
+def _of(found: Table, code: str, pupil: str | None = None) -> Any:
+    """Select what there is of a room, or of one pupil in it."""
+    selected = sql.select(found).where(found.c.code == code)
+    return selected if pupil is None else selected.where(found.c.pupil == pupil)
+
+
+def _answered(code: str) -> Any:
+    """Select how much each pupil has answered."""
+    counted = sql.select(_MARKS.c.pupil, sql.func.count().label("n")).where(_MARKS.c.code == code)
+    return counted.group_by(_MARKS.c.pupil).subquery()
+
+
+def _n_papers(connection: sql.Connection, code: str) -> int:
+    counted = sql.select(sql.func.count()).select_from(_PAPERS).where(_PAPERS.c.code == code)
+    return int(connection.execute(counted).scalar_one())
+
+
+def _is_open(store: Store, connection: sql.Connection, code: str, number: int) -> bool:
+    """Tell whether a round may be answered; nobody ends it until the transaction is done."""
+    if store.held(connection, code) is None:
+        return False
+    row = connection.execute(_of(_ROUNDS, code)).one_or_none()
+    return row is not None and bool(row.is_open) and row.number == number
+
+
+def _unpacked(packed: bytes) -> Mapping[str, Any]:
+    data: Mapping[str, Any] = json.loads(zlib.decompress(packed))
+    return data

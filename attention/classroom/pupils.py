@@ -1,0 +1,137 @@
+"""What pupils and screens on walls ask of a room."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import segno
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from attention.answer.hosts import asked_host
+from attention.classroom import asking
+from attention.classroom.errors import RefusedError, is_full
+from attention.classroom.hall import Act, Hall, by_anybody, by_pupil
+from attention.classroom.requests import address_of_room, is_teacher, keep_pupil, seat_of
+from attention.classroom.room_limits import check
+from attention.classroom.store import Sent, Store
+from attention.core.messages import message
+
+__all__ = ["routes"]
+
+Json = Mapping[str, Any]
+
+
+def routes(hall: Hall) -> list[Route]:
+    """Return what pupils ask for, and all who know a room's code."""
+    anybody, pupil = partial(by_anybody, hall), partial(by_pupil, hall)
+    return [
+        Route("/join", anybody(_join), methods=["POST"]),
+        Route("/screen", anybody(_hang_up)),
+        Route("/code.svg", anybody(_picture_of_code)),
+        Route("/task", anybody(_task)),
+        Route("/events", pupil(_follow)),
+        Route("/answer", pupil(_answer), methods=["POST"]),
+        Route("/hand-in", pupil(_hand_in), methods=["POST"]),
+        Route("/own/begin", pupil(_begin_own), methods=["POST"]),
+        Route("/own/answer", pupil(_answer_own), methods=["POST"]),
+    ]
+
+
+async def _join(act: Act) -> Response:
+    """Let a screen in: its browser gets a key of its own, if it has none."""
+    _check_screens(act)
+    key = seat_of(act.request, act.room) or await act.hall.entry.seat(act.request, act.room)
+    response = JSONResponse({"code": act.room.code})
+    keep_pupil(response, act.request, act.room.code, key)
+    return response
+
+
+async def _follow(act: Act) -> Response:
+    """Send a pupil what the room shows, for as long as somebody looks."""
+    _check_screens(act)
+    code = act.room.code
+    async with act.hall.screens.ready(code) as live:
+        own = {
+            "mine": await _own_answer(act),
+            "handed": await act.hall.tasks.own(code, act.who),
+            "paper": await act.hall.own.paper(code, act.who),
+        }
+        return await act.stream(live, live.screens, own, act.who)
+
+
+async def _hang_up(act: Act) -> Response:
+    """Send the same to a screen on the wall, which is nobody."""
+    is_own = is_teacher(act.request, act.room)
+    if not is_own and len(act.hall.screens.of(act.room.code).walls) >= act.hall.limits.walls:
+        raise is_full()
+    async with act.hall.screens.ready(act.room.code) as live:
+        return await act.stream(live, live.walls, {}, "teacher" if is_own else act.request.state.caller.seat)
+
+
+async def _answer(act: Act) -> Json:
+    """Take an answer, which can be changed until the answers are revealed."""
+    room, limits = act.room, act.hall.limits
+    check(limits.answers, act.who)
+    check(limits.answers_of_room, room.code)
+    if room.question is None or act.said.get("number") != room.number:
+        raise RefusedError(409, message("This question is over."))
+    answered = asking.given(asking.unpacked(room.question), act.said.get("given"))
+    if answered is None:
+        raise RefusedError(400, message("This is no answer to the question."))
+    if not await act.hall.database.take(Sent(room.code, room.number, act.who, answered)):
+        raise RefusedError(409, message("The answers have been revealed already."))
+    act.hall.desks.note(room.code)
+    return {"number": room.number, "given": list(answered.given)}
+
+
+async def _task(act: Act) -> Json:
+    """Tell a pupil who looks around in the app what there is to do, and what was handed in."""
+    own = await act.hall.tasks.own(act.room.code, seat_of(act.request, act.room))
+    asks = act.room.question is not None and not act.room.is_revealed
+    return {"task": await act.hall.tasks.shown(act.room.code), "handed": own, "asks": asks}
+
+
+async def _hand_in(act: Act) -> Json:
+    """Judge the link of a view; the best that a pupil hands in counts."""
+    number, link, host = act.said.get("number"), act.said.get("link"), asked_host(act.request.headers)
+    verdict = await act.hall.tasks.hand_in(act.room.code, number, act.who, link, host)
+    act.hall.desks.note(act.room.code)
+    return verdict
+
+
+async def _begin_own(act: Act) -> Json:
+    """Ask ten questions on a pupil's own sentence."""
+    told = await act.hall.own.begin(act.room, act.who, act.said)
+    act.hall.desks.note(act.room.code)
+    return told
+
+
+async def _answer_own(act: Act) -> Json:
+    """Mark an answer to one of them."""
+    told = await act.hall.own.answer(act.room, act.who, act.said)
+    act.hall.desks.note(act.room.code)
+    return told
+
+
+async def _picture_of_code(act: Act) -> Response:
+    """Return the address of the room as a QR code."""
+    written = io.BytesIO()
+    made = segno.make(address_of_room(act.request, act.room.code), error="m")
+    made.save(written, kind="svg", scale=8, border=2, light="#ffffff")
+    return Response(written.getvalue(), media_type="image/svg+xml")
+
+
+def _check_screens(act: Act) -> None:
+    if len(act.hall.screens.of(act.room.code).screens) >= act.hall.limits.screens:
+        raise is_full()
+
+
+async def _own_answer(act: Act) -> object:
+    if act.room.question is None:
+        return None
+    answered = await act.hall.database(Store.own_answer, act.room.code, act.room.number, act.who)
+    return None if answered is None else {"number": act.room.number, "given": list(answered.given)}

@@ -1,0 +1,154 @@
+"""What a request of a class says: where it comes from, whose room it means, and what it sends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from attention.answer.hosts import address_for_others, asked_host, base_path, is_known, named_hosts
+from attention.classroom.codes import fits, is_seat, read_code
+from attention.classroom.errors import RefusedError, not_read
+from attention.classroom.store import NotYoursError, Room
+from attention.core.messages import message
+
+__all__ = [
+    "BROWSER",
+    "address_of_client",
+    "address_of_room",
+    "body_of",
+    "check_origin",
+    "followed",
+    "forget_teacher",
+    "is_member",
+    "is_teacher",
+    "joined_at",
+    "keep",
+    "keep_pupil",
+    "keep_teacher",
+    "key_of_teacher",
+    "seat_of",
+    "taught",
+]
+
+_PUPIL, _TEACHER, _HERE = "attention_pupil", "attention_class", "attention_class_here"
+# Tells browsers behind one address apart: a random key, of which nothing is kept.
+BROWSER = "attention_browser"
+_A_DAY = 24 * 60 * 60
+
+
+# ------------------------------------------------------------------------------------- where it comes from
+
+
+def address_of_client(request: Request) -> str:
+    """Return the address of the machine that asks."""
+    return request.client.host if request.client else ""
+
+
+def joined_at(request: Request) -> str:
+    """Return the address at which others type the code of a room."""
+    host = asked_host(request.headers)
+    if not host:
+        raise RefusedError(400, message("The request names no host, so that nobody could find the room."))
+    return f"{address_for_others(request.scope['scheme'], host)}{_base()}room"
+
+
+def address_of_room(request: Request, code: str) -> str:
+    """Return the address at which others find a room."""
+    return f"{joined_at(request)}?code={code}"
+
+
+def check_origin(request: Request) -> None:
+    """Refuse what the page of somebody else's has a browser send."""
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
+    is_ours = origin is None or is_known(origin, asked_host(request.headers), named_hosts())
+    if not is_ours or site not in ("same-origin", "none"):
+        raise RefusedError(403, message("This was sent by a page of another site."))
+
+
+# ------------------------------------------------------------------------------------- whose room it means
+
+
+def taught(request: Request) -> tuple[str | None, str]:
+    """Return the room that this browser has opened, and its key."""
+    code, _, key = request.cookies.get(_TEACHER, "").partition(".")
+    return read_code(code), key
+
+
+def followed(request: Request) -> tuple[str | None, str]:
+    """Return the room that this browser follows, and its key."""
+    code, _, key = request.cookies.get(_PUPIL, "").partition(".")
+    return read_code(code), key
+
+
+def is_teacher(request: Request, room: Room) -> bool:
+    """Tell whether this browser has opened a room."""
+    code, key = taught(request)
+    return code == room.code and fits(key, room.kept)
+
+
+def key_of_teacher(request: Request, room: Room) -> str:
+    """Return the key of the room, which this browser must have opened."""
+    if not is_teacher(request, room):
+        raise NotYoursError
+    return taught(request)[1]
+
+
+def seat_of(request: Request, room: Room) -> str | None:
+    """Return the key of this browser in a room; None if it has not joined."""
+    code, key = followed(request)
+    return key if code == room.code and is_seat(key, room.kept) else None
+
+
+def is_member(request: Request, room: Room) -> bool:
+    """Tell whether this browser has been let into a room before, or has opened it."""
+    return is_teacher(request, room) or seat_of(request, room) is not None
+
+
+def keep_teacher(response: Response, request: Request, code: str, key: str) -> None:
+    """Have the browser keep the key of the room that it has opened."""
+    keep(response, request, _TEACHER, f"{code}.{key}")
+    keep(response, request, _HERE, "teaches", is_secret=False)
+
+
+def keep_pupil(response: Response, request: Request, code: str, key: str) -> None:
+    """Have the browser keep its key in the room that it follows."""
+    keep(response, request, _PUPIL, f"{code}.{key}")
+    keep(response, request, _HERE, "follows", is_secret=False)
+
+
+def forget_teacher(response: Response) -> None:
+    """Have the browser forget the room that it has opened."""
+    response.delete_cookie(_TEACHER, path=_base())
+
+
+def keep(response: Response, request: Request, name: str, value: str, *, is_secret: bool = True) -> None:
+    """Have the browser keep something for a day; what is no secret, the scripts of the app's pages may read."""
+    is_safe = request.scope["scheme"] == "https"
+    response.set_cookie(name, value, max_age=_A_DAY, path=_base(), secure=is_safe, httponly=is_secret, samesite="lax")
+
+
+def _base() -> str:
+    return f"/{base_path()}/".replace("//", "/")
+
+
+# ------------------------------------------------------------------------------------- what it sends
+
+
+async def body_of(request: Request, most: int) -> Mapping[str, Any]:
+    """Return what a browser has sent, a JSON object of so many bytes at most."""
+    found = bytearray()
+    async for part in request.stream():
+        found += part
+        if len(found) > most:
+            raise RefusedError(413, message("This is too long to be shown to a class: shorten the text."))
+    try:
+        said = json.loads(found or b"{}")
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise not_read()
+    return said

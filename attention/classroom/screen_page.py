@@ -1,0 +1,95 @@
+"""The page of a screen that follows a class: light, and without Streamlit."""
+
+from __future__ import annotations
+
+import json
+import string
+
+from attention.answer.files import ROOMS, address_of
+from attention.classroom.codes import ALPHABET, read_code
+from attention.core.messages import language, message
+from attention.page.page_file import plain, theme_css
+
+__all__ = ["page", "policy"]
+
+
+def policy(framed_by: str) -> str:
+    """Return what the page may load: what lies beside it, and nothing else."""
+    return (
+        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; "
+        f"img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; frame-ancestors {framed_by}"
+    )
+
+
+def _no_code() -> str:
+    """Say what a code looks like."""
+    without = ", ".join(letter for letter in string.ascii_uppercase if letter not in ALPHABET)
+    return message("This is no code of a room. A code has six letters, and none of these: {without}.", without=without)
+
+
+def page(typed: str, *, wall: str = "") -> str:
+    """Return the page for the code that an address has; without one, it asks for it.
+
+    For the wall of the room, where nobody presses anything, ``wall`` is the address at which others join.
+    """
+    code = read_code(typed)
+    told = _no_code() if typed and code is None else ""
+    given = json.dumps({"code": code or "", "folder": ROOMS, "told": told, "isScreen": bool(wall)}).replace(
+        "<", r"\u003c"
+    )
+    script, styles = address_of("room"), address_of("room_page")
+    title = plain(message("Class · attention step by step"))
+    alone = plain(message("Open it myself"))
+    where = f'<span id="where">{plain(wall)}</span> ' if wall else ""
+    held = plain(message("when the answers are shown"))
+    question = plain(message("Question"))
+    task = plain(message("Find it"))
+    own = plain(message("Ten questions"))
+    heading = plain(message("Join a class"))
+    label = plain(message("The code that your teacher shows: six letters"))
+    join = plain(message("Join"))
+    no_script = plain(message("The pictures are drawn by a script, and scripts are switched off."))
+    return f"""<!doctype html>
+<html lang="{plain(language().name)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>{theme_css()}</style>
+<link rel="stylesheet" href="{styles}">
+</head>
+<body>
+<main>
+<div id="class" hidden>
+<header>
+{where}<span class="code">{plain(code or "")}</span> <span id="page"></span> <span id="state" role="status"></span>
+<span id="way"><a id="alone" role="link" aria-disabled="true">{alone}</a>
+<span id="held" hidden>{held}</span></span>
+</header>
+<section id="question" aria-label="{question}" hidden></section>
+<section id="task" aria-label="{task}" hidden></section>
+<section id="own" aria-label="{own}" hidden></section>
+<h1 id="title"></h1>
+<p id="caption"></p>
+<div id="view"></div>
+</div>
+<div id="entry"{" hidden" if code else ""}>
+<h1>{heading}</h1>
+<p id="told" role="status">{plain(told)}</p>
+<form action="./room">
+<div><label for="code">{label}</label>
+<input id="code" name="code" maxlength="12" autocomplete="off" autocapitalize="characters" spellcheck="false"
+required></div>
+<button>{join}</button>
+</form>
+</div>
+<noscript>{no_script}</noscript>
+</main>
+<script type="application/json" id="given">{given}</script>
+<script type="module" src="{script}"></script>
+</body>
+</html>
+"""

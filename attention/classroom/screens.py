@@ -1,0 +1,199 @@
+"""What all screens of a room are sent: a teacher's view is drawn once, and the same drawing goes to each of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from attention.classroom import asking
+from attention.classroom.database import Database
+from attention.classroom.drawing import Seen, Shown, show
+from attention.classroom.followers import Followers, Written, event
+from attention.classroom.gathered import Gathered
+from attention.classroom.own_questions import OnTheirOwn
+from attention.classroom.set_tasks import RoomTasks
+from attention.classroom.store import Present, Room, Store
+from attention.core.messages import message
+
+__all__ = ["Live", "Screens", "pointable"]
+
+_LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Live:
+    """A room that is followed on this copy of the server."""
+
+    code: str
+    screens: Followers = field(default_factory=Followers)
+    walls: Followers = field(default_factory=Followers)
+    desks: Followers = field(default_factory=Followers)
+    shown: Shown | None = None
+    # What the teacher points at, as the screens were told, and in which view; None for nothing.
+    pointed: Mapping[str, Any] | None = None
+    # The question of whose answers the pupils were last told what they are worth.
+    judged: int | None = None
+    # Whether there is something that the teacher has not been told, and who was there when it was last said.
+    is_new: bool = True
+    said: tuple[Present | None, float] = (None, 0.0)
+    # How many answers were taken here, and of how many of them the other copies know.
+    n_taken: int = 0
+    n_told: int = 0
+    # Whether another copy has changed something, and who sees to that; whether the database is out of reach.
+    is_stale: bool = False
+    catching_up: asyncio.Task[None] | None = None
+    is_lost: bool = False
+    # How many are about to follow, and wait until there is something to be seen.
+    n_coming: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody follows, or is about to."""
+        return not self.n_coming and not any(map(len, self.all))
+
+    @property
+    def all(self) -> tuple[Followers, ...]:
+        """All screens, the teacher's own page among them."""
+        return self.screens, self.walls, self.desks
+
+    def point(self, point: Mapping[str, Any] | None) -> None:
+        """Tell the screens what the teacher points at."""
+        self.pointed = point
+        for each in (self.screens, self.walls):
+            each.send("point", point)
+
+    def say_trouble(self, *, is_lost: bool) -> None:
+        """Tell everybody that the database is out of reach, or that it is back."""
+        if self.is_lost == is_lost:
+            return
+        self.is_lost = is_lost
+        told = message("The class's memory is out of reach: what you see stays, and it goes on by itself.")
+        for each in self.all:
+            each.send("trouble", {"told": told} if is_lost else None)
+
+
+class Screens:
+    """The rooms that are followed on this copy of the server."""
+
+    def __init__(self, database: Database, tasks: RoomTasks, own: OnTheirOwn) -> None:
+        """Begin with none."""
+        self._database, self._tasks, self._own = database, tasks, own
+        self.live: dict[str, Live] = {}
+        # Of many who ask at once, one refreshes for all: those who come meanwhile wait for the next time.
+        self._refreshing: dict[str, Gathered[None, None]] = {}
+
+    def of(self, code: str) -> Live:
+        """Return a room as it is followed here."""
+        return self.live.setdefault(code, Live(code))
+
+    def forget(self, live: Live) -> None:
+        """Forget a room that nobody follows here."""
+        self.live.pop(live.code, None)
+        self._refreshing.pop(live.code, None)
+
+    def let_go(self) -> None:
+        """Let all screens go."""
+        for live in self.live.values():
+            for each in live.all:
+                each.let_go()
+
+    @asynccontextmanager
+    async def ready(self, code: str) -> AsyncIterator[Live]:
+        """Lend a room to whoever is about to follow it, with all that there is to be seen; it is not forgotten."""
+        live = self.of(code)
+        live.n_coming += 1
+        try:
+            await self.refresh(code)
+            yield live
+        finally:
+            live.n_coming -= 1
+
+    async def refresh(self, code: str) -> None:
+        """Send all screens of a room what they have not been sent of what it shows now."""
+        live = self.live.get(code)
+        if live is not None:
+            new: Gathered[None, None] = Gathered(partial(self._refresh, live))
+            await self._refreshing.setdefault(code, new)(None)
+
+    async def _refresh(self, live: Live, asked: Sequence[None]) -> Sequence[None]:
+        room = await self._database(Store.room, live.code)
+        if room is None:
+            told = message("The class is over.")
+            for each in live.all:
+                each.send("over", {"told": told})
+            return asked
+        await self._show(live, room)
+        question, task = await self._question(room), await self._tasks.shown(room.code)
+        for each in live.all:
+            each.send("question", question)
+            each.send("task", task)
+        await self._judge(live, room)
+        invitation = await self._own.invitation(room.code)
+        for each in (live.screens, live.walls):
+            each.send("own", invitation)
+        live.is_new = True
+        live.say_trouble(is_lost=False)
+        return asked
+
+    async def _show(self, live: Live, room: Room) -> None:
+        shown = Shown(room.page, room.link, _seen(room))
+        if shown != live.shown:
+            drawn = await run_in_threadpool(_drawn, shown)
+            for each in (live.screens, live.walls):
+                each.send_written("view", drawn)
+            live.shown = shown
+        if live.pointed is not None and live.pointed["view"] != pointable(room):
+            live.point(None)
+
+    async def _judge(self, live: Live, room: Room) -> None:
+        """Tell each pupil what the own answer was worth, once the answers are revealed; none is taken after that."""
+        if not room.is_revealed or live.judged == room.number:
+            return
+        answers = await self._database(Store.own_answers, room.code, room.number)
+        told = {pupil: {"number": room.number, "told": words} for pupil, words in asking.worth(answers).items()}
+        live.screens.send_each("verdict", told)
+        live.judged = room.number
+
+    async def _question(self, room: Room) -> Mapping[str, Any] | None:
+        if room.question is None:
+            return None
+        guess = asking.unpacked(room.question)
+        told = None
+        if room.is_revealed:
+            told = asking.told(guess, await self._database(Store.answers, room.code, room.number))
+        return {"number": room.number, **asking.seen(guess), "told": told}
+
+
+def pointable(room: Room) -> str | None:
+    """Return the mark of the view in which a teacher can point at something; None while that might tell an answer."""
+    is_asked = room.question is not None and not room.is_revealed
+    return None if is_asked else Shown(room.page, room.link).mark
+
+
+def _seen(room: Room) -> Seen:
+    """Return how much of its view a room shows now."""
+    if room.question is None:
+        return "as it is"
+    meanwhile = asking.meanwhile(room.question)
+    if not room.is_revealed:
+        return meanwhile
+    return "opened" if meanwhile == "closed" else "as it is"
+
+
+def _drawn(shown: Shown) -> Written:
+    """Draw what a room shows, as it is sent; where that fails, say so."""
+    try:
+        return event("view", show(shown))
+    except Exception as error:
+        # Without its message, which may quote what was typed.
+        _LOGGER.error("%s cannot be drawn for a room: %s", shown.page, type(error).__name__)
+        told = message("This view cannot be shown here: the teacher goes on with another one.")
+        nothing = {"page": "", "title": "", "caption": "", "html": f"<p>{told}</p>", "pictures": [], "modules": {}}
+        return event("view", nothing)

@@ -1,0 +1,132 @@
+"""The tasks of the rooms of this server: set by a teacher, handed in by pupils, judged one at a time in each room."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.concurrency import run_in_threadpool
+
+from attention.classroom import finds
+from attention.classroom.database import Database
+from attention.classroom.errors import RefusedError
+from attention.classroom.finds import Find, SetTask, Tally
+from attention.classroom.queues import BusyError, Queues
+from attention.classroom.room_limits import Limits, check
+from attention.classroom.submission import judge, place_of, view_of
+from attention.core.messages import message
+from attention.figures.format import number
+from attention.lesson.tasks import ModelHead, Task, UnfitError, headline, task_of
+
+__all__ = ["RoomTasks"]
+
+# For so many rooms at a time links are judged: threads are shared.
+_AT_ONCE = 2
+
+
+class RoomTasks:
+    """The tasks of this server's rooms."""
+
+    def __init__(self, database: Database, limits: Limits) -> None:
+        """Begin with nobody waiting."""
+        self._database, self._limits = database, limits
+        self._queues = Queues(_AT_ONCE, limits.waiting_hand_ins)
+
+    @staticmethod
+    async def chosen(name: object, page: str, link: str) -> Mapping[str, Any]:
+        """Return a task as it is kept; one about a head is about the one that the room shows.
+
+        Raises:
+            UnfitError: there is no such task, or nothing that it could be about.
+        """
+        task = task_of(name) if isinstance(name, str) else None
+        if task is None:
+            raise UnfitError(message("There is no such task."))
+        given = await run_in_threadpool(place_of, page, link) if task.is_given else None
+        return {"name": task.name, "given": None if given is None else asdict(given)}
+
+    async def hand_in(self, code: str, number: object, pupil: str, typed: object, host: str) -> Mapping[str, Any]:
+        """Judge a link, and keep it if it is the pupil's best; return the verdict on it, and on the best.
+
+        Raises:
+            UnfitError: the task is over, or can say nothing about the link.
+            RefusedError: there were too many links, or too many wait for a verdict.
+        """
+        told = message("That was too quick: look at it once more, and hand in again then.")
+        check(self._limits.hand_ins, pupil, told)
+        check(self._limits.hand_ins_of_room, code, _busy())
+        current = await self._database(finds.task, code)
+        known = None if current is None or current.number != number else _task(current)
+        if current is None or known is None or current.is_revealed:
+            raise _over()
+        if not isinstance(typed, str):
+            raise UnfitError(message("There is no link."))
+        view = await run_in_threadpool(view_of, typed, host)
+        try:
+            async with self._queues.turn(code):
+                find = await run_in_threadpool(judge, *known, view)
+        except BusyError as error:
+            raise RefusedError(429, _busy()) from error
+        if not await self._database(finds.hand_in, code, current.number, pupil, find):
+            raise _over()
+        best = await self._database(finds.own_find, code, current.number, pupil)
+        return {"number": current.number, "verdict": _seen(find), "best": _seen(best or find)}
+
+    async def shown(self, code: str) -> Mapping[str, Any] | None:
+        """Return what everybody is shown of the task of a room: after the reveal, the best solutions too."""
+        current = await self._database(finds.task, code)
+        known = None if current is None else _task(current)
+        if current is None or known is None:
+            return None
+        task, given = known
+        return {
+            "number": current.number,
+            "title": task.title,
+            "rule": task.rule(given),
+            "start": f"./{task.page}?{urlencode(task.start(given))}",
+            "told": _told(await self._database(finds.tally, code, current.number)) if current.is_revealed else None,
+        }
+
+    async def own(self, code: str, pupil: str | None) -> Mapping[str, Any] | None:
+        """Return a pupil's best link until now; None if there is none."""
+        current = None if pupil is None else await self._database(finds.task, code)
+        found = None if current is None else await self._database(finds.own_find, code, current.number, pupil)
+        return None if current is None or found is None else {"number": current.number, "best": _seen(found)}
+
+    async def tally(self, code: str) -> Mapping[str, Any] | None:
+        """Return what the teacher is told of the task while it goes on."""
+        current = await self._database(finds.task, code)
+        return None if current is None else _told(await self._database(finds.tally, code, current.number))
+
+
+def _busy() -> str:
+    return message("Many hand in at this moment: try again in a few seconds.")
+
+
+def _over() -> UnfitError:
+    return UnfitError(message("This task is over."))
+
+
+def _task(current: SetTask) -> tuple[Task, ModelHead | None] | None:
+    """Return a task as it was set; None if this server does not know it."""
+    task, given = task_of(current.task["name"]), current.task["given"]
+    return None if task is None else (task, None if given is None else ModelHead(**given))
+
+
+def _seen(find: Find) -> dict[str, Any]:
+    """Return a verdict as screens show it."""
+    return {
+        "isSolved": find.is_solved,
+        "score": number(find.score),
+        "headline": headline(find.score, is_solved=find.is_solved),
+        "told": find.told,
+        "address": f"./{find.page}?{find.link}",
+    }
+
+
+def _told(tally: Tally) -> dict[str, Any]:
+    # What is no solution is of interest only where nobody has found one.
+    best = [find for find in tally.best if find.is_solved] or tally.best
+    return {"handed": tally.n, "solved": tally.n_solved, "best": list(map(_seen, best))}

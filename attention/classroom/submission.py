@@ -1,0 +1,109 @@
+"""A link that is handed in: which view of this app it is, and what a task makes of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from attention.answer.hosts import base_path, is_known, named_hosts
+from attention.answer.run_queue import in_turn
+from attention.answer.running import load_silently, run, run_page
+from attention.classroom.finds import Find
+from attention.core.messages import message
+from attention.lesson.prose import typed
+from attention.lesson.tasks import ModelHead, Task, UnfitError
+from attention.models import list_models
+from attention.page.content.find_it import judged, run_as, sentences
+from attention.page.content.pane import Pane
+from attention.page.pages import PAGES, Page
+from attention.page.parameters import Context
+from attention.page.settings import MODEL
+from attention.page.view import View
+
+__all__ = ["judge", "place_of", "view_of"]
+
+# In a list of links, longer sentences are shortened.
+MAX_SENTENCE = 120
+_PAGES = {page.address: page for page in PAGES}
+
+
+def view_of(pasted: str, host: str) -> View:
+    """Return the view of a link as one pastes it, for a server that is known by this host.
+
+    Raises:
+        UnfitError: it is no link of this app, or points to what is not here; the message says which.
+    """
+    try:
+        found = urlsplit(pasted.strip())
+    except ValueError:
+        raise _strange() from None
+    if found.scheme not in ("", "http", "https"):
+        raise _strange()
+    if found.netloc and not is_known(f"{found.scheme or 'http'}://{found.netloc}", host, named_hosts()):
+        raise UnfitError(message("This link leads to another site: hand in one of this app."))
+    page = _page(found.path)
+    if page is None or not (found.query or found.path):
+        raise _strange()
+    return _view(page, found.query)
+
+
+def judge(task: Task, given: ModelHead | None, view: View) -> Find:
+    """Run what a view shows, and judge it.
+
+    Raises:
+        UnfitError: the task can say nothing about it.
+    """
+    with in_turn():
+        verdict = judged(task, view, _panes(view), given)
+    link = urlencode(view.shown().to_query())
+    told = f"{verdict.told}<p>{' · '.join(map(_shortly, sentences(view)))}</p>"
+    return Find(view.page.address, link, told, verdict.is_solved, verdict.score)
+
+
+def place_of(page: str, link: str) -> ModelHead:
+    """Return the head that a view shows, for a task that is about one.
+
+    Raises:
+        UnfitError: it shows no head of a model that reads sentences.
+    """
+    view = _view(_PAGES[page], link)
+    with in_turn():
+        panes = [] if _is_empty(view) else run_page(view, load_silently)
+    scene = next((pane.scene for pane in panes if pane.scene is not None), None)
+    if scene is None or not scene.info.reading.takes_sentences:
+        raise UnfitError(message("This task is about the head on your screen: show one that reads a sentence first."))
+    return ModelHead(scene.info.model_id, scene.info.name, scene.layer, scene.head)
+
+
+def _shortly(sentence: str) -> str:
+    return typed(sentence if len(sentence) <= MAX_SENTENCE else f"{sentence[:MAX_SENTENCE].rstrip()} …")
+
+
+def _strange() -> UnfitError:
+    return UnfitError(message("This is no link of this app: copy the address of the page with your view."))
+
+
+def _page(path: str) -> Page | None:
+    """Return the page at a path, wherever the app lies; the front page has no name of its own."""
+    whole = path.strip("/")
+    name = whole.rpartition("/")[2]
+    return _PAGES.get("" if whole in ("", ".", base_path()) else name)
+
+
+def _view(page: Page, link: str) -> View:
+    models = {info.model_id: info for info in list_models()}
+    query = dict(parse_qsl(link, keep_blank_values=True))
+    view, notices = View.from_query(query, page, models)
+    if query.get(MODEL.name, view.model) not in models:
+        raise UnfitError(message("The model of this link is not here: choose one that is on the page Models."))
+    if notices:
+        raise UnfitError(" ".join(notices))
+    return view.valid_for(Context(models, view.model))
+
+
+def _panes(view: View) -> Sequence[Pane]:
+    return [] if _is_empty(view) else run(run_as(view), load_silently)
+
+
+def _is_empty(view: View) -> bool:
+    return next(info for info in list_models() if info.model_id == view.model).reading.is_empty(view.text)

@@ -1,0 +1,255 @@
+"""What a teacher asks of a room, whose key is in a cookie that no script and no link contains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from attention.answer.generated_files import worksheets
+from attention.classroom import asking, finds, own_store, pointing
+from attention.classroom.drawing import Shown, guess_of, is_shown, model_of, questions_of, ready_of, tidy
+from attention.classroom.errors import RefusedError, not_read
+from attention.classroom.hall import Act, Answer, Hall, by_teacher
+from attention.classroom.requests import (
+    address_of_client,
+    address_of_room,
+    body_of,
+    check_origin,
+    forget_teacher,
+    joined_at,
+    keep_teacher,
+)
+from attention.classroom.room_limits import check
+from attention.classroom.screens import pointable
+from attention.classroom.store import Room, Store
+from attention.core.messages import message, messages
+from attention.lesson.plans import Part, plans
+from attention.lesson.prose import lesson
+from attention.lesson.questions import ready
+from attention.lesson.tasks import TASKS
+from attention.page.pages import STEP_BY_STEP
+
+__all__ = ["open_room", "routes"]
+
+Json = Mapping[str, Any]
+
+
+def routes(hall: Hall) -> list[Route]:
+    """Return what the teacher of a room asks for."""
+    asks = partial(by_teacher, hall)
+    # What has something drawn, or run: no more of it than a teacher presses.
+    acts = partial(by_teacher, hall, limit=hall.limits.acts_of_teacher)
+    changes: Mapping[str, Answer] = {
+        "/show": _show,
+        "/ask": _ask,
+        "/reveal": _changing(Store.reveal),
+        "/withdraw": _changing(Store.withdraw),
+        "/end": _end,
+        "/task": _set_task,
+        "/reveal-task": _changing(finds.reveal_task),
+        "/end-task": _changing(finds.end_task),
+        "/own/start": _start_own,
+        "/own/finish": _changing(own_store.finish),
+    }
+    return [
+        Route("/desk", asks(_sit_down)),
+        Route("/plans", asks(_plans)),
+        Route("/questions", acts(_questions)),
+        Route("/tasks", asks(_tasks)),
+        Route("/own/pupils", asks(_own_pupils)),
+        Route("/own/results.csv", asks(_own_results)),
+        Route("/point", by_teacher(hall, _point, hall.limits.points), methods=["POST"]),
+        *(Route(path, acts(change), methods=["POST"]) for path, change in changes.items()),
+    ]
+
+
+def _changing(change: Callable[..., None]) -> Answer:
+    """Return what answers with a change of the room, of which nothing else is to be said."""
+
+    async def answer(act: Act) -> Json:
+        await act.change(change)
+        return {}
+
+    return answer
+
+
+async def open_room(hall: Hall, request: Request) -> Response:
+    """Open a room; its key goes into a cookie of this browser alone."""
+    check_origin(request)
+    check(
+        hall.limits.openings,
+        address_of_client(request),
+        message("Too many rooms were opened from here: try again later."),
+    )
+    where = joined_at(request)
+    said = await body_of(request, hall.limits.body)
+    # Elsewhere, such as on the page about classes, a class begins with the steps.
+    if _is_not_followed(said):
+        said = {**said, "page": STEP_BY_STEP.address}
+    room, key = await hall.database(Store.open, *await _link(said))
+    response = JSONResponse({"code": room.code, "address": f"{where}?code={room.code}"})
+    keep_teacher(response, request, room.code, key)
+    return response
+
+
+async def _sit_down(act: Act) -> Response:
+    """Tell the teacher who is there and what they answer, for as long as the page is open."""
+    address = address_of_room(act.request, act.room.code)
+    first = {"code": act.room.code, "address": address, "sheets": worksheets()}
+    live = act.hall.screens.of(act.room.code)
+    return await act.stream(live, live.desks, {"room": first})
+
+
+# ------------------------------------------------------------------------------------- what the room shows
+
+
+async def _show(act: Act) -> Json:
+    """Have the room show another view; on a page that no class follows, it stays where it is."""
+    if _is_not_followed(act.said):
+        return {"told": _not_followed()}
+    page, link = await _link(act.said)
+    if (page, link) != (act.room.page, act.room.link):
+        await act.change(Store.show, page, link)
+    return {"view": Shown(page, link).mark}
+
+
+async def _point(act: Act) -> Json:
+    """Pass on what the teacher points at in a picture; it is kept nowhere, and the last one counts."""
+    try:
+        found = pointing.read(act.said)
+    except ValueError as error:
+        raise not_read() from error
+    told = None if found is None or found.view != pointable(act.room) else asdict(found)
+    await act.hall.copies.point(act.room.code, told)
+    return {}
+
+
+async def _end(act: Act) -> Response:
+    """End the class."""
+    await act.change(Store.end)
+    response = JSONResponse({})
+    forget_teacher(response)
+    return response
+
+
+async def _plans(_: Act) -> Response:
+    """Return the lesson plans, with what to say at each view."""
+    return JSONResponse(
+        [
+            {
+                "name": plan.name,
+                "label": messages("{n} minutes", "{n} minutes", plan.minutes),
+                "parts": list(map(_part, plan.parts)),
+            }
+            for plan in plans()
+        ]
+    )
+
+
+def _part(part: Part) -> dict[str, Any]:
+    address = f"./{part.page}?{part.link}"
+    return {"words": lesson(part.words), "address": address, "minutes": part.minutes, "asks": part.asks}
+
+
+# ------------------------------------------------------------------------------------- questions
+
+
+async def _questions(act: Act) -> Json:
+    """Tell the teacher which questions are ready for the view that is shown, and whether it has one of its own."""
+    page, link = act.room.page, act.room.link
+    found = await run_in_threadpool(questions_of, page, link)
+    has_own = await run_in_threadpool(guess_of, page, link) is not None
+    return {"hasOwn": has_own, "questions": [{"name": each.name, "title": each.title} for each in found]}
+
+
+async def _ask(act: Act) -> Json:
+    """Ask what there is to guess about the view that is shown, or one of the questions that are ready."""
+    name = act.said.get("ready")
+    question = partial(_ready_question, act.room, name) if name is not None else partial(_question_of_view, act.room)
+    await act.change(Store.ask, await run_in_threadpool(question))
+    return {}
+
+
+def _question_of_view(room: Room) -> Mapping[str, Any]:
+    """Return the question that belongs to the view that is shown."""
+    guess = guess_of(room.page, room.link)
+    if guess is None:
+        raise RefusedError(409, message("There is nothing to guess about this view: choose another step or word."))
+    return asking.packed(guess)
+
+
+def _ready_question(room: Room, name: object) -> Mapping[str, Any]:
+    """Return the ready question with this name."""
+    question = ready(name) if isinstance(name, str) else None
+    guess = None if question is None else ready_of(room.page, room.link, question)
+    if question is None or guess is None:
+        raise RefusedError(409, message("This question does not fit what is shown: choose another one."))
+    return asking.packed(guess, "hidden" if question.is_hidden else "as it is")
+
+
+# ------------------------------------------------------------------------------------- things to find
+
+
+async def _tasks(_: Act) -> Json:
+    """Tell the teacher what there is to set."""
+    return {"tasks": [{"name": task.name, "title": task.title} for task in TASKS]}
+
+
+async def _set_task(act: Act) -> Json:
+    """Set something to find; it stays when the view changes."""
+    chosen = await act.hall.tasks.chosen(act.said.get("name"), act.room.page, act.room.link)
+    await act.change(finds.set_task, chosen)
+    return {}
+
+
+# ------------------------------------------------------------------------------------- ten questions of their own
+
+
+async def _start_own(act: Act) -> Json:
+    """Begin a round of ten questions on the pupils' own sentences, about the model that the room looks at."""
+    link = await run_in_threadpool(model_of, act.room.page, act.room.link)
+    if act.room.question is not None:
+        await act.hall.database(Store.withdraw, act.room.code, act.who)
+    await act.change(own_store.start, link, act.said.get("asksNickname") is True)
+    return {}
+
+
+async def _own_pupils(act: Act) -> Json:
+    """Return what each pupil did on their own."""
+    return {"pupils": await act.hall.own.pupils(act.room.code)}
+
+
+async def _own_results(act: Act) -> Response:
+    """Return the same as a file."""
+    headers = {"Content-Disposition": f'attachment; filename="{act.room.code.lower()}.csv"'}
+    return Response(await act.hall.own.csv(act.room.code), media_type="text/csv", headers=headers)
+
+
+# ------------------------------------------------------------------------------------------------
+
+
+async def _link(said: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the page that a class follows and the link that a browser names, as the page itself would write it."""
+    page, link = said.get("page"), said.get("link")
+    if not isinstance(page, str) or not isinstance(link, str):
+        raise RefusedError(409, _not_followed())
+    return page, await run_in_threadpool(tidy, page, link)
+
+
+def _is_not_followed(said: Mapping[str, Any]) -> bool:
+    page = said.get("page")
+    return isinstance(page, str) and not is_shown(page)
+
+
+def _not_followed() -> str:
+    return message(
+        "A class can follow the steps, all heads, the neuron view, Compare and the labs. "
+        "Here, it stays with the view that it has."
+    )

@@ -1,0 +1,186 @@
+"""A model run with something changed: heads that are switched off or shuffled, a token that is blotted out.
+
+What a head is worth is not read off its weights here, but off what comes out of the model without it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from attention.core.given import integer, integers
+from attention.core.steps import softmax
+from attention.core.trace import LayerTrace
+
+__all__ = [
+    "Change",
+    "Effect",
+    "How",
+    "Output",
+    "cosine_distance",
+    "effects",
+    "even",
+    "replaced",
+    "shuffled",
+    "variation",
+]
+
+# What a head hands on instead of its output: zeros (Michel et al. 2019), the mean of its outputs on this
+# text, what even weights give (Kovaleva et al. 2019), or what its own weights give in another order.
+How = Literal["zero", "mean", "even", "shuffled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is changed in one run of a model: the outputs of some heads, or one token.
+
+    ``heads`` are pairs of a layer and a head, counted from 0; ``seed`` decides how weights are shuffled. ``without`` is
+    the position of a token that is blotted out: in its place the model reads what tells it nothing.
+
+    Raises:
+        TypeError: a number is not a whole one.
+        ValueError: there is no such way to change a head, a head is not a pair, or a number is negative.
+    """
+
+    heads: frozenset[tuple[int, int]] = frozenset()
+    how: How = "zero"
+    seed: int = 0
+    without: int | None = None
+
+    def __post_init__(self) -> None:
+        """Keep plain numbers, and refuse what no model can do."""
+        if self.how not in get_args(How):
+            raise ValueError(f"how must be one of {', '.join(get_args(How))}, got {self.how!r}")
+        heads = [integers("heads", pair) for pair in self.heads]
+        if any(len(pair) != 2 for pair in heads):
+            raise ValueError(f"heads must be pairs of a layer and a head, got {self.heads!r}")
+        without = None if self.without is None else integer("without", self.without)
+        kept: dict[str, Any] = {"heads": frozenset(heads), "seed": integer("seed", self.seed), "without": without}
+        if min(0, kept["seed"], without or 0, *(number for pair in heads for number in pair)) < 0:
+            raise ValueError("layers, heads, seed and without are counted from 0: none may be negative")
+        for name, value in kept.items():
+            object.__setattr__(self, name, value)
+
+    def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
+        """Refuse to change what a run of this size does not have.
+
+        Raises:
+            ValueError: there is no such layer, head or token; the message says which there are.
+        """
+        wanted = [("layer", layer, n_layers) for layer, _ in self.heads]
+        wanted += [("head", head, n_heads) for _, head in self.heads]
+        wanted += [] if self.without is None else [("token", self.without, n_tokens)]
+        for noun, number, count in wanted:
+            if number >= count:
+                raise ValueError(f"there is no {noun} {number}: there are 0 to {count - 1}, counted from 0")
+
+    def of_layer(self, layer: int) -> list[int]:
+        """Return the heads of a layer that are changed, in order."""
+        return sorted(head for at, head in self.heads if at == layer)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What comes out of one run: the last vector of each token and, if the model predicts, logits and their labels.
+
+    A decoder predicts the next token, and its vectors are those after the final norm; a classifier predicts a class.
+    """
+
+    vectors: Float[Array, "T M"]
+    logits: Float[Array, " V"] | None = None
+    labels: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How far a change moves what comes out.
+
+    ``moved`` is the total variation distance of the predictions or, of a model that does not predict, the cosine
+    distance of the text's vectors, each the mean of its tokens'. ``tokens`` tells how far each token's last vector
+    moves, as a part of its length. ``likeliest`` is what is predicted with the change, ``kept`` the probability that is
+    left of what is predicted without it; "" and NaN if nothing is predicted.
+    """
+
+    moved: float
+    tokens: Float[Array, " T"]
+    likeliest: str = ""
+    kept: float = math.nan
+
+
+def replaced(layer: LayerTrace, change: Change, number: int) -> Float[Array, "H Q Dv"]:
+    """Return what the heads of a layer, the one with this ``number``, hand on with a change."""
+    heads, outputs = change.of_layer(number), layer.model_output
+    if not heads:
+        return outputs
+    outputs = outputs.copy()
+    if change.how == "zero":
+        outputs[heads] = 0
+    elif change.how == "mean":
+        outputs[heads] = outputs[heads].mean(axis=1, keepdims=True)
+    else:
+        steps = layer.steps()
+        visible = ~np.isneginf(steps.mask[heads])
+        if change.how == "even":
+            weights = even(visible)
+        else:
+            weights = shuffled(steps.weights[heads], visible, np.random.default_rng((change.seed, number)))
+        outputs[heads] = weights.astype(outputs.dtype) @ steps.values[heads]
+    return outputs
+
+
+def even(visible: Bool[Array, "*H Q K"]) -> Float[Array, "*H Q K"]:
+    """Return weights that are the same for all keys that a query may see."""
+    return visible / np.maximum(visible.sum(axis=-1, keepdims=True), 1)
+
+
+def shuffled(
+    weights: Float[Array, "*H Q K"], visible: Bool[Array, "*H Q K"], chance: np.random.Generator
+) -> Float[Array, "*H Q K"]:
+    """Return each row's weights in another order, among the keys that its query may see."""
+    places = np.argsort(~visible, axis=-1, kind="stable")
+    order = np.argsort(np.where(visible, chance.random(weights.shape), np.inf), axis=-1, kind="stable")
+    found = np.empty_like(weights)
+    np.put_along_axis(found, places, np.take_along_axis(weights, order, axis=-1), axis=-1)
+    return found
+
+
+def effects(outputs: Iterable[Output], counted: Bool[Array, " T"]) -> tuple[Effect, ...]:
+    """Compare each output with the first, which comes from a run without any change, and with itself.
+
+    The vector of the text is the mean of the ``counted`` tokens', or of all if none is.
+    """
+    found: list[Effect] = []
+    counted = counted if counted.any() else ~counted
+    first: Output | None = None
+    for output in outputs:
+        first = first or output
+        lengths = np.linalg.norm(first.vectors, axis=-1)
+        tokens = np.linalg.norm(output.vectors - first.vectors, axis=-1) / np.where(lengths == 0, 1, lengths)
+        tokens.setflags(write=False)
+        if output.logits is None or first.logits is None:
+            moved = cosine_distance(*(each.vectors[counted].mean(axis=0, dtype=np.float64) for each in (first, output)))
+            found.append(Effect(moved, tokens))
+            continue
+        before, after = (softmax(each.astype(np.float64)) for each in (first.logits, output.logits))
+        likeliest = output.labels[int(after.argmax())]
+        found.append(Effect(variation(before, after), tokens, likeliest, float(after[before.argmax()])))
+    return tuple(found)
+
+
+def variation(one: Float[Array, " V"], other: Float[Array, " V"]) -> float:
+    """Return the total variation distance of two distributions: ``½ Σ |p − q|``, from 0 to 1."""
+    return float(np.abs(one - other).sum() / 2)
+
+
+def cosine_distance(one: Float[Array, " M"], other: Float[Array, " M"]) -> float:
+    """Return ``1 − cos`` of the angle between two vectors, from 0 to 2; 1 if one of them is 0 and the other is not."""
+    sizes = float(np.linalg.norm(one)), float(np.linalg.norm(other))
+    if 0 in sizes:
+        return float(sizes != (0, 0))
+    return float(max(0.0, 1 - one @ other / (sizes[0] * sizes[1])))

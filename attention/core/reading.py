@@ -1,0 +1,173 @@
+"""What a model reads: text, French of a closed vocabulary, or a picture, each described by one object.
+
+No other module asks which of them it is dealing with. Everything in which they differ is declared here, so that a
+model that reads something else needs one more object and no other change.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+
+from attention.core import pixels
+from attention.core.masks import MASK_NAMES, MaskName
+from attention.core.messages import message
+from attention.core.paths import ASSETS
+
+__all__ = ["DIGITS", "FRENCH", "PICTURE", "TEXT", "Reading", "recognised"]
+
+_TYPE = message("Type a sentence above, or choose one of the examples: attention needs at least one word.")
+
+
+def _lines(name: str) -> tuple[str, ...]:
+    return tuple((ASSETS / name).read_text("utf-8").splitlines())
+
+
+def _never(_: str) -> bool:
+    return False
+
+
+def _whole(_: Sequence[int]) -> int:
+    """Return the first token, which represents the whole."""
+    return 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """One kind of input that a model reads, always written as a text; each kind is one object, equal only to itself.
+
+    ``what`` and ``noun`` are parts of sentences: "… reads *pictures*", "this *picture* has 17 tokens"; ``unit`` is the
+    name of one piece, and ``kind`` that of the whole. ``field`` names the part of the page in which the
+    input is chosen, which ``attention.answer.fields`` draws. The first of the ``examples`` is read until the user
+    chooses something; ``example_names`` are their labels, where the examples cannot be their own.
+    """
+
+    name: str
+    what: str
+    noun: str
+    kind: str
+    examples: tuple[str, ...]
+    placeholder: str = ""
+    field: str = "sentence"
+    example_names: tuple[str, ...] = ()
+    unit: str = message("word")
+    # The same as the label of a field, the vector that is each piece's own, and what the first step does.
+    label: str = message("Word")
+    part: str = message("Word part")
+    cut: str = message("Cut the sentence into tokens")
+    # A text that counts as empty, and what the page says when there is nothing to read.
+    blank: str = ""
+    invitation: str = _TYPE
+    # The masks that a model can be run with.
+    masks: tuple[MaskName, ...] = MASK_NAMES
+    # Which token is in focus first, given the positions at which words begin; None is the one that tells most.
+    first_focus: Callable[[Sequence[int]], int] | None = None
+    # Whether a second text may follow the first: another sentence, or what a decoder is to read.
+    takes_pair: bool = False
+    # Whether any English sentence can be read: then the pages with sentences of their own are offered, and other models
+    # can stand beside it.
+    takes_sentences: bool = False
+    # Whether only words on which the model was trained can be read.
+    is_closed: bool = False
+    # Whether its tokens lie side by side in a picture, over which weights can be laid.
+    is_laid_out: bool = False
+    # Whether a model may classify it.
+    has_classes: bool = False
+    # Whether its tokens are words or pieces of words, about which there is much to say.
+    has_pieces: bool = True
+    # Whether what is known about attention sinks was measured on inputs of this kind.
+    has_sinks: bool = True
+    # Whether a text can be nothing but this.
+    recognises: Callable[[str], bool] = _never
+    # The lessons that do not fit it, and the names of those that replace them.
+    variants: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def first(self) -> str:
+        """What is read until the user chooses something."""
+        return self.examples[0]
+
+    def is_same(self, other: Reading) -> bool:
+        """Tell whether a text written for one of the two can be read as the other."""
+        return self is other
+
+    def is_empty(self, text: str) -> bool:
+        """Tell whether there is nothing to read in a text."""
+        return text in ("", self.blank)
+
+    def lesson(self, name: str) -> str:
+        """Return the name of the lesson that replaces ``name``, which is written for a text, or ``name``.
+
+        >>> PICTURE.lesson("all-heads/intro"), TEXT.lesson("all-heads/intro")
+        ('all-heads/intro-picture', 'all-heads/intro')
+        """
+        return self.variants.get(name, name)
+
+
+TEXT = Reading(
+    name="text",
+    what=message("any text"),
+    noun=message("sentence"),
+    kind=message("text"),
+    examples=_lines("examples.txt"),
+    placeholder=message("Type a sentence"),
+    takes_pair=True,
+    takes_sentences=True,
+)
+
+FRENCH = Reading(
+    name="french",
+    what=message("French of its own few hundred words"),
+    noun=message("sentence"),
+    kind=message("text"),
+    examples=_lines("examples-french.txt"),
+    placeholder=message("Type a French sentence"),
+    is_closed=True,
+    variants={"front/intro": "front/intro-other"},
+)
+
+# Pictures of digits that no model was trained on, each with the digit that its writer meant.
+DIGITS: Mapping[str, str] = {picture: digit for digit, picture in map(str.split, _lines("digits.txt"))}
+
+PICTURE = Reading(
+    name="picture",
+    what=message("pictures"),
+    noun=message("picture"),
+    kind=message("picture"),
+    examples=tuple(DIGITS),
+    example_names=tuple(DIGITS.values()),
+    field="drawing",
+    unit=message("patch"),
+    label=message("Patch"),
+    part=message("Patch part"),
+    cut=message("Cut the picture into patches"),
+    blank="0" * pixels.SIDE**2,
+    invitation=message("The field is empty: draw a digit in it, or choose one beside it."),
+    # Pictures have one size, and no padding.
+    masks=("none", "causal"),
+    # The answer is read off the first token.
+    first_focus=_whole,
+    is_laid_out=True,
+    has_classes=True,
+    has_pieces=False,
+    has_sinks=False,
+    recognises=pixels.is_picture,
+    variants={
+        "front/intro": "front/intro-other",
+        "all-heads/intro": "all-heads/intro-picture",
+        "head/words": "head/words-picture",
+        "head/caveat": "head/caveat-picture",
+        "head/no-behaviour": "head/no-behaviour-picture",
+        "neuron/intro": "neuron/intro-picture",
+        "tokens/words": "tokens/words-picture",
+        "embed/words-normed": "embed/words-picture",
+        "explain/words": "explain/words-picture",
+        "train-one/yours-none": "train-one/yours-none-picture",
+        "whole/next-none": "whole/next-none-picture",
+    },
+)
+
+
+def recognised(text: str) -> Reading:
+    """Return how to read a text that was written for a model which is no longer here."""
+    return PICTURE if PICTURE.recognises(text) else TEXT

@@ -1,0 +1,565 @@
+"""What was recorded while a model ran, and what follows from it.
+
+A trace stores causes (queries, keys, values, mask, scale) and derives effects (scores, weights,
+outputs) on demand, so its memory grows with the number of tokens, not with the square of that
+number. It also stores the attention output that the model itself produced: the proof.
+
+Axis letters are those of :mod:`attention.core.steps`. All arrays are float32 and read-only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal, Self, get_args
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from attention.core import steps
+from attention.core.kinds import DECODER, ENCODER, ENCODER_DECODER, SELF, Build, Use
+from attention.core.positions import Rotary, apply_rotary
+from attention.core.reading import TEXT, Reading
+from attention.core.steps import HeadSteps
+from attention.core.structure import Branch, Structure
+
+__all__ = [
+    "PARTS",
+    "Cut",
+    "Difference",
+    "Embeddings",
+    "HeadSteps",
+    "LayerTrace",
+    "Lengths",
+    "Linear",
+    "Made",
+    "ModelInfo",
+    "Norm",
+    "Part",
+    "PositionTable",
+    "Projections",
+    "Rotary",
+    "Token",
+    "Trace",
+]
+
+AttentionKind = Literal["self", "cross", "masked self"]
+
+# The three uses of attention in an encoder–decoder (Vaswani et al. 2017, section 3.2.3).
+Part = Literal["encoder", "decoder", "cross"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+# What a layer computes with its own matrices: three things before attention, and one after it.
+Made = Literal["queries", "keys", "values", "added"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What a model is: its sizes, its limit, and where it comes from. Layers and heads are counted from 0."""
+
+    model_id: str
+    name: str
+    architecture: str
+    n_layers: int
+    n_heads: int
+    n_key_value_heads: int
+    d_model: int
+    d_head: int
+    max_tokens: int
+    n_parameters: int
+    licence: str
+    source: str
+    summary: str
+    default_layer: int = 0
+    default_head: int = 0
+    head_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()
+    # A decoder reads from left to right: no token sees those after it, and each predicts the next.
+    is_decoder: bool = False
+    # An encoder–decoder has layers of both kinds; ``n_layers`` counts those of its encoder.
+    n_decoder_layers: int = 0
+    reading: Reading = TEXT
+    # What its name does not say, in whole sentences.
+    note: str = ""
+    # The class of its modules that compute attention by themselves; empty if they call transformers' interface.
+    own_attention: str = ""
+    # The state of its files, which distinguishes it from an earlier model with the same id; empty for a model that
+    # comes with the project.
+    revision: str = ""
+    # How many numbers a value has, where a query and a key have another number, ``d_head``.
+    d_value: int | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The uses of attention that its trace consists of; empty if there is only one."""
+        return PARTS if self.n_decoder_layers else ()
+
+    @property
+    def build(self) -> Build:
+        """Whether it is built as an encoder, a decoder, or both."""
+        if self.n_decoder_layers:
+            return ENCODER_DECODER
+        return DECODER if self.is_decoder else ENCODER
+
+    def part_or_whole(self, name: Part) -> Part:
+        """Return this use of attention or, if the model has only one, "encoder"."""
+        return name if name in self.parts else PARTS[0]
+
+    @property
+    def group_size(self) -> int:
+        """How many query heads share one key/value head."""
+        return self.n_heads // self.n_key_value_heads
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token: its text in the vocabulary, its text as typed and where that begins, and its word (None if special).
+
+    Positions, words, segments and characters (``start``) are counted from 0. If a model looks words up in a lexicon
+    and does not find one, its features are guessed from its form: ``is_guessed``.
+    """
+
+    text: str
+    typed: str
+    word: int | None
+    position: int
+    token_id: int
+    is_special: bool = False
+    segment: int = 0
+    start: int | None = None
+    is_padding: bool = False
+    is_guessed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where a text was cut because it was too long for the model: tokens kept, tokens in all, the last words kept."""
+
+    kept: int
+    total: int
+    ending: str
+
+
+@dataclass(frozen=True, slots=True)
+class Projections:
+    """The weights that project a layer's input to Q, K and V and mix the heads' outputs; shared with the model."""
+
+    W_Q: Float[Array, "M H*D"]
+    W_K: Float[Array, "M G*D"]
+    W_V: Float[Array, "M G*Dv"]
+    W_O: Float[Array, "H*Dv M"]
+    b_Q: Float[Array, " H*D"] | None = None
+    b_K: Float[Array, " G*D"] | None = None
+    b_V: Float[Array, " G*Dv"] | None = None
+    b_O: Float[Array, " M"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Norm:
+    """A norm that brings each vector to a standard size; its numbers are shared with the model.
+
+    RMSNorm is ``x / √(mean(x²) + ε) · g``. LayerNorm is ``centred``: the vector's mean is subtracted first, and a
+    bias may be added at the end.
+    """
+
+    gain: Float[Array, " M"]
+    epsilon: float
+    bias: Float[Array, " M"] | None = None
+    centred: bool = False
+
+    @property
+    def name(self) -> str:
+        """The usual name of the norm."""
+        return "LayerNorm" if self.centred else "RMSNorm"
+
+    def __call__(self, x: Float[Array, "*T M"]) -> Float[Array, "*T M"]:
+        """Normalise every vector."""
+        if self.centred:
+            return steps.layer_norm(x, self.gain, self.bias, self.epsilon)
+        return steps.rms_norm(x, self.gain, self.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class PositionTable:
+    """The vectors that a model adds at its positions, from the first on; shared with the model.
+
+    They are learned from texts, or computed from a formula.
+    """
+
+    rows: Float[Array, "P E"]
+    is_learned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A linear map ``x W + b`` of a model; its numbers are shared with the model."""
+
+    weight: Float[Array, "E M"]
+    bias: Float[Array, " M"] | None = None
+
+    def __call__(self, x: Float[Array, "T E"]) -> Float[Array, "T M"]:
+        """Map every vector."""
+        return steps.project(x, self.weight, self.bias)
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """The parts that are added up, token by token, before the first layer; a part that the model lacks is None.
+
+    Some models then normalise the sum, by ``norm``, before it enters that layer. In some, the parts are E numbers wide,
+    and ``projection`` makes M of them (Lan et al. 2020, "ALBERT", section 3.1); in all others, E is M.
+    ``table`` has the vectors of all positions, not only those of the text.
+    """
+
+    words: Float[Array, "T E"]
+    positions: Float[Array, "T E"] | None = None
+    segments: Float[Array, "T E"] | None = None
+    norm: Norm | None = None
+    table: PositionTable | None = None
+    projection: Linear | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The largest difference between numbers computed here and the model's own.
+
+    ``absolute`` is ``max |ours − theirs|``; ``relative`` is that divided by ``max |theirs|``, because the resolution
+    of float32 depends on the size of the numbers. NaN stays NaN.
+    """
+
+    absolute: float = 0.0
+    relative: float = 0.0
+
+    @classmethod
+    def between(cls, ours: Array, theirs: Array) -> Self:
+        """Compare two arrays of the same shape; relative to all zeros, any difference is infinite."""
+        return cls.within(_largest(ours - theirs), theirs)
+
+    @classmethod
+    def within(cls, absolute: float, theirs: Array) -> Self:
+        """Relate a known absolute difference to the numbers in which it was found."""
+        size = _largest(theirs)
+        return cls(absolute, absolute / size if size else np.inf if absolute else 0.0)
+
+    def worst(self, other: Difference) -> Difference:
+        """Return the larger absolute and the larger relative difference."""
+        # NumPy's maximum propagates NaN; Python's may drop it, and a proof must not.
+        return Difference(
+            float(np.maximum(self.absolute, other.absolute)), float(np.maximum(self.relative, other.relative))
+        )
+
+
+def _largest(numbers: Array) -> float:
+    """Return the largest absolute value, without allocating an array of absolute values; NaN if there is one."""
+    # Without adding 0, the largest of zeros would be −0.
+    return float(np.maximum(numbers.max(), -numbers.min())) + 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How long each token's vector was after an attention, on its way out of the layer, as the model had it.
+
+    ``summed`` is ``‖x + ΔE‖``, ``normed`` the same after the first norm that the sum meets in its layer, on the stream
+    or on the branch to the next sublayer; None where there is none. ``fed`` is how long that is which the feed-forward
+    network adds, and ``left`` what leaves the layer; both are None where another attention comes first.
+    """
+
+    summed: Float[Array, " Q"]
+    normed: Float[Array, " Q"] | None = None
+    fed: Float[Array, " Q"] | None = None
+    left: Float[Array, " Q"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTrace:
+    """The causes of one layer's attention, and the output that the model itself produced.
+
+    ``inputs`` is what the projections multiply: the vectors after the layer's ``norm``, if it has one before attention.
+    Queries and keys are those whose dot products are the scores: in a model with rotary positions (``rotary``) they
+    are already rotated, so that ``apply_rotary(inputs @ W_Q) = queries``. In cross-attention, keys and values are
+    projected from ``key_inputs``, the encoder's output; elsewhere ``key_inputs`` is None. A model may add a ``bias``
+    to the scores according to the distance between query and key (Raffel et al. 2020, section 2.1); all its layers
+    share it. ``added`` is the output of the model's own output projection, if it was recorded, and ``lengths`` are
+    those of the vectors that come after it.
+
+    A few models do more. ``query_norm`` and ``key_norm`` normalise each query and key before they are rotated
+    (Dehghani et al. 2023, "Scaling Vision Transformers to 22 Billion Parameters", section 2); ``softcap`` caps the
+    scaled scores (see ``steps.cap_scores``); ``added_norm`` normalises what the output projection gives before it is
+    added to the stream. They are None in all others.
+    """
+
+    inputs: Float[Array, "Q M"] | None
+    queries: Float[Array, "H Q D"]
+    keys: Float[Array, "G K D"]
+    values: Float[Array, "G K Dv"]
+    mask: Float[Array, "*H Q K"] | None
+    scale: float
+    model_output: Float[Array, "H Q Dv"]
+    kind: AttentionKind = "self"
+    projections: Projections | None = None
+    rotary: Rotary | None = None
+    norm: Norm | None = None
+    key_inputs: Float[Array, "K M"] | None = None
+    bias: Float[Array, "H Q K"] | None = None
+    added: Float[Array, "Q M"] | None = None
+    lengths: Lengths | None = None
+    query_norm: Norm | None = None
+    key_norm: Norm | None = None
+    softcap: float | None = None
+    added_norm: Norm | None = None
+
+    @property
+    def sources(self) -> Float[Array, "K M"] | None:
+        """The vectors from which keys and values are projected."""
+        return self.inputs if self.key_inputs is None else self.key_inputs
+
+    @property
+    def branch(self) -> Branch:
+        """Which branch of its layer it is (see :class:`~attention.core.structure.Structure`)."""
+        return "cross" if self.kind == "cross" else "self"
+
+    @property
+    def is_causal(self) -> bool:
+        """Tell whether its mask hides from each token those after it."""
+        return self.kind == "masked self"
+
+    def slope(self, head: int) -> float | None:
+        """Return by how much a head's bias grows from key to key, in its scaled scores; None unless it does so evenly.
+
+        Softmax compares the keys of a row only, so that this is the same as a penalty of so much for every place that
+        a key is further back (ALiBi; Press et al. 2022, section 3).
+        """
+        if self.bias is None or self.bias.shape[-1] < 2:
+            return None
+        steps = np.diff(self.bias[head], axis=-1) * self.scale
+        slope = float(steps.mean())
+        return slope if slope > 0 and np.allclose(steps, slope, rtol=1e-3, atol=1e-6) else None
+
+    @property
+    def has_usual_scale(self) -> bool:
+        """Tell whether the scores are divided by √d_k, not by a number of the model's own."""
+        return math.isclose(self.scale, self.queries.shape[-1] ** -0.5, rel_tol=1e-6)
+
+    def steps(self) -> HeadSteps:
+        """Derive every step of every head."""
+        return steps.attend(
+            self.queries,
+            self.keys,
+            self.values,
+            mask=self.mask,
+            scale=self.scale,
+            bias=self.bias,
+            softcap=self.softcap,
+        )
+
+    def head(self, head: int) -> HeadSteps:
+        """Derive every step of one head, counted from 0.
+
+        Raises:
+            IndexError: there is no such head.
+        """
+        n_heads = self.queries.shape[0]
+        if not 0 <= head < n_heads:
+            raise IndexError(f"head must be between 0 and {n_heads - 1}, got {head}")
+        group = head // (n_heads // self.keys.shape[0])
+        mask = self.mask if self.mask is None or self.mask.ndim < 3 else self._mask_of(head)
+        one_head = steps.attend(
+            self.queries[head : head + 1],
+            self.keys[group : group + 1],
+            self.values[group : group + 1],
+            mask=mask,
+            scale=self.scale,
+            bias=None if self.bias is None else self.bias[head : head + 1],
+            softcap=self.softcap,
+        )
+        return one_head.head(0)
+
+    def _mask_of(self, head: int) -> Float[Array, "1 Q K"]:
+        assert self.mask is not None
+        return self.mask if self.mask.shape[0] == 1 else self.mask[head : head + 1]
+
+    def hidden(self, head: int) -> Bool[Array, "Q K"]:
+        """Tell which keys the mask hides from which queries in one head."""
+        shape = (self.queries.shape[1], self.keys.shape[1])
+        if self.mask is None:
+            return np.zeros(shape, bool)
+        mask = self.mask if self.mask.ndim < 3 else self._mask_of(head)[0]
+        return np.broadcast_to(np.isneginf(mask), shape)
+
+    def projected(self, head: int) -> tuple[Float[Array, "Q D"], Float[Array, "K D"]]:
+        """Derive the query and key vectors of one head before any norm or rotation: ``X W_Q + b_Q``, ``X W_K + b_K``.
+
+        Raises:
+            ValueError: the layer's inputs or projections are not known.
+        """
+        if self.inputs is None or self.sources is None or self.projections is None:
+            raise ValueError("the inputs and projections of this layer are not known, so they cannot be multiplied")
+        parts, group = self.projections, head // (self.queries.shape[0] // self.keys.shape[0])
+        return (
+            _project_head(self.inputs, parts.W_Q, parts.b_Q, head, self.queries.shape[-1]),
+            _project_head(self.sources, parts.W_K, parts.b_K, group, self.keys.shape[-1]),
+        )
+
+    def capped(self, scaled_scores: Float[Array, "*H Q K"]) -> Float[Array, "*H Q K"]:
+        """Cap scaled scores, if the model does that."""
+        return scaled_scores if self.softcap is None else steps.cap_scores(scaled_scores, self.softcap)
+
+    @property
+    def is_changed(self) -> bool:
+        """Tell whether queries and keys are changed once they are projected: normalised, rotated, or both."""
+        return self.rotary is not None or self.query_norm is not None or self.key_norm is not None
+
+    def normed(self, vectors: Float[Array, "*H T D"], of: Literal["queries", "keys"]) -> Float[Array, "*H T D"]:
+        """Normalise projected queries or keys, if the model does that."""
+        norm = self.query_norm if of == "queries" else self.key_norm
+        return vectors if norm is None else norm(vectors)
+
+    def turned(self, vectors: Float[Array, "*H T D"]) -> Float[Array, "*H T D"]:
+        """Rotate queries or keys by their positions, if the model does that."""
+        return vectors if self.rotary is None else apply_rotary(vectors, self.rotary)
+
+    def finished(self, vectors: Float[Array, "*H T D"], of: Literal["queries", "keys"]) -> Float[Array, "*H T D"]:
+        """Make of projected queries or keys those of the scores: normalised and rotated, if the model does that."""
+        return self.turned(self.normed(vectors, of))
+
+    def joined(self) -> Float[Array, "Q H*Dv"]:
+        """Return the derived outputs of all heads side by side."""
+        return steps.join_heads(self.steps().head_outputs)
+
+    def output(self) -> Float[Array, "Q M"]:
+        """Derive what the layer adds to each token's vector: ``Concat(head₁, …, head_H) W_O + b_O``.
+
+        Raises:
+            ValueError: the model's output projection is not known.
+        """
+        if self.projections is None:
+            raise ValueError("the projections of this architecture are not known, so W_O cannot be applied")
+        return steps.output_projection(self.joined(), self.projections.W_O, self.projections.b_O)
+
+    def moved(self) -> Float[Array, "Q M"]:
+        """Derive what is added to the stream: the layer's output, normalised in the few models that do that.
+
+        Raises:
+            ValueError: the model's output projection is not known.
+        """
+        return self.output() if self.added_norm is None else self.added_norm(self.output())
+
+    def check(self) -> float:
+        """Return the largest absolute difference between the heads' outputs derived here and the model's own."""
+        return float(np.abs(self.steps().head_outputs - self.model_output).max())
+
+    def check_projections(self) -> dict[Made, Difference]:
+        """Apply the model's projection matrices once more, and compare the results with those that it recorded.
+
+        Queries, keys and values are computed from the layer's inputs, and what the layer adds from the outputs of the
+        model's own heads. What was not recorded is left out.
+        """
+        found: dict[Made, Difference] = {}
+        parts = self.projections
+        if parts is None:
+            return found
+        if self.inputs is not None and self.sources is not None:
+            queries = steps.split_heads(steps.project(self.inputs, parts.W_Q, parts.b_Q), len(self.queries))
+            keys = steps.split_heads(steps.project(self.sources, parts.W_K, parts.b_K), len(self.keys))
+            values = steps.split_heads(steps.project(self.sources, parts.W_V, parts.b_V), len(self.values))
+            found["queries"] = Difference.between(self.finished(queries, "queries"), self.queries)
+            found["keys"] = Difference.between(self.finished(keys, "keys"), self.keys)
+            found["values"] = Difference.between(values, self.values)
+        if self.added is not None:
+            added = steps.output_projection(steps.join_heads(self.model_output), parts.W_O, parts.b_O)
+            found["added"] = Difference.between(added, self.added)
+        return found
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Trace:
+    """One run of one model on one text.
+
+    For an encoder–decoder, it is the trace of the encoder and holds two more: ``decoder``, the masked self-attention
+    over the tokens that were written, and ``cross``, their attention to the tokens that were read, which are its
+    ``key_tokens``. Each can be looked at as a trace of its own.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    layers: tuple[LayerTrace, ...]
+    info: ModelInfo
+    embeddings: Embeddings | None = None
+    hidden_states: tuple[Float[Array, "T M"], ...] = field(default=())
+    cut: Cut | None = None
+    memory: tuple[Token, ...] | None = None
+    decoder: Trace | None = None
+    cross: Trace | None = None
+    use: Use = SELF
+    # What its layers are built of, where that is known.
+    structure: Structure | None = None
+
+    def __post_init__(self) -> None:
+        """Make every array read-only: sessions share traces."""
+        for array in self._arrays():
+            array.setflags(write=False)
+
+    @property
+    def key_tokens(self) -> tuple[Token, ...]:
+        """The tokens that are attended to; except in cross-attention, they are the same tokens that attend."""
+        return self.tokens if self.memory is None else self.memory
+
+    def part(self, name: Part) -> Trace:
+        """Return the trace of one use of attention; the whole trace of a model with only one is its "encoder".
+
+        Raises:
+            ValueError: the model has no such part.
+        """
+        found = {"encoder": self, "decoder": self.decoder, "cross": self.cross}[name]
+        if found is None:
+            raise ValueError(f"{self.info.name} has no {name} part")
+        return found
+
+    def without_added(self) -> Trace:
+        """Return the same run without what its layers added: a sixth of its memory, not needed once it is checked."""
+        layers = tuple(replace(layer, added=None) for layer in self.layers)
+        decoder, cross = (None if part is None else part.without_added() for part in (self.decoder, self.cross))
+        return replace(self, layers=layers, decoder=decoder, cross=cross)
+
+    def check(self) -> float:
+        """Return the largest absolute difference of :meth:`LayerTrace.check`, over all layers of all parts."""
+        return float(np.max([layer.check() for trace in self.traces for layer in trace.layers]))
+
+    def __repr__(self) -> str:
+        """Say what it is: its numbers would be thousands of lines."""
+        sizes = f"{len(self.tokens)} tokens, {len(self.layers)} × {self.info.n_heads} heads"
+        return f"<Trace of {self.text!r} in {self.info.name}: {sizes}>"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that the trace's own arrays occupy; the model's weights are shared and not counted."""
+        arrays = [array for trace in self.traces for array in trace._arrays()]
+        owners = {id(owner): owner.nbytes for owner in map(_owner, arrays)}
+        return sum(owners.values())
+
+    @property
+    def traces(self) -> list[Trace]:
+        """This trace and those of its other parts."""
+        return [trace for trace in (self, self.decoder, self.cross) if trace is not None]
+
+    def _arrays(self) -> list[Array]:
+        records = [
+            self.embeddings,
+            *self.layers,
+            *(each for layer in self.layers for each in (layer.rotary, layer.lengths)),
+        ]
+        values = [getattr(record, f.name) for record in records if record is not None for f in fields(record)]
+        return [value for value in (*values, *self.hidden_states) if isinstance(value, np.ndarray)]
+
+
+def _project_head(inputs: Array, weight: Array, bias: Array | None, head: int, width: int) -> Array:
+    columns = slice(head * width, (head + 1) * width)
+    return steps.project(inputs, weight[:, columns], None if bias is None else bias[columns])
+
+
+def _owner(array: Array) -> Array:
+    """Return the array that owns the memory of a view."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array

@@ -1,0 +1,1 @@
+"""What is computed for the labs and over many texts: it knows no page."""

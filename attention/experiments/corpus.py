@@ -1,0 +1,198 @@
+"""Sentences for studying heads: those that come with the project, and those from the user's own file.
+
+One sentence tells little about a head, many tell more. ``sentences()`` are plain sentences; ``annotated()`` also say
+on which word every word depends, and how (``assets/dependencies.md`` gives the rules), so that one can count how often
+an attention head finds the grammatical head of a word (Clark et al. 2019, section 4.2).
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+
+from attention.core.messages import message, messages
+from attention.core.paths import ASSETS
+from attention.core.text import clean
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_LINES",
+    "MAX_LINE_CHARACTERS",
+    "Annotated",
+    "Sentences",
+    "annotated",
+    "pairs",
+    "read_sentences",
+    "sentences",
+]
+
+
+# The limits for a user's own file: enough for reliable counts, little enough to be read at once.
+MAX_BYTES = 2**20
+MAX_LINES = 5_000
+MAX_LINE_CHARACTERS = 2_000
+
+# How many line numbers a problem names; the others are only counted.
+_NAMED_LINES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """One sentence, and for each of its words: its head (an index, None for the root), its relation, and its span.
+
+    Words are those of a treebank: ``n't``, ``'s`` and every punctuation mark are words too. The span of a word is its
+    first character in ``text`` and the one after its last, so that a model's token belongs to the word whose span
+    contains the token's ``start``.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    heads: tuple[int | None, ...]
+    relations: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """The usable lines of a file, cleaned, and plain sentences about the lines that could not be used."""
+
+    lines: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+@cache
+def pairs(name: str) -> Mapping[str, tuple[str, str]]:
+    """Return the pairs of sentences in a file of the assets, one on each line, by what is written there."""
+    lines = (ASSETS / name).read_text("utf-8").splitlines()
+    return MappingProxyType({line: (first, second) for line in lines for first, second in [line.split(" | ")]})
+
+
+@cache
+def sentences() -> tuple[str, ...]:
+    """Return the plain sentences that come with the project, in random order."""
+    return tuple((ASSETS / "corpus.txt").read_text("utf-8").splitlines())
+
+
+@cache
+def annotated() -> tuple[Annotated, ...]:
+    """Return the sentences with dependencies that were annotated by hand."""
+    _, *rows = (ASSETS / "dependencies.tsv").read_text("utf-8").splitlines()
+    return tuple(_annotated(block) for block in _blocks(row.split("\t") for row in rows))
+
+
+def read_sentences(data: bytes) -> Sentences:
+    """Read a user's own file, one sentence per line; what cannot be used is left out and reported, never raised."""
+    if not data:
+        return Sentences((), (message("The file is empty."),))
+    problems = []
+    body = data.removeprefix(codecs.BOM_UTF8)
+    if len(data) > MAX_BYTES:
+        # bytes.splitlines ends lines at \n, \r and \r\n; a line that is cut by the limit does not count.
+        body = body[:MAX_BYTES]
+        body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
+        problems.append(_too_large(len(body.splitlines())))
+    raw_lines = body.splitlines()
+    if len(raw_lines) > MAX_LINES:
+        problems.append(
+            message("The file has more than {most} lines: only the first {most} count.", most=f"{MAX_LINES:,}")
+        )
+    for number, raw in enumerate(raw_lines, 1):
+        if b"\0" in raw:
+            return Sentences((), (_binary(number),))
+
+    lines: list[str] = []
+    undecodable: list[int] = []
+    overlong: list[int] = []
+    for number, raw in enumerate(raw_lines[:MAX_LINES], 1):
+        try:
+            line = clean(raw.decode())
+        except UnicodeDecodeError:
+            undecodable.append(number)
+            continue
+        if len(line) > MAX_LINE_CHARACTERS:
+            overlong.append(number)
+        elif line:
+            lines.append(line)
+    if undecodable:
+        problems.append(message("Not UTF-8, and left out: {lines}.", lines=_name_lines(undecodable)))
+    if overlong:
+        problems.append(
+            message(
+                "Longer than {most} characters, and left out: {lines}.",
+                most=f"{MAX_LINE_CHARACTERS:,}",
+                lines=_name_lines(overlong),
+            )
+        )
+    if not lines and not problems:
+        problems.append(message("The file holds no sentence: all its lines are blank."))
+    return Sentences(tuple(lines), tuple(problems))
+
+
+def _too_large(n_whole_lines: int) -> str:
+    limit = f"{MAX_BYTES // 2**20} MB"
+    if not n_whole_lines:
+        return message(
+            "The file is larger than {limit}, and line 1 alone is larger than that: nothing of it counts.", limit=limit
+        )
+    return message(
+        "The file is larger than {limit}: only the first {limit} counts, which ends with line {line}.",
+        limit=limit,
+        line=f"{n_whole_lines:,}",
+    )
+
+
+def _binary(number: int) -> str:
+    return message(
+        "This is not a plain text file (line {line} holds a zero byte): save it as text in UTF-8, one sentence a line.",
+        line=f"{number:,}",
+    )
+
+
+def _name_lines(numbers: Sequence[int]) -> str:
+    """Name the first few lines: "line 7", "lines 3, 7 and 9", "lines 1, 2, 3, 4, 5 and 12 more"."""
+    named = [f"{number:,}" for number in numbers[:_NAMED_LINES]]
+    if len(numbers) == 1:
+        return message("line {number}", number=named[0])
+    more = len(numbers) - _NAMED_LINES
+    last = messages("{number} more", "{number} more", more, number=f"{more:,}") if more > 0 else named.pop()
+    return message("lines {numbers} and {last}", numbers=", ".join(named), last=last)
+
+
+def _blocks(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
+    """Split the rows of the table at blank ones."""
+    block: list[list[str]] = []
+    for row in rows:
+        if row != [""]:
+            block.append(row)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _annotated(rows: Sequence[Sequence[str]]) -> Annotated:
+    """Make a sentence from its rows: sentence number, word number, word, number of the head (0: root), relation."""
+    _, _, words, heads, relations = zip(*rows, strict=True)
+    text, spans = _detokenise(words)
+    return Annotated(text, words, tuple(int(head) - 1 if int(head) else None for head in heads), relations, spans)
+
+
+def _detokenise(words: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Join words in normal spelling, ``do n't`` as ``don't``, and return the span of each of them in the text."""
+    text = ""
+    spans = []
+    within_quotation = False
+    touches_next = True
+    for word in words:
+        touches_last = word in {".", ",", "?", "!", "n't"} or word.startswith("'") or (word == '"' and within_quotation)
+        if not (touches_last or touches_next):
+            text += " "
+        spans.append((len(text), len(text) + len(word)))
+        text += word
+        touches_next = word == '"' and not within_quotation
+        within_quotation ^= word == '"'
+    return text, tuple(spans)

@@ -1,0 +1,216 @@
+"""What attention costs: in time and memory, as measured on a server, and on paper, for the sizes of a large model.
+
+The measuring is ``attention.experiments.timing``, in a process of its own; here is what comes of it. A multiplication
+is one number times another, which is added to a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Self, get_args
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray as Array
+
+from attention.experiments.scaling import exponent
+from attention.training.jobs import Frame, Job
+
+__all__ = [
+    "D_HEAD",
+    "JOB",
+    "LENGTHS",
+    "LLAMA",
+    "NEW",
+    "N_BYTES",
+    "N_HEADS",
+    "N_LAYERS",
+    "WAYS",
+    "WIDTH",
+    "Curve",
+    "Growth",
+    "Point",
+    "Sizes",
+    "Way",
+    "curves",
+    "growth",
+    "points",
+]
+
+# Attention from queries, keys and values to outputs, with all scores kept and in PyTorch's own function; a layer of an
+# LSTM; and a decoder that reads one new token after the other, all of them anew each time, and with a key/value cache.
+Way = Literal["explicit", "fused", "lstm", "anew", "cached"]
+WAYS: tuple[Way, ...] = get_args(Way)
+
+# The sizes of what is measured: those of BERT mini (Turc et al. 2019, table 1), in numbers of 32 bits.
+N_HEADS, D_HEAD = 4, 64
+WIDTH = N_HEADS * D_HEAD
+LENGTHS = tuple(2**power for power in range(6, 13))
+# The decoder has so many layers, and reads up to so many new tokens.
+N_LAYERS = 2
+NEW = tuple(2**power for power in range(4, 10))
+# What a number takes in the caches and the scores of large models: 16 bits.
+N_BYTES = 2
+
+
+# ------------------------------------------------------------------------------------- as it was measured
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What one way took for one number of tokens.
+
+    Attributes:
+        way: what was measured.
+        length: how many tokens there were.
+        seconds: the shortest of several times or, for a decoder, the time for all tokens until there.
+        n_bytes: what PyTorch held at most at once, beside inputs and weights; for a decoder, its key/value cache.
+        difference: how far what came out is, at most, from what the other way of its kind gave; 0 for the first.
+    """
+
+    way: Way
+    length: int
+    seconds: float
+    n_bytes: int
+    difference: float = 0.0
+
+    def arrays(self) -> dict[str, np.generic]:
+        """Return it as it stands in a frame."""
+        return {
+            "way": np.int64(WAYS.index(self.way)),
+            "length": np.int64(self.length),
+            "seconds": np.float64(self.seconds),
+            "n_bytes": np.int64(self.n_bytes),
+            "difference": np.float64(self.difference),
+        }
+
+    @classmethod
+    def of(cls, frame: Frame) -> Self:
+        """Return what a frame says."""
+        way = WAYS[int(frame["way"])]
+        return cls(
+            way, int(frame["length"]), float(frame["seconds"]), int(frame["n_bytes"]), float(frame["difference"])
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What one way took for each number of tokens, in ascending order."""
+
+    lengths: Int[Array, " N"]
+    seconds: Float[Array, " N"]
+    n_bytes: Int[Array, " N"]
+    differences: Float[Array, " N"]
+
+    def cut(self, count: int) -> Self:
+        """Return the first points of it."""
+        return type(self)(*(each[:count] for each in (self.lengths, self.seconds, self.n_bytes, self.differences)))
+
+
+def points(frames: Sequence[Frame]) -> tuple[Point, ...]:
+    """Return what the frames of a run say."""
+    return tuple(map(Point.of, frames))
+
+
+# What was measured is the server's own and no user's, so that the next visitor may see it, whenever that is.
+JOB = Job("cost", "attention.experiments.timing", most_seconds=60, checks=points)
+
+
+def curves(measured: Sequence[Point]) -> Mapping[Way, Curve]:
+    """Return the curve of each way of which something has been measured."""
+    found: dict[Way, Curve] = {}
+    for way in WAYS:
+        own = sorted((each for each in measured if each.way == way), key=lambda each: each.length)
+        if own:
+            found[way] = Curve(
+                np.array([each.length for each in own]),
+                np.array([each.seconds for each in own]),
+                np.array([each.n_bytes for each in own]),
+                np.array([each.difference for each in own]),
+            )
+    return found
+
+
+class Growth(NamedTuple):
+    """The law ``amount ∝ length^exponent``, and the lengths from which, and to which, it was fitted."""
+
+    exponent: float
+    first: int
+    last: int
+
+
+def growth(lengths: Int[Array, " N"], amounts: Float[Array, " N"] | Int[Array, " N"]) -> Growth | None:
+    """Return how something grows over the longer half of the lengths, where what is done but once hardly counts.
+
+    Of an odd number of lengths, the middle one is in it, too. None if it has fewer than two.
+    """
+    longer = slice(len(lengths) // 2, None)
+    if len(lengths[longer]) < 2:
+        return None
+    return Growth(exponent(lengths[longer].tolist(), amounts[longer]), int(lengths[longer][0]), int(lengths[-1]))
+
+
+# -------------------------------------------------------------------------------------------- on paper
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The sizes of a decoder with gated feed-forward networks, on which its costs depend, without biases."""
+
+    n_layers: int
+    d_model: int
+    n_heads: int
+    n_key_value_heads: int
+    d_head: int
+    d_hidden: int
+    n_vocabulary: int
+
+    def scores(self, length: int) -> int:
+        """Return how many scores all heads of all layers have: L·H·T²; where later tokens are hidden, half count."""
+        return self.n_layers * self.n_heads * length**2
+
+    def cache(self, length: int) -> int:
+        """Return the bytes of the keys and values of all tokens, in 16 bits: 2·L·G·d_head·2·T."""
+        return 2 * self.n_layers * self.n_key_value_heads * self.d_head * N_BYTES * length
+
+    @property
+    def projections(self) -> int:
+        """The multiplications of W_Q, W_K, W_V and W_O for one token, in all layers."""
+        of_queries = self.d_model * self.n_heads * self.d_head
+        of_keys = self.d_model * self.n_key_value_heads * self.d_head
+        return self.n_layers * 2 * (of_queries + of_keys)
+
+    @property
+    def feed_forward(self) -> int:
+        """The multiplications of the feed-forward networks for one token, in all layers: three matrices in each."""
+        return self.n_layers * 3 * self.d_model * self.d_hidden
+
+    @property
+    def logits(self) -> int:
+        """The multiplications of one token's last vector with those of the whole vocabulary."""
+        return self.n_vocabulary * self.d_model
+
+    @property
+    def per_token(self) -> int:
+        """The multiplications for one token of which the next is predicted, but for those that look back."""
+        return self.projections + self.feed_forward + self.logits
+
+    def looking_back(self, length: int) -> int:
+        """Return the multiplications of q·Kᵀ and a·V for the last of so many tokens: 2·L·H·d_head·T."""
+        return 2 * self.n_layers * self.n_heads * self.d_head * length
+
+    @property
+    def even(self) -> float:
+        """The number of tokens at which looking back takes the last of them as much as all else."""
+        return self.per_token / self.looking_back(1)
+
+    @property
+    def n_weights(self) -> int:
+        """All its weights: the embedding, as much for the logits, two norms in each layer and one at the end."""
+        norms = (2 * self.n_layers + 1) * self.d_model
+        return self.per_token + self.n_vocabulary * self.d_model + norms
+
+
+# Grattafiori et al. 2024, "The Llama 3 Herd of Models", table 3; the vocabulary as in the model's own configuration.
+LLAMA = Sizes(32, 4096, 32, 8, 128, 14336, 128256)

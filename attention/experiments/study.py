@@ -1,0 +1,283 @@
+r"""What every head of a model does on average over many sentences.
+
+The measures are those of ``attention.measures``, computed for whole batches of texts; only sums are kept, so that
+memory does not grow with the number of sentences. The weights are those that ``attention.core.steps`` derives. Axis
+letters: ``L`` layers, ``B`` texts of one batch, ``H`` heads, ``T`` tokens, ``P`` positions. There is no mask except the
+model's own, and no padding: all texts of a batch are equally long.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray as Array
+
+from attention.core.trace import Difference, LayerTrace, ModelInfo, Token
+from attention.core.words import special_names
+from attention.measures.five_patterns import PATTERN_NAMES, PatternName, pattern_indices
+from attention.measures.marks import Marks
+from attention.measures.rows import Rows
+from attention.measures.summaries import MEASURES, PATTERN_MEASURES, HeadSummary, measure
+from attention.models.base import Batch, Encoded, Model
+
+__all__ = ["MAX_POSITIONS", "AlignedMean", "Collector", "Run", "Study", "StudyResult"]
+
+# The most positions in the mean picture of a head: as many as have room for their numbers.
+MAX_POSITIONS = 24
+# ... and only those that at least this share of the sentences has: a mean over a few long ones says little.
+MIN_SHARE = 0.1
+
+# How many texts are cut into tokens at a time, so that texts of equal length can be grouped and memory is bounded.
+WINDOW = 512
+# How many tokens are run at a time: a batch takes about a tenth of a second, so that other users get their turn.
+MAX_BATCH_TOKENS = 512
+MAX_BATCH_TEXTS = 32
+# How many weights are measured at a time. With fewer, the overhead of NumPy calls dominates (with an eighth of them,
+# everything takes a third longer); more take more memory and are no faster.
+CHUNK = 2**19
+
+
+class Collector(Protocol):
+    """What receives the batches of a run and computes something from them."""
+
+    def add(self, batch: Batch) -> None:
+        """Take one batch."""
+
+
+class Run:
+    """A model going through texts batch by batch; it can be left between two batches for any length of time.
+
+    Texts of equal length are run together. The batches of one window are shuffled, so that the first half of
+    them is not the shorter half of the texts. While the collector takes a batch, the model reads the next one.
+    """
+
+    def __init__(self, model: Model, texts: Sequence[str], collector: Collector) -> None:
+        """Prepare; nothing is run yet."""
+        self.collector = collector
+        self.n_texts = len(texts)
+        self.n_done = 0
+        self.n_unreadable = 0
+        self.n_cut = 0
+        self._model = model
+        self._batches = self._make_batches(texts)
+        # What the model has read ahead, or is to read again.
+        self._read: Batch | None = None
+        self._left: Sequence[Encoded] | None = None
+        # One thread for the whole run: a new one for each batch costs as much as a tenth of what it measures.
+        self._other = ThreadPoolExecutor(1)
+
+    @property
+    def is_finished(self) -> bool:
+        """Tell whether there is nothing left to run."""
+        return self.n_done + self.n_unreadable == self.n_texts
+
+    def step(self) -> None:
+        """Give the next batch, if there is one, to the collector."""
+        batch, self._read = self._read or self._read_next(), None
+        if batch is None:
+            return
+        texts = batch.texts
+        taken = self._other.submit(self.collector.add, batch)
+        # Only the collector has it now, so that the model can soon use its memory for the next one.
+        del batch
+        try:
+            self._read = self._read_next()
+        finally:
+            taken.result()
+            self.n_done += len(texts)
+            self.n_cut += sum(text.cut is not None for text in texts)
+
+    def rest(self) -> None:
+        """Keep nothing large in memory until the next step."""
+        if self._read is not None:
+            self._left, self._read = self._read.texts, None
+
+    def _read_next(self) -> Batch | None:
+        texts, self._left = self._left or next(self._batches, None), None
+        return None if texts is None else self._model.trace_batch(texts)
+
+    def _make_batches(self, texts: Sequence[str]) -> Iterator[list[Encoded]]:
+        for start in range(0, len(texts), WINDOW):
+            encoded = sorted(self._encode(texts[start : start + WINDOW]), key=_length)
+            batches = [batch for n_tokens, alike in groupby(encoded, _length) for batch in _cut(list(alike), n_tokens)]
+            # Always in the same order, so that the same texts give the same numbers.
+            np.random.default_rng(0).shuffle(batches)
+            yield from batches
+
+    def _encode(self, texts: Sequence[str]) -> Iterator[Encoded]:
+        for text in texts:
+            try:
+                yield self._model.encode(text)
+            except ValueError:
+                self.n_unreadable += 1
+
+
+def _length(text: Encoded) -> int:
+    return len(text.tokens)
+
+
+def _cut(texts: list[Encoded], n_tokens: int) -> Iterator[list[Encoded]]:
+    size = min(MAX_BATCH_TEXTS, max(1, MAX_BATCH_TOKENS // n_tokens))
+    return (texts[start : start + size] for start in range(0, len(texts), size))
+
+
+# ------------------------------------------------------------------------------------- the measures
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedMean:
+    """The mean weights of every head, with the sentences aligned at their first or at their last tokens.
+
+    ``weights[l, h, i, j]`` is the mean over the ``counts[i, j]`` sentences that have both positions. The name of a
+    position is the token that all sentences have there, or empty.
+    """
+
+    weights: Float[Array, "L H P P"]
+    counts: Int[Array, "P P"]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyResult:
+    """What every head did on average over a number of sentences.
+
+    Each number of a summary is the mean over all sentences of what ``summarise`` returns for one; only
+    ``same_word`` is averaged over the ``n_repeating`` sentences in which a word is repeated. ``pattern_counts``
+    says in how many sentences a head had each of ``PATTERN_NAMES``; ``special`` are the special tokens that occurred.
+    """
+
+    info: ModelInfo
+    n_sentences: int
+    n_tokens: int
+    n_repeating: int
+    summaries: tuple[HeadSummary, ...]
+    pattern_counts: Int[Array, "L H 5"]
+    from_start: AlignedMean
+    from_end: AlignedMean
+    difference: Difference
+    largest_row_error: float
+    special: tuple[str, ...] = ()
+
+    def measure(self, name: str) -> Float[Array, "L H"]:
+        """Return one measure for all heads."""
+        values = np.array([getattr(summary, name) for summary in self.summaries])
+        return values.reshape(self.info.n_layers, self.info.n_heads)
+
+    def commonest_pattern(self, layer: int, head: int) -> tuple[PatternName, int]:
+        """Return the most common pattern of a head, and the number of sentences in which the head had it."""
+        counts = self.pattern_counts[layer, head]
+        return PATTERN_NAMES[int(counts.argmax())], int(counts.max())
+
+
+class Study:
+    """Adds up what the heads do, batch by batch; a result can be computed after any of them."""
+
+    def __init__(self, info: ModelInfo) -> None:
+        """Begin with nothing."""
+        self._info = info
+        heads = (info.n_layers, info.n_heads)
+        self._sums = np.zeros((len(MEASURES), *heads))
+        self._pattern_counts = np.zeros((*heads, len(PATTERN_NAMES)), np.int64)
+        self._lengths: Counter[int] = Counter()
+        self._n_repeating = 0
+        self._from_start, self._from_end = (np.zeros((*heads, MAX_POSITIONS, MAX_POSITIONS)) for _ in range(2))
+        self._first_names: set[str] = set()
+        self._last_names: set[str] = set()
+        self._difference, self._largest_row_error = Difference(), 0.0
+        self._special: dict[str, None] = {}
+
+    def add(self, batch: Batch) -> None:
+        """Measure all heads on all texts of a batch."""
+        marks = Marks.of([text.tokens for text in batch.texts])
+        n_texts, n_tokens = marks.special.shape
+        self._lengths[n_tokens] += n_texts
+        self._n_repeating += int(marks.same_word.any(axis=(1, 2)).sum())
+        self._special |= dict.fromkeys(special_names(token for text in batch.texts for token in text.tokens))
+        self._first_names |= {_name(text.tokens[0]) for text in batch.texts}
+        self._last_names |= {_name(text.tokens[-1]) for text in batch.texts}
+        per_layer = n_texts * self._info.n_heads * n_tokens**2
+        step = max(1, CHUNK // per_layer)
+        for start in range(0, self._info.n_layers, step):
+            layers = slice(start, min(start + step, self._info.n_layers))
+            self._add_layers(layers, self._rows(batch.layers[layers]), marks)
+
+    def _rows(self, layers: Sequence[LayerTrace]) -> Rows:
+        """Derive the weights of some layers, and compare the resulting outputs with the model's own."""
+        derived = []
+        for layer in layers:
+            steps = layer.steps()
+            self._difference = self._difference.worst(Difference.between(steps.head_outputs, layer.model_output))
+            derived.append(steps.weights)
+        rows = Rows.of(np.stack(derived), _masks(layers))
+        # NumPy's maximum propagates NaN; Python's may drop it, and the proof must not.
+        self._largest_row_error = float(np.maximum(self._largest_row_error, np.abs(rows.totals - 1).max()))
+        return rows
+
+    def _add_layers(self, layers: slice, rows: Rows, marks: Marks) -> None:
+        measured = measure(rows, marks)
+        self._sums[:, layers] += np.stack([measured[name] for name in MEASURES]).sum(axis=2)
+        labels = pattern_indices(*(measured[name] for name in PATTERN_MEASURES[:-1]))
+        self._pattern_counts[layers] += (labels[..., None] == np.arange(len(PATTERN_NAMES))).sum(axis=1)
+        weights = rows.weights.sum(axis=1)
+        n = min(weights.shape[-1], MAX_POSITIONS)
+        self._from_start[layers, :, :n, :n] += weights[..., :n, :n]
+        self._from_end[layers, :, -n:, -n:] += weights[..., -n:, -n:]
+
+    def result(self) -> StudyResult | None:
+        """Return the means over all sentences so far; None if there have been none."""
+        n = self._lengths.total()
+        if not n:
+            return None
+        means = {
+            name: sums / (max(self._n_repeating, 1) if name == "same_word" else n)
+            for name, sums in zip(MEASURES, self._sums, strict=True)
+        }
+        return StudyResult(
+            info=self._info,
+            n_sentences=n,
+            n_tokens=sum(length * count for length, count in self._lengths.items()),
+            n_repeating=self._n_repeating,
+            summaries=tuple(self._summary(means, *at) for at in np.ndindex(self._pattern_counts.shape[:2])),
+            pattern_counts=self._pattern_counts.copy(),
+            from_start=self._aligned(self._from_start, slice(None), self._first_names, 0),
+            from_end=self._aligned(self._from_end[..., ::-1, ::-1], slice(None, None, -1), self._last_names, -1),
+            difference=self._difference,
+            largest_row_error=self._largest_row_error,
+            special=tuple(self._special),
+        )
+
+    @staticmethod
+    def _summary(means: Mapping[str, Float[Array, "L H"]], layer: int, head: int) -> HeadSummary:
+        return HeadSummary.of(layer, head, {name: float(mean[layer, head]) for name, mean in means.items()})
+
+    def _aligned(self, sums: Array, order: slice, names: set[str], named: int) -> AlignedMean:
+        """Turn sums, whose first position is the one that all sentences share, into means in reading order."""
+        n_having = np.array(
+            [sum(n for length, n in self._lengths.items() if length > i) for i in range(MAX_POSITIONS)], np.int64
+        )
+        shown = int((n_having >= max(1, MIN_SHARE * n_having[0])).sum())
+        counts = np.minimum(n_having[:shown, None], n_having[:shown])[order, order]
+        weights = sums[..., :shown, :shown][..., order, order] / counts
+        labels = [""] * shown
+        labels[named] = names.copy().pop() if len(names) == 1 else ""
+        return AlignedMean(weights.astype(np.float32), counts, tuple(labels))
+
+
+def _name(token: Token) -> str:
+    """Return the name of a special token, or an empty one: other words may be the same by chance."""
+    return token.text if token.is_special else ""
+
+
+def _masks(layers: Sequence[LayerTrace]) -> Float[Array, "L *1 *1 T T"]:
+    """Return the masks of layers of a batch, each once if its heads and texts share it."""
+    n_tokens = layers[0].queries.shape[-2]
+    unmasked = np.zeros((1, 1, n_tokens, n_tokens))
+    masks = (unmasked if layer.mask is None else layer.mask for layer in layers)
+    return np.stack(np.broadcast_arrays(*(mask[(None,) * (4 - mask.ndim)] for mask in masks)))

@@ -1,0 +1,276 @@
+"""How often a head attends from a word to its grammatical head, over sentences annotated by hand.
+
+This is the question of Clark et al. 2019, "What Does BERT Look At?", section 4.2 and table 1, asked of any model. The
+rules of counting are those of ``attention.measures``; here a model's tokens are merged into the treebank's words, and
+the best of all heads is chosen, both on the same sentences and on held-out ones. Axis letters: ``S`` directions, ``L``
+layers, ``H`` heads, ``T`` tokens, ``W`` words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import get_args
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.trace import Difference, ModelInfo, Token
+from attention.core.words import merge
+from attention.experiments.corpus import Annotated
+from attention.measures.dependencies import Direction, Parse, RelationScore, best_offset, dependency_accuracy
+from attention.models.base import Batch
+
+__all__ = [
+    "DIRECTIONS",
+    "PAPER",
+    "Finding",
+    "Joining",
+    "PaperFinding",
+    "SyntaxCheck",
+    "SyntaxResult",
+    "parse_of",
+    "positions_of",
+    "word_weights",
+]
+
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+# The relation of a word to the next one, which no treebank has.
+_NEXT = "next word"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result for one relation: the number of cases, the best head (counted from 0), and the best fixed offset.
+
+    ``held_out`` is the accuracy on cases that were not used to choose the head: the best head of one half of the
+    sentences is tested on the other half, both ways. None if one half has no case.
+    """
+
+    relation: str
+    count: int
+    direction: Direction
+    layer: int
+    head: int
+    accuracy: float
+    held_out: float | None
+    offset: int
+    offset_accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """How every head treats the words of one relation, in both directions, and how it treats all others.
+
+    ``accuracy`` is the share of the ``count`` cases in which it finds the grammatical head, ``elsewhere`` that of all
+    other words in which it takes the next word instead: a head for which both are large joins whatever is adjacent.
+    """
+
+    count: int
+    accuracy: Float[Array, "S L H"]
+    elsewhere: Float[Array, "S L H"]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperFinding:
+    """The same for BERT-base, as published; heads are counted from 0."""
+
+    count: int
+    direction: Direction
+    layer: int
+    head: int
+    accuracy: float
+    offset: int
+    offset_accuracy: float
+
+
+def _paper() -> Mapping[str, PaperFinding]:
+    """Read the output of the published notebook for table 1 (Clark et al. 2019, Syntax_Analysis.ipynb)."""
+    to_head, to_dependent = DIRECTIONS
+    rows = (
+        ("prep", 3760, to_head, 6, 3, 66.7, -1, 61.8),
+        ("pobj", 3720, to_dependent, 8, 5, 76.3, -2, 34.6),
+        ("det", 3337, to_head, 7, 10, 94.3, 1, 51.7),
+        ("nn", 3192, to_head, 3, 9, 70.4, 1, 70.2),
+        ("nsubj", 2804, to_head, 7, 1, 58.5, 1, 45.5),
+        ("amod", 2505, to_head, 3, 9, 75.6, 1, 68.3),
+        ("dobj", 1591, to_head, 7, 9, 86.8, -2, 40.0),
+        ("advmod", 1241, to_head, 6, 5, 48.8, 1, 40.2),
+        ("aux", 1237, to_head, 3, 9, 81.1, 1, 71.5),
+        ("num", 1091, to_head, 7, 10, 67.4, 1, 56.4),
+        ("cc", 995, to_head, 6, 4, 47.8, -1, 41.2),
+        ("conj", 995, to_head, 6, 0, 53.3, -2, 26.8),
+        ("poss", 708, to_head, 6, 5, 80.5, 1, 47.7),
+        ("ccomp", 557, to_head, 7, 0, 48.8, -2, 12.4),
+        ("number", 481, to_dependent, 6, 3, 74.8, 1, 73.2),
+        ("xcomp", 433, to_head, 4, 6, 57.3, -2, 47.1),
+        ("possessive", 424, to_head, 6, 11, 98.8, -1, 98.8),
+        ("mark", 420, to_head, 7, 1, 50.7, 2, 14.5),
+        ("cop", 353, to_head, 6, 5, 72.2, 1, 40.5),
+        ("auxpass", 286, to_head, 3, 9, 94.1, 1, 82.5),
+        ("rcmod", 286, to_head, 8, 10, 40.9, -3, 26.6),
+        ("advcl", 285, to_head, 4, 3, 29.5, -3, 4.6),
+        ("appos", 272, to_head, 6, 0, 30.5, -3, 28.3),
+        ("nsubjpass", 254, to_head, 6, 5, 57.5, 2, 43.7),
+        ("tmod", 243, to_head, 7, 5, 45.7, -1, 29.2),
+        ("pcomp", 207, to_dependent, 5, 9, 79.7, -1, 79.2),
+        ("quantmod", 203, to_dependent, 0, 3, 68.0, 1, 60.6),
+        ("npadvmod", 186, to_dependent, 1, 5, 44.6, -2, 34.9),
+        ("neg", 167, to_head, 3, 9, 72.5, 1, 68.3),
+        ("prt", 116, to_head, 5, 6, 99.1, -1, 91.4),
+    )
+    return {
+        relation: PaperFinding(count, direction, layer, head, accuracy / 100, offset, offset_accuracy / 100)
+        for relation, count, direction, layer, head, accuracy, offset, offset_accuracy in rows
+    }
+
+
+PAPER = _paper()
+
+
+def parse_of(sentence: Annotated) -> Parse:
+    """Return the annotated syntax of a sentence."""
+    return Parse(sentence.heads, sentence.relations)
+
+
+def positions_of(tokens: Sequence[Token], sentence: Annotated) -> list[list[int]]:
+    """Return, for each word, the positions of its tokens, which are those that begin within its span.
+
+    A word may have none, for example if a model keeps ``don't`` in one piece and the treebank cuts it in two.
+    """
+    places: list[list[int]] = [[] for _ in sentence.spans]
+    for token in tokens:
+        for place, (start, end) in zip(places, sentence.spans, strict=True):
+            if token.start is not None and start <= token.start < end:
+                place.append(token.position)
+    return places
+
+
+def word_weights(
+    weights: Float[Array, "*axes T T"], tokens: Sequence[Token], sentence: Annotated
+) -> Float[Array, "*axes W W"]:
+    """Merge weights between tokens into weights between the treebank's words; see ``words.merge``.
+
+    Special tokens are not words and are left out. The row and the column of a word without a token are 0.
+    """
+    places = positions_of(tokens, sentence)
+    having = [word for word, place in enumerate(places) if place]
+    merged = np.zeros((*weights.shape[:-2], len(places), len(places)), weights.dtype)
+    merged[..., np.array(having)[:, None], having] = merge(weights, [places[word] for word in having])
+    return merged
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxResult:
+    """The best head for each relation, the most common relation first, and how many words had no token of their own.
+
+    ``difference`` is the largest between the outputs derived here and the model's own, ``largest_row_error`` that
+    between the sum of a row of weights and 1.
+    """
+
+    findings: tuple[Finding, ...]
+    n_without_token: int
+    difference: Difference
+    largest_row_error: float
+
+
+class SyntaxCheck:
+    """Collects the predictions of a model's heads on annotated sentences, and finds the best head for each relation."""
+
+    def __init__(self, info: ModelInfo, sentences: Sequence[Annotated]) -> None:
+        """Begin with no predictions."""
+        self._info = info
+        self._numbers = {sentence.text: number for number, sentence in enumerate(sentences)}
+        self._sentences = sentences
+        self._weights: dict[int, Float[Array, "L H W W"]] = {}
+        self.n_without_token = 0
+        self.difference, self.largest_row_error = Difference(), 0.0
+
+    def add(self, batch: Batch) -> None:
+        """Add the predictions of all heads on the sentences of a batch."""
+        derived = [layer.steps() for layer in batch.layers]
+        weights = np.stack([steps.weights for steps in derived])  # (L, B, H, T, T)
+        for steps, layer in zip(derived, batch.layers, strict=True):
+            self.difference = self.difference.worst(Difference.between(steps.head_outputs, layer.model_output))
+        self.largest_row_error = float(np.maximum(self.largest_row_error, np.abs(weights.sum(axis=-1) - 1).max()))
+        for index, text in enumerate(batch.texts):
+            number = self._numbers[text.text]
+            sentence = self._sentences[number]
+            self._weights[number] = word_weights(weights[:, index], text.tokens, sentence)
+            self.n_without_token += sum(not place for place in positions_of(text.tokens, sentence))
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return the best head for each relation, the most common relation first."""
+        halves = [self._scores([number for number in self._weights if number % 2 == half]) for half in (0, 1)]
+        offsets = best_offset(parse_of(self._sentences[number]) for number in self._weights)
+        found = []
+        for relation, offset in sorted(offsets.items(), key=lambda item: -item[1].count):
+            parts = [half[relation] for half in halves if relation in half]
+            right = np.sum([part.accuracy * part.count for part in parts], axis=0)  # (S, L, H)
+            direction, layer, head = _best(right)
+            found.append(
+                Finding(
+                    relation,
+                    offset.count,
+                    DIRECTIONS[direction],
+                    layer,
+                    head,
+                    float(right[direction, layer, head] / offset.count),
+                    _held_out(parts),
+                    offset.offset,
+                    offset.accuracy,
+                )
+            )
+        return tuple(found)
+
+    def result(self) -> SyntaxResult:
+        """Return what was found on the sentences so far."""
+        return SyntaxResult(self.findings(), self.n_without_token, self.difference, self.largest_row_error)
+
+    def joining(self, relation: str) -> Joining:
+        """Return how every head treats the words of a relation, and all others.
+
+        Raises:
+            KeyError: no sentence so far has this relation.
+        """
+        score = self._scores(list(self._weights))[relation]
+        seen = [(weights, _next_of_others(self._sentences[at], relation)) for at, weights in self._weights.items()]
+        elsewhere = [dependency_accuracy(seen, direction)[_NEXT].accuracy for direction in DIRECTIONS]
+        return Joining(score.count, score.accuracy, np.stack(elsewhere))
+
+    def _scores(self, numbers: Sequence[int]) -> dict[str, RelationScore]:
+        """Score all heads in both directions on some sentences."""
+        seen = [(self._weights[number], parse_of(self._sentences[number])) for number in numbers]
+        to_head, to_dependent = (dependency_accuracy(seen, direction) for direction in DIRECTIONS)
+        return {
+            relation: RelationScore(score.count, np.stack([score.accuracy, to_dependent[relation].accuracy]))
+            for relation, score in to_head.items()
+        }
+
+
+def _next_of_others(sentence: Annotated, relation: str) -> Parse:
+    """Return a syntax in which each word but those of a relation depends on the word after it."""
+    n_words = len(sentence.words)
+    is_other = [here != relation and word + 1 < n_words for word, here in enumerate(sentence.relations)]
+    heads = tuple(word + 1 if other else None for word, other in enumerate(is_other))
+    return Parse(heads, (_NEXT,) * n_words)
+
+
+def _best(accuracy: Float[Array, "S L H"]) -> tuple[int, int, int]:
+    """Return the indices of the highest number; of equal ones, the first."""
+    direction, layer, head = np.unravel_index(int(accuracy.argmax()), accuracy.shape)
+    return int(direction), int(layer), int(head)
+
+
+def _held_out(parts: Sequence[RelationScore]) -> float | None:
+    """Return how often the heads chosen on one half are right on the other half."""
+    if len(parts) < 2:
+        return None
+    right = sum(
+        float(tried.accuracy[_best(chosen.accuracy)]) * tried.count
+        for chosen, tried in product(parts, parts)
+        if chosen is not tried
+    )
+    return right / sum(part.count for part in parts)

@@ -1,0 +1,70 @@
+"""What stands in a file that could not be made: one sentence, in a file of the type that was asked for."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import PurePath
+
+import numpy as np
+
+from attention.core.messages import language
+from attention.export.notebook import cells
+from attention.figures.charts import escaped
+from attention.page.page_file import plain
+
+__all__ = ["explanation"]
+
+_FONT_SIZE = 14
+# The width of a letter, at most, as a share of the font's size.
+_LETTER = 0.7
+
+
+def explanation(file_name: str, sentence: str) -> str | bytes:
+    """Return a file of the type given by its name, which contains one sentence and nothing else.
+
+    Raises:
+        KeyError: this type of file is not used here.
+    """
+    kinds: dict[str, Callable[[str], str | bytes]] = {
+        ".html": _page,
+        ".svg": _drawing,
+        ".csv": _cell,
+        ".json": _figure,
+        ".npz": _array,
+        ".ipynb": _notebook,
+    }
+    return kinds[PurePath(file_name).suffix](sentence)
+
+
+def _page(sentence: str) -> str:
+    words = plain(sentence)
+    head = f'<head><meta charset="utf-8"><title>{words}</title></head>'
+    return f'<!doctype html>\n<html lang="{plain(language().name)}">\n{head}\n<body><p>{words}</p></body>\n</html>\n'
+
+
+def _drawing(sentence: str) -> str:
+    width, height = round(_LETTER * _FONT_SIZE * (len(sentence) + 2)), 3 * _FONT_SIZE
+    text = f'<text x="{_FONT_SIZE}" y="{2 * _FONT_SIZE}" font-size="{_FONT_SIZE}">{plain(sentence)}</text>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{text}</svg>\n'
+
+
+def _cell(sentence: str) -> bytes:
+    quoted = sentence.replace('"', '""')
+    return f'"{quoted}"\r\n'.encode("utf-8-sig")
+
+
+def _figure(sentence: str) -> str:
+    """Return an empty figure with a title."""
+    return json.dumps({"data": [], "layout": {"title": {"text": escaped(sentence)}}})
+
+
+def _array(sentence: str) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, explanation=np.array(sentence))
+    return file.getvalue()
+
+
+def _notebook(sentence: str) -> str:
+    return cells.written(sentence, (cells.Text(cells.plain(sentence)),))

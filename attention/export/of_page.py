@@ -1,0 +1,56 @@
+"""A page as a file and as a worksheet: what it shows of the runs of its panes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attention.core.messages import message
+from attention.export.worksheet import Worksheet, worksheet_of
+from attention.lesson.head_context import HeadContext
+from attention.lesson.steps import step_of
+from attention.page import pages
+from attention.page.content.pane import Pane, proven
+from attention.page.content.registry import CONTENTS, title_of
+from attention.page.page_file import page
+from attention.page.settings import HEAD
+from attention.page.view import View
+
+__all__ = ["left_out", "page_file", "worksheet"]
+
+
+def page_file(view: View, panes: Sequence[Pane]) -> str:
+    """Return everything that a page shows as one file, with everything opened that can be, and with the proof."""
+    content = CONTENTS[view.page]
+    blocks = (*content.above(view, panes), *content.make(view, panes, whole=True), *proven(view, panes))
+    title, place = title_of(view, panes)
+    return page(title, f"{view.page.title}\n{place}".strip(), blocks, view.arranged)
+
+
+def worksheet(view: View, pane: Pane, scene: HeadContext, small: HeadContext) -> Worksheet:
+    """Return the worksheet of what a page shows of a scene, that of the pane; its tasks are about a small head.
+
+    Raises:
+        ValueError: there is no worksheet of the page.
+    """
+    page = view.page
+    sheet = CONTENTS[page].sheet
+    if sheet is None:
+        raise ValueError(f"page must have a worksheet, got {page.address!r}")
+    notes = (*pane.notices, *left_out(view, pane))
+    # It is of what this pane has read, whatever the page sets beside that.
+    text, place = title_of(CONTENTS[page].run_as(view).for_page(pages.STEP_BY_STEP), [pane])
+    return worksheet_of(step_of(sheet(view)), scene, small, text=text, place=place, notes=notes)
+
+
+def left_out(view: View, pane: Pane) -> tuple[str, ...]:
+    """Say what a page shows that is not in its worksheet and notebooks, and which head is in them if it has no one."""
+    found = [message("What is set in the lab is not in it.")] if view.page in pages.OF_LABS.values() else []
+    if pane.scene is not None and HEAD in CONTENTS[view.page].idle(view, [pane]):
+        found.append(
+            message(
+                "The page is about no single head: this is layer {layer}, head {head}. Step by step has all others.",
+                layer=pane.scene.layer + 1,
+                head=pane.scene.head + 1,
+            )
+        )
+    return tuple(found)

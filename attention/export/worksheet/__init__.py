@@ -1,0 +1,53 @@
+"""A view as a page to print: the step's matrix with blanks, a head's work for a hand, questions, and solutions.
+
+It is data; :mod:`attention.export.worksheet.paper` writes it as HTML.
+"""
+
+from __future__ import annotations
+
+from attention.export.worksheet.asked import elsewhere, questions_of
+from attention.export.worksheet.base import Blank, Grid, Task, Worksheet
+from attention.export.worksheet.by_hand import can_be_done, hand_of, tasks_of
+from attention.export.worksheet.of_view import of_view
+from attention.export.worksheet.paper import POLICY, paper
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import lesson, typed, word
+from attention.lesson.steps.base import Step
+from attention.page.page_file import plain
+
+__all__ = ["POLICY", "Blank", "Grid", "Task", "Worksheet", "can_be_done", "paper", "worksheet_of"]
+
+
+def worksheet_of(
+    step: Step, scene: HeadContext, small: HeadContext, *, text: str, place: str, notes: tuple[str, ...] = ()
+) -> Worksheet:
+    """Return the worksheet of a step of a scene; its tasks are about ``small``, a head whose numbers a hand can use.
+
+    ``text`` is what was read, and ``place`` says which part of which run this is. If a hand can do what the head of
+    the scene does, ``small`` is the scene itself.
+    """
+    hand, other = hand_of(small), elsewhere(scene)
+    view, tasks = of_view(step, scene, hand if small is scene else None, other.word), tasks_of(hand)
+    asked = (view, *tasks) if small is scene else (view,)
+    return Worksheet(
+        step.heading(scene),
+        # A picture is not written out.
+        "" if scene.info.reading.is_laid_out else text,
+        place,
+        notes,
+        view,
+        tasks,
+        _origin(scene, small),
+        questions_of(step, other, asked),
+    )
+
+
+def _origin(scene: HeadContext, small: HeadContext) -> str:
+    """Say which head the tasks are about, and why."""
+    focus, place = word(small.names[small.word]), plain(small.place)
+    if small is scene:
+        return lesson("worksheet/origin", place=place, focus=focus)
+    told = lesson("worksheet/origin-other", model=plain(scene.info.name), d=scene.d_head)
+    if small.trace.text == scene.trace.text:
+        return told + lesson("worksheet/origin-same", place=place, focus=focus)
+    return told + lesson("worksheet/origin-text", place=place, focus=focus, text=typed(small.trace.text))

@@ -1,0 +1,300 @@
+r"""All that a head does for one token, in three tasks for a hand: a dot product, a row of softmax and a weighted sum.
+
+.. math:: s_j = q \cdot k_j / \sqrt{d_k} \qquad \alpha_j = e^{s_j - m} / \sum_i e^{s_i - m} \qquad
+          o = \sum_j \alpha_j v_j
+
+(Vaswani et al. 2017, section 3.2.1.) Everything is worked out from the numbers as they are printed, rounded, and then
+compared with what the model has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from attention.core.messages import message, messages
+from attention.export.worksheet.base import MOST, Blank, Grid, Row, Task, rounded, written
+from attention.figures.format import MINUS, number
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import lesson, word
+
+__all__ = ["Hand", "can_be_done", "exponential", "feature_of", "hand_of", "keys_shown", "tasks_of"]
+
+# So many numbers of the output are worked out.
+_OUTPUTS = 2
+# The table of exponentials ends before minus this number: whatever lies below has 0.00.
+_LOWEST = 6
+
+
+def can_be_done(scene: HeadContext) -> bool:
+    """Tell whether a hand can do what this head does: each of its few numbers has a name, and is large enough."""
+    return bool(scene.info.feature_names)
+
+
+def keys_shown(scene: HeadContext) -> tuple[list[int], list[int]]:
+    """Return the keys that have a column each, and all others: of many, those with the most weight for the focus."""
+    weights = scene.steps.weights[scene.word]
+    if weights.size <= MOST:
+        return list(range(weights.size)), []
+    # One column is for the others.
+    shown = set(np.argsort(-weights, kind="stable")[: MOST - 1].tolist())
+    return sorted(shown), [key for key in range(weights.size) if key not in shown]
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """The numbers of the tasks, as they are printed, and as they follow from what is printed.
+
+    Attributes:
+        scene: the head and the token in focus.
+        keys: the keys that have a column each.
+        others: the keys that have one column together.
+        pair: the key of the dot product.
+        dimensions: where both vectors of the pair are not 0.
+        products: of the two vectors' numbers, in these dimensions.
+        score: their sum.
+        scaled: the scores, scaled and rounded, by key; None where the mask hides a key.
+        exponentials: by key, of the scores without the largest; 0 where the mask hides one.
+        rest: the sum of the exponentials of all others.
+        total: the sum of all exponentials.
+        weights: by key.
+        rest_weight: that of all others together.
+        outputs: the numbers of the output that are worked out.
+    """
+
+    scene: HeadContext
+    keys: tuple[int, ...]
+    others: tuple[int, ...]
+    pair: int
+    dimensions: tuple[int, ...]
+    products: tuple[Decimal, ...]
+    score: Decimal
+    scaled: dict[int, Decimal | None]
+    exponentials: dict[int, Decimal]
+    rest: Decimal
+    total: Decimal
+    weights: dict[int, Decimal]
+    rest_weight: Decimal
+    outputs: tuple[int, ...]
+
+    @property
+    def result(self) -> Decimal:
+        """The scaled score of the pair."""
+        found = self.scaled[self.pair]
+        assert found is not None
+        return found
+
+    @property
+    def largest(self) -> Decimal:
+        """The largest of the scaled scores."""
+        return max(each for each in self.scaled.values() if each is not None)
+
+    def value(self, key: int, dimension: int) -> Decimal:
+        """Return a number of a value vector, as it is printed."""
+        return rounded(float(self.scene.steps.values[key, dimension]), 1)
+
+    def rest_value(self, dimension: int) -> Decimal:
+        """Return the mean of a number over the value vectors of all others, each by its weight, as it is printed."""
+        weights = self.scene.steps.weights[self.scene.word, list(self.others)].astype(np.float64)
+        values = self.scene.steps.values[list(self.others), dimension]
+        return rounded(float(weights @ values / (weights.sum() or 1)), 1)
+
+    def parts(self, dimension: int) -> list[Decimal]:
+        """Return weight × value of each column, rounded."""
+        found = [rounded(self.weights[key] * self.value(key, dimension), 2) for key in self.keys]
+        return [*found, rounded(self.rest_weight * self.rest_value(dimension), 2)] if self.others else found
+
+    def output(self, dimension: int) -> Decimal:
+        """Return a number of the output: the sum of the parts."""
+        return sum(self.parts(dimension), Decimal("0.00"))
+
+
+def hand_of(scene: HeadContext) -> Hand:
+    """Work out the tasks of a head for the token in focus, which may attend to at least one."""
+    steps, focus = scene.steps, scene.word
+    keys, others = keys_shown(scene)
+    seen = np.flatnonzero(scene.visible[focus])
+    # The second of the keys by weight: if it is got wrong, all others are still about right.
+    order = seen[np.argsort(-steps.weights[focus, seen], kind="stable")]
+    pair = int(order[min(1, order.size - 1)])
+    q, k = ([rounded(float(each), 1) for each in row] for row in (steps.queries[focus], steps.keys[pair]))
+    dimensions = [d for d in range(len(q)) if q[d] and k[d]] or list(range(len(q)))
+    products = [rounded(q[d] * k[d], 2) for d in dimensions]
+    score = sum(products, Decimal("0.00"))
+    scaled: dict[int, Decimal | None] = {
+        key: rounded(float(steps.masked_scores[focus, key]), 1) if scene.visible[focus, key] else None for key in keys
+    }
+    scaled[pair] = rounded(score / _divisor(scene), 1)
+    largest = max(each for each in scaled.values() if each is not None)
+    exponentials = {
+        key: Decimal("0.00") if each is None else exponential(each - largest) for key, each in scaled.items()
+    }
+    beyond = steps.masked_scores[focus, others].astype(np.float64) - float(largest)
+    rest = rounded(float(np.exp(beyond).sum()), 2)
+    total = sum(exponentials.values(), rest)
+    outputs = np.argsort(-np.abs(steps.head_outputs[focus]), kind="stable")[:_OUTPUTS]
+    return Hand(
+        scene,
+        tuple(keys),
+        tuple(others),
+        pair,
+        tuple(dimensions),
+        tuple(products),
+        score,
+        scaled,
+        exponentials,
+        rest,
+        total,
+        {key: rounded(each / total, 2) for key, each in exponentials.items()},
+        rounded(rest / total, 2),
+        tuple(sorted(outputs.tolist())),
+    )
+
+
+def exponential(difference: Decimal) -> Decimal:
+    """Return what the table of exponentials says: ``exp(x)`` with two decimals, for ``x`` of at most 0."""
+    return rounded(math.exp(difference), 2)
+
+
+def tasks_of(hand: Hand) -> tuple[Task, Task, Task]:
+    """Return the three tasks."""
+    return _dot_product(hand), _softmax(hand), _weighted_sum(hand)
+
+
+def feature_of(scene: HeadContext, dimension: int) -> str:
+    """Return what a number of a head's values is: the one feature that it is made of, if it has a name, or its number.
+
+    Raises:
+        AssertionError: the weights of the model were not recorded.
+    """
+    parts = scene.attention.projections
+    assert parts is not None
+    sources = np.flatnonzero(parts.W_V[:, scene.group * scene.steps.values.shape[1] + dimension])
+    return scene.dimensions[sources[0]] if sources.size == 1 else str(dimension)
+
+
+def _divisor(scene: HeadContext) -> Decimal:
+    return rounded(1 / scene.attention.scale, 2)
+
+
+def _dot_product(hand: Hand) -> Task:
+    scene, steps = hand.scene, hand.scene.steps
+    focus, key = scene.names[scene.word], scene.key_names[hand.pair]
+    vectors = {
+        message("q of {name}", name=focus): steps.queries[scene.word],
+        message("k of {name}", name=key): steps.keys[hand.pair],
+    }
+    given: list[Row] = [
+        (name, (*(written(rounded(float(vector[d]), 1)) for d in hand.dimensions), ""))
+        for name, vector in vectors.items()
+    ]
+    worked = (*(Blank(written(each)) for each in hand.products), Blank(written(hand.score)))
+    own = (
+        number(float(q * k)) for q, k in zip(*(each[list(hand.dimensions)] for each in vectors.values()), strict=True)
+    )
+    in_model, pair = message("in the model"), message("{query} → {key}", query=focus, key=key)
+    product = Grid(
+        message("The query of {query} and the key of {key}", query=focus, key=key),
+        message("dimension"),
+        (*map(str, hand.dimensions), message("sum")),
+        (*given, (message("product"), worked)),
+        own=((in_model, (*own, number(float(steps.scores[scene.word, hand.pair])))),),
+    )
+    divisor = written(_divisor(scene))
+    divided = Grid(
+        message("The score, divided by √{d} ≈ {divisor}", d=scene.d_head, divisor=divisor),
+        "",
+        (message("scaled score"),),
+        ((pair, (Blank(written(hand.result)),)),),
+        own=((in_model, (number(float(steps.scaled_scores[scene.word, hand.pair])),)),),
+    )
+    words = lesson("worksheet/dot-product", query=word(focus), key=word(key), d=scene.d_head, divisor=divisor)
+    if scene.d_head > len(hand.dimensions):
+        words += lesson("worksheet/dot-product-zeros")
+    told = lesson("worksheet/dot-product-told")
+    return Task(message("A dot product"), words, (product, divided), told)
+
+
+def _columns(hand: Hand) -> tuple[str, ...]:
+    names, n = hand.scene.key_names, len(hand.others)
+    together = (messages("{n} other", "{n} others", n),) if n else ()
+    return (*(names[key] for key in hand.keys), *together, message("sum"))
+
+
+def _softmax(hand: Hand) -> Task:
+    scene, focus = hand.scene, hand.scene.names[hand.scene.word]
+    scores = {key: each for key, each in hand.scaled.items() if each is not None}
+
+    def row(name: str, found: Mapping[int, Decimal], hidden: str, *rest: str | Blank) -> Row:
+        cells = (Blank(written(found[key])) if key in scores else hidden for key in hand.keys)
+        return name, (*cells, *rest)
+
+    given = (
+        f"{MINUS}∞" if key not in scores else Blank(written(scores[key])) if key == hand.pair else written(scores[key])
+        for key in hand.keys
+    )
+    # What stands in the column of all others, which a text of few tokens does not have.
+    rest = ("",) if hand.others else ()
+    rest_power = (written(hand.rest),) if hand.others else ()
+    rest_weight = (Blank(written(hand.rest_weight)),) if hand.others else ()
+    largest = {key: each - hand.largest for key, each in scores.items()}
+    own = scene.steps.weights[scene.word].astype(np.float64)
+    own_rest = (number(float(own[list(hand.others)].sum())),) if hand.others else ()
+    grid = Grid(
+        message("The row of “{name}”", name=focus),
+        "",
+        _columns(hand),
+        (
+            (message("scaled score"), (*given, *rest, "")),
+            row(message("minus the largest"), largest, f"{MINUS}∞", *rest, ""),
+            row(message("exp of that"), hand.exponentials, "0", *rest_power, Blank(written(hand.total))),
+            row(message("weight"), hand.weights, "0", *rest_weight, "≈ 1"),
+        ),
+        own=((message("weight in the model"), (*(number(float(own[key])) for key in hand.keys), *own_rest, "1")),),
+    )
+    words = lesson("worksheet/softmax-row", focus=word(focus), pair=word(scene.key_names[hand.pair]))
+    if hand.others:
+        words += lesson("worksheet/softmax-row-others")
+    told = lesson("worksheet/softmax-row-told", largest=_bold(hand.largest), total=_bold(hand.total))
+    return Task(message("A row of softmax"), words, (grid, _exponentials()), told)
+
+
+def _exponentials() -> Grid:
+    """Return a table in which exp can be looked up."""
+    tenths = [Decimal(tenth).scaleb(-1) for tenth in range(10)]
+    rows: list[Row] = [
+        (f"{MINUS}{whole}", tuple(written(exponential(-whole - tenth)) for tenth in tenths)) for whole in range(_LOWEST)
+    ]
+    columns = tuple(f".{tenth}" for tenth in range(10))
+    return Grid(
+        message("exp(x), for x from 0 to −5.9: below that, it is 0.00"), "x", columns, tuple(rows), is_small=True
+    )
+
+
+def _weighted_sum(hand: Hand) -> Task:
+    scene, focus = hand.scene, hand.scene.names[hand.scene.word]
+    rows: list[Row] = []
+    for dimension in hand.outputs:
+        rest = (written(hand.rest_value(dimension)),) if hand.others else ()
+        values = (written(hand.value(key, dimension)) for key in hand.keys)
+        rows.append((message("v: {name}", name=feature_of(scene, dimension)), (*values, *rest, "")))
+        parts = (Blank(written(each)) for each in hand.parts(dimension))
+        rows.append((message("weight × v"), (*parts, Blank(written(hand.output(dimension))))))
+    own: list[Row] = []
+    for dimension in hand.outputs:
+        empty = ("",) * (len(_columns(hand)) - 1)
+        name = message("in the model: {name}", name=feature_of(scene, dimension))
+        own.append((name, (*empty, number(float(scene.steps.head_outputs[scene.word, dimension])))))
+    grid = Grid(message("What {name} gets", name=focus), "", _columns(hand), tuple(rows), own=tuple(own))
+    words = lesson("worksheet/weighted-sum", focus=word(focus), d=scene.steps.values.shape[1], n=len(hand.outputs))
+    if hand.others:
+        words += lesson("worksheet/weighted-sum-others")
+    return Task(message("A weighted sum"), words, (grid,), lesson("worksheet/weighted-sum-told"))
+
+
+def _bold(value: Decimal) -> str:
+    return f"<b>{written(value)}</b>"

@@ -1,0 +1,47 @@
+"""How one cell was computed: the parts that add up to it, or the sum by which it is divided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message
+from attention.lesson.prose import exact, lesson, word
+
+__all__ = ["WHOLE_VECTOR", "Detail", "indexed", "tell_largest"]
+
+# What the bars show if a cell is explained by the vector that contains it.
+WHOLE_VECTOR = message("the whole vector, dimension by dimension")
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One cell explained: a sentence (HTML), the parts as bars, and, for softmax, its table."""
+
+    title: str
+    note: str
+    labels: tuple[str, ...]
+    parts: Float[Array, " N"]
+    axis: str
+    columns: dict[str, list[str]] | None = None
+    are_weights: bool = False
+
+    def table(self) -> dict[str, list[str]]:
+        """Return the parts as columns."""
+        if self.columns is not None:
+            return self.columns
+        return {message("part"): list(self.labels), self.axis: [repr(float(part)) for part in self.parts]}
+
+
+def tell_largest(parts: Float[Array, " N"], labels: tuple[str, ...]) -> str:
+    """Return as HTML which part is the largest."""
+    index = int(np.abs(parts).argmax())
+    return lesson("cell/largest", label=word(labels[index]), value=exact(float(parts[index]), 2))
+
+
+def indexed(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Return labels that differ even where words repeat: ``0 the``, ``4 the``."""
+    return tuple(f"{position} {label}" for position, label in enumerate(labels))

@@ -1,0 +1,166 @@
+"""What a link that leaves them open opens: the layer, the head and the word that have something to say about a text.
+
+For the ready examples they are chosen by hand, in ``assets/openings.tsv``, with a caption whose numbers come from the
+record. There, layers and heads are counted from 1, and tokens from 0; ``*`` stands for any other sentence.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+
+import numpy as np
+from jaxtyping import Bool
+from numpy import ndarray as Array
+
+from attention.core.paths import ASSETS
+from attention.core.trace import ModelInfo, Token, Trace
+from attention.core.words import APOSTROPHES, follows_apostrophe, is_punctuation, words_of
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import fact, lesson, word
+
+__all__ = ["InitialSelection", "first_place", "first_word", "openings", "tell_opening"]
+
+_FILE = ASSETS / "openings.tsv"
+_ANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class InitialSelection:
+    """The place that is opened for a sentence: layer, head and word; None is the telling word of any other sentence.
+
+    ``caption`` is a lesson about ``pairs`` of a query and a key; empty if there is nothing to say in general.
+    """
+
+    layer: int
+    head: int
+    word: int | None = None
+    pairs: tuple[tuple[int, int], ...] = ()
+    caption: str = ""
+
+
+def first_place(info: ModelInfo, text: str) -> tuple[int, int]:
+    """Return the layer and the head that are opened first for a text."""
+    opening = _opening(info.model_id, text)
+    return (info.default_layer, info.default_head) if opening is None else (opening.layer, opening.head)
+
+
+def first_word(trace: Trace) -> int:
+    """Return the position of the word that is in focus first; it is the same whichever head is chosen.
+
+    It is the one chosen for the text, or that of which the reading says so, or the telling one: the row of the head
+    that is opened first in which one word gives another the most weight; where there are any, words of two letters or
+    more, not what is left of one after an apostrophe, as the *s* of *cat's*, and not their later pieces.
+    """
+    opening = _opening(trace.info.model_id, trace.text)
+    if opening is not None and opening.word is not None and opening.word < len(trace.tokens):
+        return opening.word
+    rows = [token.position for token in _words(trace.tokens)]
+    if trace.info.reading.first_focus is not None:
+        return trace.info.reading.first_focus(rows)
+    return _telling(trace, *first_place(trace.info, trace.text), rows) if rows else 0
+
+
+def tell_opening(scene: HeadContext) -> str:
+    """Return the caption of a head that was chosen for the scene's text; empty in all others.
+
+    It is told only if the record bears it out: each key of which it speaks has the most weight in its row.
+    """
+    opening = _opening(scene.info.model_id, scene.trace.text)
+    if opening is None or not opening.caption or (opening.layer, opening.head) != (scene.layer, scene.head):
+        return ""
+    weights = scene.steps.weights
+    is_there = max(map(max, opening.pairs)) < min(weights.shape)
+    if not is_there or any(int(weights[row].argmax()) != key for row, key in opening.pairs):
+        return ""
+    (query, key), (other_query, other_key) = opening.pairs[0], opening.pairs[-1]
+    return lesson(
+        opening.caption,
+        query=word(scene.names[query]),
+        key=word(scene.key_names[key]),
+        weight=fact(float(weights[query, key])),
+        other_query=word(scene.names[other_query]),
+        other_key=word(scene.key_names[other_key]),
+        other_weight=fact(float(weights[other_query, other_key])),
+    )
+
+
+def _opening(model_id: str, text: str) -> InitialSelection | None:
+    return openings().get((model_id, text)) or openings().get((model_id, _ANY))
+
+
+@cache
+def openings() -> Mapping[tuple[str, str], InitialSelection]:
+    """Return the openings that were chosen by hand, by model and sentence."""
+    with _FILE.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return MappingProxyType({(row["model"], row["sentence"]): _read(row) for row in rows})
+
+
+def _read(row: dict[str, str]) -> InitialSelection:
+    pairs = [tuple(map(int, pair.split("-"))) for pair in row["pairs"].split()]
+    return InitialSelection(
+        int(row["layer"]) - 1,
+        int(row["head"]) - 1,
+        int(row["word"]) if row["word"] else None,
+        tuple((query, key) for query, key in pairs),
+        f"opening/{row['caption']}" if row["caption"] else "",
+    )
+
+
+def _words(tokens: tuple[Token, ...]) -> list[Token]:
+    """Return the tokens that begin words, no punctuation marks if there is anything else; padding is no word."""
+    befores = (None, *tokens)
+    begin = [
+        token
+        for token, before in zip(tokens, befores, strict=False)
+        if token.word is not None and (before is None or _id(before) != _id(token))
+    ]
+    return [token for token in begin if not is_punctuation(token)] or begin
+
+
+def _telling(trace: Trace, layer: int, head: int, rows: list[int]) -> int:
+    """Return the row with the largest weight between two words, or the first of ``rows`` if there are no two."""
+    attention, pairs = trace.layers[layer], _pairs_of_words(trace)
+    # Where later tokens are hidden, every row can see the first, and many give it weight for which they have no use.
+    if attention.hidden(head)[0, 1:].all() and pairs[:, 1:].any():
+        pairs[:, 0] = False
+    queries, keys = (_begin_full_words(tokens) for tokens in (trace.tokens, trace.key_tokens))
+    narrowed = (pairs & np.outer(queries, keys), pairs & queries[:, None], pairs)
+    pairs = next((each for each in narrowed if each.any()), pairs)
+    if not pairs.any():
+        return next((row for row in rows if queries[row]), rows[0])
+    weights = np.where(pairs, attention.head(head).weights, -1)
+    return int(np.unravel_index(weights.argmax(), weights.shape)[0])
+
+
+def _begin_full_words(tokens: tuple[Token, ...]) -> Bool[Array, " T"]:
+    """Tell which tokens begin a word of two letters or more; of three where that may be what is left, as in *we've*."""
+    words, found = words_of(tokens), np.zeros(len(tokens), bool)
+    starts = {token.position: token.start for token in tokens}
+    for place, each in enumerate(words):
+        n_letters = sum(map(str.isalnum, each.typed))
+        is_cut_off = each.typed.startswith(APOSTROPHES) or follows_apostrophe(place, words, starts)
+        found[each.position] = n_letters > (2 if is_cut_off else 1) and not each.is_special
+    return found
+
+
+def _pairs_of_words(trace: Trace) -> Bool[Array, "Q K"]:
+    """Tell where a word meets another word: no special token, no punctuation mark, and no piece of the same word."""
+    queries, keys = trace.tokens, trace.key_tokens
+    meet = np.outer(*(np.array([_is_word(token) for token in tokens]) for tokens in (queries, keys)))
+    if trace.memory is None:
+        _, ids = np.unique([_id(token) for token in queries], axis=0, return_inverse=True)
+        meet &= ids.ravel()[:, None] != ids.ravel()[None, :]
+    return meet
+
+
+def _is_word(token: Token) -> bool:
+    return token.word is not None and not is_punctuation(token)
+
+
+def _id(token: Token) -> tuple[int, int]:
+    return token.segment, -1 if token.word is None else token.word

@@ -1,0 +1,59 @@
+"""Which words of a sentence are nouns, as far as the toy's word list knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.trace import Token
+from attention.core.words import APOSTROPHES, Word, end_of, follows_apostrophe, is_punctuation, words_of
+from attention.models.toy import WORD_FEATURES, describe, is_guessed, read_lexicon
+
+__all__ = ["noun_tokens", "nouns_of"]
+
+_NOUN = WORD_FEATURES.index("noun")
+
+
+def nouns_of(tokens: Sequence[Token]) -> list[int]:
+    """Return which of the words of a text (``attention.core.words.words_of``) are nouns above all.
+
+    A word that is not in the list is judged by its ending, and is a noun if that says nothing, as most words are that
+    no list has; unless it stands at an apostrophe, as *didn* and *t* do where a model cuts *didn't*.
+    """
+    words = words_of(tokens)
+    starts = {token.position: token.start for token in tokens}
+    return [
+        place
+        for place, each in enumerate(words)
+        if _is_noun(each) and not (is_guessed(each.typed.strip(), _lexicon()) and _is_cut_off(place, words, starts))
+    ]
+
+
+def noun_tokens(tokens: Sequence[Token]) -> list[tuple[int, ...]]:
+    """Return, of each noun of a text (``nouns_of``), the positions of the tokens that it is made of."""
+    words = words_of(tokens)
+    return [words[place].positions for place in nouns_of(tokens)]
+
+
+def _is_cut_off(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:
+    """Tell whether a word stands at an apostrophe, with no space between them."""
+    return follows_apostrophe(place, words, starts) or (
+        place + 1 < len(words)
+        and words[place + 1].typed in APOSTROPHES
+        and end_of(words[place], starts) == starts[words[place + 1].position]
+    )
+
+
+def _is_noun(word: Word) -> bool:
+    if word.is_special or word.is_padding or is_punctuation(word):
+        return False
+    features = describe(word.typed.strip(), _lexicon())
+    return bool(features[_NOUN] > 0 and features[_NOUN] == features.max())
+
+
+@cache
+def _lexicon() -> dict[str, Float[Array, " 10"]]:
+    return read_lexicon()

@@ -1,0 +1,149 @@
+"""What heads have to do with one another: their mean, their numbers, and how they are mixed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.core.messages import message
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import fact, lesson, word
+from attention.lesson.questions.base import can_choose, how_many, is_first, leads, pick, several, told
+from attention.lesson.quiz import Guess, words_seen
+
+__all__ = ["mean", "mixed", "namesake", "shape"]
+
+# What is smaller than this part of the largest is nothing.
+_NOTHING = 1e-6
+
+
+def mean(scene: HeadContext) -> Guess | None:
+    """Ask how many heads agree with the mean of all heads on the key with the largest weight."""
+    n_heads = scene.info.n_heads
+    if n_heads < 3 or not can_choose(scene):
+        return None
+    rows = np.stack([scene.attention.head(head).weights[scene.word] for head in range(n_heads)])
+    average = rows.mean(axis=0)
+    best = int(average.argmax())
+    if not leads(average, best):
+        return None
+    count = sum(is_first(row, best) for row in rows)
+    head, key = (int(each) for each in np.unravel_index(int((rows - average).argmax()), rows.shape))
+    all_of_them, more, fewer, none = several()
+    answers = (
+        (all_of_them, lesson("questions/mean-all")),
+        (more, lesson("questions/mean-more")),
+        (fewer, lesson("questions/mean-fewer")),
+        (none, lesson("questions/mean-none")),
+    )
+    reason = lesson(
+        "questions/mean-because",
+        best=word(scene.key_names[best]),
+        count=count,
+        heads=n_heads,
+        head=head + 1,
+        key=word(scene.key_names[key]),
+        weight=fact(float(rows[head, key])),
+        mean=fact(float(average[key])),
+    )
+    question = lesson(
+        "questions/mean",
+        heads=n_heads,
+        focus=word(scene.names[scene.word]),
+        best=word(scene.key_names[best]),
+        weight=fact(float(average[best])),
+    )
+    return pick(question, reason, answers, how_many(count, n_heads))
+
+
+def namesake(scene: HeadContext) -> Guess | None:
+    """Ask in how many other layers the head with the same number gives most to the same word."""
+    layers, words = scene.trace.layers, words_seen(scene)
+    if len(layers) < 3 or len(words) < 2:
+        return None
+    rows = [layer.head(scene.head).weights[scene.word][words] for layer in layers]
+    best = int(rows[scene.layer].argmax())
+    if not leads(rows[scene.layer], best):
+        return None
+    others = [index for index in range(len(layers)) if index != scene.layer]
+    count = sum(is_first(rows[index], best) for index in others)
+    least = min(others, key=lambda index: float(rows[index][best]))
+    all_of_them, more, fewer, none = several()
+    answers = (
+        (all_of_them, lesson("questions/namesake-all", head=scene.head + 1)),
+        (more, lesson("questions/namesake-more")),
+        (fewer, lesson("questions/namesake-fewer")),
+        (none, lesson("questions/namesake-none")),
+    )
+    names: dict[str, str | int] = {
+        "head": scene.head + 1,
+        "best": word(scene.key_names[words[best]]),
+        "others": len(others),
+    }
+    reason = lesson(
+        "questions/namesake-because",
+        count=count,
+        layer=scene.layer + 1,
+        weight=fact(float(rows[scene.layer][best])),
+        least=least + 1,
+        least_weight=fact(float(rows[least][best])),
+        **names,
+    )
+    question = lesson("questions/namesake", focus=word(scene.names[scene.word]), layer=scene.layer + 1, **names)
+    return pick(question, reason, answers, how_many(count, len(others)))
+
+
+def mixed(scene: HeadContext) -> Guess | None:
+    """Ask how many heads have a part in one number of ΔE: the largest of the token in focus."""
+    parts = scene.attention.projections
+    n_heads = scene.info.n_heads
+    if parts is None or n_heads < 2:
+        return None
+    change = scene.change[scene.word]
+    dimension = int(np.abs(change).argmax())
+    products = scene.joined[scene.word].astype(np.float64) * parts.W_O[:, dimension]
+    shares = products.reshape(n_heads, -1).sum(axis=1)
+    size = float(np.abs(shares).max())
+    count = int((np.abs(shares) > _NOTHING * size).sum()) if size else 0
+    if not count:
+        return None
+    right = 2 if count == n_heads else 0 if count == 1 else 1
+    answers = (
+        (message("of one: each head fills its own numbers"), lesson("questions/mixed-one")),
+        (message("of several, but not all"), lesson("questions/mixed-several")),
+        (message("of all {heads}", heads=n_heads), lesson("questions/mixed-all")),
+    )
+    order = np.argsort(-np.abs(shares), kind="stable")
+    reason = lesson(
+        "questions/mixed-because" if right else "questions/mixed-because-one",
+        count=count,
+        heads=n_heads,
+        head=int(order[0]) + 1,
+        share=told(float(shares[order[0]])),
+        other=int(order[1]) + 1,
+        other_share=told(float(shares[order[1]])),
+    )
+    question = lesson(
+        "questions/mixed",
+        focus=word(scene.names[scene.word]),
+        numbers=len(change),
+        dimension=word(scene.dimension_names[dimension]),
+        value=fact(float(change[dimension])),
+    )
+    return pick(question, reason, answers, right)
+
+
+def shape(scene: HeadContext) -> Guess | None:
+    """Ask how many numbers leave a head."""
+    n_queries, n_keys = scene.steps.weights.shape
+    width, d_model = scene.steps.head_outputs.shape[-1], scene.info.d_model
+    wrong = {
+        f"1 × {width}": lesson("questions/shape-one", queries=n_queries),
+        f"{n_queries} × {n_keys}": lesson("questions/shape-weights"),
+        f"{n_queries} × {d_model}": lesson("questions/shape-model", heads=scene.info.n_heads),
+    }
+    right = f"{n_queries} × {width}"
+    answers = [(right, ""), *((each, why) for each, why in wrong.items() if each != right)]
+    # In the order of the numbers, so that the place of the right one tells nothing.
+    answers.sort(key=lambda each: tuple(map(int, each[0].split(" × "))))
+    reason = lesson("questions/shape-because", queries=n_queries, keys=n_keys, width=width)
+    return pick(lesson("questions/shape", d_model=d_model), reason, answers, [each for each, _ in answers].index(right))

@@ -1,0 +1,250 @@
+"""What softmax makes of a row of scores."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message
+from attention.core.steps import softmax
+from attention.figures.format import number
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.questions.base import ALIKE, NEAR, can_choose, choosing, pick, told
+from attention.lesson.quiz import TIE, Guess
+from attention.measures.entropies import entropy, normalised_entropy
+
+__all__ = ["added", "after", "doubled", "even", "negative", "scaled", "sums", "zero"]
+
+_ADDED = 5.0
+# So much more even must one row be than another, as a part of what is possible.
+_MORE_EVEN = 0.1
+
+
+def sums(scene: HeadContext) -> Guess | None:
+    """Ask what adds up to 1: each row, each column, both, or all weights together."""
+    weights = scene.steps.weights
+    rows, columns = weights.sum(axis=1), weights.sum(axis=0)
+    if min(weights.shape) < 2 or float(np.abs(rows - 1).max()) > NEAR:
+        return None
+    is_padding = np.array([token.is_padding for token in scene.key_tokens])
+    farthest = int(np.where(is_padding, 0, np.abs(columns - 1)).argmax())
+    total = fact(float(columns[farthest]))
+    answers = (
+        (message("those of each column"), lesson("questions/sums-column", total=total)),
+        (message("those of each row"), lesson("questions/sums-row")),
+        (message("those of each row, and those of each column"), lesson("questions/sums-both", total=total)),
+        (message("all of them together"), lesson("questions/sums-all", rows=len(rows))),
+    )
+    reason = lesson(
+        "questions/sums-because",
+        focus=word(scene.names[scene.word]),
+        sum=fact(float(rows[scene.word])),
+        key=word(scene.key_names[farthest]),
+        total=total,
+        rows=len(rows),
+    )
+    return pick(lesson("questions/sums"), reason, answers, 2 if abs(float(columns[farthest]) - 1) <= TIE else 1)
+
+
+def zero(scene: HeadContext) -> Guess | None:
+    """Ask for the weight that a score of 0 would get: of the key whose weight it would change most."""
+    if not can_choose(scene):
+        return None
+    scores, weights = _scores(scene), scene.steps.weights[scene.word]
+    keys = np.flatnonzero(scene.visible[scene.word])
+    new = np.zeros(scores.size)
+    for each in keys:
+        new[each] = softmax(np.where(np.arange(scores.size) == each, 0.0, scores))[each]
+    change = np.where(new >= ALIKE, new - weights, 0)
+    key = int(np.abs(change).argmax())
+    if abs(change[key]) <= TIE:
+        return None
+    names = {"focus": word(scene.names[scene.word]), "key": word(scene.key_names[key])}
+    score = fact(float(scores[key]))
+    answers = (
+        (message("none at all"), lesson("questions/zero-none")),
+        (message("less than now, but some"), lesson("questions/zero-less", score=score)),
+        (message("more than now"), lesson("questions/zero-more", score=score)),
+    )
+    weight = fact(float(weights[key]))
+    reason = lesson("questions/zero-because", new=fact(float(new[key])), weight=weight, key=names["key"])
+    question = lesson("questions/zero", score=score, weight=weight, **names)
+    return pick(question, reason, answers, 2 if change[key] > 0 else 1)
+
+
+def added(scene: HeadContext) -> Guess | None:
+    """Ask what becomes of the weights of a row if the same number is added to all its scores."""
+    if not can_choose(scene):
+        return None
+    before, after_ = softmax(_scores(scene)), softmax(_scores(scene) + _ADDED)
+    best = int(before.argmax())
+    if float(np.abs(after_ - before).max()) > NEAR:
+        return None
+    factor = fact(float(np.exp(_ADDED)))
+    answers = (
+        (message("all of them become larger"), lesson("questions/added-larger")),
+        (message("the largest grows, the others shrink"), lesson("questions/added-sharper")),
+        (message("nothing"), ""),
+        (message("they become more alike"), lesson("questions/added-alike")),
+    )
+    reason = lesson(
+        "questions/added-because",
+        factor=factor,
+        best=word(scene.key_names[best]),
+        before=exact(float(before[best])),
+        after=exact(float(after_[best])),
+    )
+    return pick(lesson("questions/added", focus=word(scene.names[scene.word])), reason, answers, 2)
+
+
+def doubled(scene: HeadContext) -> Guess | None:
+    """Ask what becomes of the weights of a row if all its scores are doubled."""
+    if not can_choose(scene):
+        return None
+    before, after_ = softmax(_scores(scene)), softmax(2 * _scores(scene))
+    best = int(before.argmax())
+    if after_[best] - before[best] <= TIE:
+        return None
+    answers = (
+        (message("nothing: their order stays"), lesson("questions/doubled-nothing")),
+        (message("the largest grows at the cost of others"), ""),
+        (message("each weight is doubled"), lesson("questions/doubled-each")),
+        (message("they become more alike"), lesson("questions/doubled-alike")),
+    )
+    reason = lesson(
+        "questions/doubled-because",
+        best=word(scene.key_names[best]),
+        before=fact(float(before[best])),
+        after=fact(float(after_[best])),
+    )
+    return pick(lesson("questions/doubled", focus=word(scene.names[scene.word])), reason, answers, 1)
+
+
+def scaled(scene: HeadContext) -> Guess | None:
+    """Ask what the division by √d does to the order and to the weights of a row."""
+    if not can_choose(scene) or scene.attention.scale == 1:
+        return None
+    scores = scene.attention.capped(scene.steps.scores[scene.word].astype(np.float64))
+    plain = softmax(np.where(scene.visible[scene.word], scores, -np.inf))
+    now = scene.steps.weights[scene.word]
+    best = int(now.argmax())
+    change = float(now[best] - plain[best])
+    if abs(change) <= TIE or int(plain.argmax()) != best:
+        return None
+    answers = (
+        (message("another token may come first"), lesson("questions/scaled-order")),
+        (message("the order stays, and so do the weights"), lesson("questions/scaled-nothing")),
+        (message("the order stays, and the largest weight grows"), lesson("questions/scaled-grows")),
+        (message("the order stays, and the largest weight shrinks"), lesson("questions/scaled-shrinks")),
+    )
+    reason = lesson(
+        "questions/scaled-because",
+        best=word(scene.key_names[best]),
+        plain=fact(float(plain[best])),
+        now=fact(float(now[best])),
+    )
+    question = lesson(
+        "questions/scaled",
+        focus=word(scene.names[scene.word]),
+        divisor=scene.divisor(f"√{scene.d_head}"),
+    )
+    return pick(question, reason, answers, 2 if change > 0 else 3)
+
+
+def negative(scene: HeadContext) -> Guess | None:
+    """Ask for the weight of a negative score: the lowest of all rows that may choose."""
+    is_seen = scene.visible & choosing(scene)[:, None]
+    scores = np.where(is_seen, scene.steps.masked_scores, np.inf)
+    row, key = (int(each) for each in np.unravel_index(int(scores.argmin()), scores.shape))
+    weight = float(scene.steps.weights[row, key])
+    if scores[row, key] > -ALIKE or not weight:
+        return None
+    names = {"query": word(scene.names[row]), "key": word(scene.key_names[key])}
+    score = fact(float(scores[row, key]))
+    answers = (
+        (message("a negative one"), lesson("questions/negative-negative")),
+        (message("exactly 0"), lesson("questions/negative-zero")),
+        (message("one above 0"), ""),
+    )
+    reason = lesson("questions/negative-because", score=score, weight=told(weight), **names)
+    return pick(lesson("questions/negative", score=score, **names), reason, answers, 2)
+
+
+def after(scene: HeadContext) -> Guess | None:
+    """Ask what a row adds up to if a weight is set to 0 after softmax, and not masked before it."""
+    if not can_choose(scene):
+        return None
+    weights = scene.steps.weights[scene.word].astype(np.float64)
+    best = int(weights.argmax())
+    rest = float(weights.sum() - weights[best])
+    if rest < TIE or weights[best] < TIE:
+        return None
+    other = int(np.where(np.arange(weights.size) == best, -1, weights).argmax())
+    answers = (
+        (message("to 1, as before"), lesson("questions/after-same")),
+        (message("to less than 1"), ""),
+        (message("to more than 1"), lesson("questions/after-more")),
+    )
+    weight, key = fact(float(weights[best])), word(scene.key_names[best])
+    reason = lesson(
+        "questions/after-because",
+        rest=fact(rest),
+        other=word(scene.key_names[other]),
+        other_weight=fact(float(weights[other])),
+        shared=fact(float(weights[other]) / rest),
+    )
+    question = lesson("questions/after", focus=word(scene.names[scene.word]), key=key, weight=weight)
+    return pick(question, reason, answers, 1)
+
+
+def even(scene: HeadContext) -> Guess | None:
+    """Ask which of two rows has the more even weights, given the range of their scores: the extremes of this head."""
+    n_visible = scene.visible.sum(axis=1)
+    rows = np.flatnonzero(choosing(scene) & (n_visible > 2))
+    if rows.size < 2:
+        return None
+    evenness = normalised_entropy(entropy(scene.steps.weights), n_visible)
+    sharp, level = int(rows[evenness[rows].argmin()]), int(rows[evenness[rows].argmax()])
+    if evenness[level] - evenness[sharp] <= _MORE_EVEN:
+        return None
+    one, two = sorted((sharp, level))
+    largest = {row: fact(float(scene.steps.weights[row].max())) for row in (sharp, level)}
+    sharp_why = lesson("questions/even-sharp", sharp=word(scene.names[sharp]), largest=largest[sharp])
+    answers = (
+        (message("those of {name}", name=scene.names[one]), sharp_why),
+        (message("those of {name}", name=scene.names[two]), sharp_why),
+        (message("both alike: each row adds up to 1"), lesson("questions/even-both")),
+    )
+    reason = lesson(
+        "questions/even-because",
+        level=word(scene.names[level]),
+        level_entropy=fact(float(evenness[level])),
+        level_largest=largest[level],
+        sharp=word(scene.names[sharp]),
+        sharp_entropy=fact(float(evenness[sharp])),
+        sharp_largest=largest[sharp],
+    )
+    (one_low, one_high), (two_low, two_high) = (_range(scene, row) for row in (one, two))
+    question = lesson(
+        "questions/even",
+        one=word(scene.names[one]),
+        one_low=one_low,
+        one_high=one_high,
+        two=word(scene.names[two]),
+        two_low=two_low,
+        two_high=two_high,
+    )
+    return pick(question, reason, answers, int(level == two))
+
+
+def _range(scene: HeadContext, row: int) -> tuple[str, str]:
+    scores = scene.steps.masked_scores[row][scene.visible[row]]
+    return f"<b>{number(float(scores.min()))}</b>", f"<b>{number(float(scores.max()))}</b>"
+
+
+def _scores(scene: HeadContext) -> Float[Array, " K"]:
+    """Return what softmax gets in the row in focus."""
+    scores: Float[Array, " K"] = scene.steps.masked_scores[scene.word].astype(np.float64)
+    return scores

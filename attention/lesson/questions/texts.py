@@ -1,0 +1,105 @@
+"""What becomes of a text: its words, their order, and its length."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from attention.core.messages import message
+from attention.experiments.shuffled import can_be_reordered, first_head
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import fact, length, lesson, word
+from attention.lesson.questions.base import NEAR, pick
+from attention.lesson.quiz import TIE, Guess, words_of
+
+__all__ = ["cost", "equal", "rows", "turned"]
+
+
+def rows(scene: HeadContext) -> Guess | None:
+    """Ask which has more rows, Q or K."""
+    n_queries, n_keys = len(scene.steps.queries), len(scene.steps.keys)
+    answers = (
+        ("Q", lesson("questions/rows-queries")),
+        ("K", lesson("questions/rows-keys")),
+        (message("both the same"), lesson("questions/rows-same")),
+    )
+    reason = lesson("questions/rows-because", queries=n_queries, keys=n_keys)
+    return pick(lesson("questions/rows"), reason, answers, 2 if n_queries == n_keys else int(n_keys > n_queries))
+
+
+def equal(scene: HeadContext) -> Guess | None:
+    """Ask whether the same token has the same vector twice, before any position is added."""
+    parts, inputs = scene.trace.embeddings, scene.attention.inputs
+    if parts is None or inputs is None or scene.own_key is None:
+        return None
+    ids = [token.token_id for token in scene.tokens]
+    pairs = combinations(words_of(scene.tokens), 2)
+    twice = next((pair for pair in pairs if ids[pair[0]] == ids[pair[1]] >= 0), None)
+    if twice is None or not np.array_equal(parts.words[twice[0]], parts.words[twice[1]]):
+        return None
+    one, other = twice
+    answers = (
+        (message("no: each has its place in it"), lesson("questions/equal-place")),
+        (message("yes, number for number"), ""),
+        (message("no: each has its neighbours in it"), lesson("questions/equal-neighbours")),
+    )
+    reason = lesson(
+        "questions/equal-because",
+        length=length(parts.words[one]),
+        layer=scene.layer + 1,
+        difference=length(inputs[one] - inputs[other]),
+    )
+    question = lesson("questions/equal", one=word(scene.names[one]), other=word(scene.names[other]))
+    return pick(question, reason, answers, 1)
+
+
+def turned(scene: HeadContext) -> Guess | None:
+    """Ask what becomes of a weight in the first layer if no positions are told and the words stand in reverse."""
+    words = words_of(scene.tokens)
+    if len(words) < 3 or scene.own_key is None or not can_be_reordered(scene.trace):
+        return None
+    order = np.arange(len(scene.tokens))
+    order[words] = words[::-1]
+    before = first_head(scene.trace, scene.head, range(len(order)), with_positions=False).weights
+    after = first_head(scene.trace, scene.head, order.tolist(), with_positions=False).weights
+    one = scene.word if scene.word in words else words[0]
+    # Where each token stands now; each weight follows the two, or stays with the place of the other.
+    place = np.argsort(order)
+    weights, follows, stays = before[one], after[place[one]][place], after[place[one]]
+    change, is_apart = np.abs(follows - weights), np.abs(stays - weights) > TIE
+    others = [key for key in words if key != one and is_apart[key] and (change[key] <= NEAR or change[key] > TIE)]
+    if not others:
+        return None
+    other = max(others, key=lambda key: float(max(weights[key], follows[key])))
+    is_same = bool(change[other] <= NEAR)
+    answers = (
+        (message("another number, since their places are others"), lesson("questions/turned-another")),
+        (message("the same number"), lesson("questions/turned-same")),
+        (message("the token now in the old place gets it"), lesson("questions/turned-place")),
+    )
+    names = {"one": word(scene.names[one]), "other": word(scene.names[other])}
+    reason = lesson(
+        "questions/turned-because" if is_same else "questions/turned-because-mask",
+        before=fact(float(weights[other])),
+        after=fact(float(follows[other])),
+        one=names["one"],
+    )
+    question = lesson("questions/turned", head=scene.head + 1, before=fact(float(weights[other])), **names)
+    return pick(question, reason, answers, int(is_same))
+
+
+def cost(scene: HeadContext) -> Guess | None:
+    """Ask how many scores a head would have for a text twice as long."""
+    if scene.own_key is None:
+        return None
+    count = len(scene.tokens)
+    scores = count**2
+    answers = (
+        (f"{scores:,}", lesson("questions/cost-same")),
+        (f"{2 * scores:,}", lesson("questions/cost-twice")),
+        (f"{4 * scores:,}", ""),
+        (f"{8 * scores:,}", lesson("questions/cost-eight")),
+    )
+    reason = lesson("questions/cost-because", twice=2 * count, scores=f"{4 * scores:,}")
+    return pick(lesson("questions/cost", count=count, scores=f"{scores:,}"), reason, answers, 2)

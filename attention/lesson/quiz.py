@@ -1,0 +1,222 @@
+"""A question about what a step will show, asked before it is shown; every guess is judged by the record."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message
+from attention.core.trace import Token
+from attention.core.words import is_punctuation
+from attention.figures.question import Answer, Shape, Verdict
+from attention.lesson.head_context import HeadContext
+from attention.lesson.noun_tagger import noun_tokens
+from attention.lesson.prose import fact, lesson, word
+
+__all__ = [
+    "TIE",
+    "Guess",
+    "around",
+    "comes_near",
+    "highest",
+    "overlap",
+    "ranked",
+    "verdict_words",
+    "words_of",
+    "words_seen",
+]
+
+_VERDICTS: Mapping[Verdict, str] = {
+    "right": "guess/right",
+    "close": "guess/close",
+    "other": "guess/other",
+    "shown": "guess/shown",
+}
+
+# Numbers that differ by no more than this count as equal.
+TIE = 0.02
+# A value is near the largest if no more than this part of it is missing.
+NEAR = 0.1
+# So many answers can be read at a glance.
+MAX_ANSWERS = 6
+# Shares that overlap by so much with the true ones are right, or close.
+RIGHT_OVERLAP, CLOSE_OVERLAP = 0.85, 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A question, its possible answers, and what the record says.
+
+    Attributes:
+        question: what is asked (HTML).
+        answers: what can be answered, in plain text.
+        reason: the numbers of this sentence that decide it (HTML).
+        right: the indices of the right answers; several, where numbers tie.
+        close: the indices of those that are nearly right.
+        shares: the true share of each answer, where shares are asked for; they add up to 1.
+        is_of_tokens: whether whoever sees a list of the tokens knows the answer.
+        whys: why one may think so, for each answer (HTML); empty where that is not said.
+    """
+
+    question: str
+    answers: tuple[str, ...]
+    reason: str
+    right: frozenset[int] = frozenset()
+    close: frozenset[int] = frozenset()
+    shares: tuple[float, ...] = ()
+    is_of_tokens: bool = False
+    whys: tuple[str, ...] = ()
+
+    @property
+    def shape(self) -> Shape:
+        """How it is answered."""
+        return "shares" if self.shares else "one"
+
+    @property
+    def label(self) -> str:
+        """What the answers are, for those who hear it."""
+        return message("Shares of 100%") if self.shares else message("Possible answers")
+
+    @property
+    def mark(self) -> str:
+        """What tells this question from all others: an answer to another one is no answer to this."""
+        told = "\n".join((self.question, *self.answers, self.reason))
+        return f"{zlib.crc32(told.encode('utf-8', 'replace')):08x}"
+
+    def judge(self, answer: Answer | None) -> Verdict | None:
+        """Return what an answer is worth; None if it is none to this question."""
+        if answer is None or answer.mark != self.mark:
+            return None
+        if not answer.given:
+            return "shown"
+        if self.shares:
+            return self._judge_shares(answer.given)
+        (*_, index) = answer.given
+        if len(answer.given) > 1 or index >= len(self.answers):
+            return None
+        return "right" if index in self.right else "close" if index in self.close else "other"
+
+    def _judge_shares(self, given: Sequence[int]) -> Verdict | None:
+        if len(given) != len(self.shares) or not any(given):
+            return None
+        shared = overlap(np.array(given, dtype=np.float64), np.array(self.shares))
+        return "right" if shared >= RIGHT_OVERLAP else "close" if shared >= CLOSE_OVERLAP else "other"
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """Return what is said of an answer that is worth so much (HTML)."""
+    return lesson(_VERDICTS[verdict])
+
+
+def overlap(guessed: Array, true: Array) -> float:
+    """Return how much of a distribution was guessed: 1 − ½ Σ |g − a|, from 0 to 1; ``guessed`` need not add up to 1."""
+    return float(1 - np.abs(guessed / guessed.sum() - true).sum() / 2)
+
+
+def ranked(
+    question: str,
+    names: Sequence[str],
+    values: Sequence[float],
+    reason: str,
+    why: Callable[[int], str] = lambda _: "",
+    natural: Sequence[int] = (),
+) -> Guess:
+    """Ask which of several has the largest value; the next one is close if its value is near the largest.
+
+    Of more than ``MAX_ANSWERS``, these are offered, in their order: the largest, the first of the ``natural`` ones,
+    which people think of, the next largest, and others evenly spread over the rest. ``why`` says why one may think that
+    it is one of them.
+    """
+    order = sorted(range(len(values)), key=lambda index: -values[index])
+    first = list(dict.fromkeys((order[0], *natural[: MAX_ANSWERS - 2], *order[1 : MAX_ANSWERS // 2])))[:MAX_ANSWERS]
+    rest = [index for index in order if index not in first]
+    wanted = min(MAX_ANSWERS - len(first), len(rest))
+    spread = [rest[(2 * index + 1) * len(rest) // (2 * wanted)] for index in range(wanted)]
+    offered = sorted((*first, *spread))
+    right = {index for index in offered if values[index] >= values[order[0]] - TIE}
+    below = [index for index in order if values[index] < values[order[0]] - TIE]
+    close = {index for index in offered if below and values[index] >= values[below[0]] - TIE} - right
+    return Guess(
+        question,
+        tuple(names[index] for index in offered),
+        reason,
+        frozenset(map(offered.index, right)),
+        frozenset(offered.index(index) for index in close if _is_near(values, index)),
+        whys=tuple(map(why, offered)),
+    )
+
+
+def _is_near(values: Sequence[float], index: int) -> bool:
+    """Tell whether a value is near the largest, both as a part of it and among all values."""
+    most = max(values)
+    return most - values[index] <= NEAR * min(most - min(values), abs(most))
+
+
+def comes_near(values: Sequence[float], index: int) -> str:
+    """Say that a value is near the largest one, if it is."""
+    value, most = values[index], max(values)
+    if value >= most or not _is_near(values, index):
+        return ""
+    return lesson("guess/why-near-value", value=fact(value), most=fact(most))
+
+
+def _stands_near(scene: HeadContext, key: int) -> str:
+    """Say that a key is the token in focus itself, or stands beside it."""
+    focus = word(scene.names[scene.word])
+    if key == scene.own_key:
+        return lesson("guess/why-itself", focus=focus)
+    is_beside = scene.own_key is not None and abs(key - scene.own_key) == 1
+    return lesson("guess/why-beside", focus=focus) if is_beside else ""
+
+
+def highest(scene: HeadContext, row: Float[Array, " K"], question: str, because: Callable[[int], str]) -> Guess | None:
+    """Ask which token has the largest number in the row of the one in focus; None if it sees fewer than two words.
+
+    The special token or punctuation mark with the largest number is always offered, so that it does not give itself
+    away where it is right; so are nouns, which people think of. ``because`` says why it is a key.
+    """
+    words = words_seen(scene)
+    if len(words) < 2:
+        return None
+    number = row.tolist().__getitem__
+    apart = sorted({*np.flatnonzero(scene.visible[scene.word]).tolist()} - {*words}, key=number)[-1:]
+    keys = sorted((*words, *apart))
+    numbers = list(map(number, keys))
+    # Of the pieces of a noun, the one with the largest number.
+    pieces = (set(words).intersection(noun) for noun in noun_tokens(scene.key_tokens))
+    nouns = sorted((max(noun, key=number) for noun in pieces if noun), key=number, reverse=True)
+    natural = [keys.index(key) for key in (*apart, *nouns)]
+
+    def why(index: int) -> str:
+        return _stands_near(scene, keys[index]) or comes_near(numbers, index)
+
+    reason = because(max(keys, key=number))
+    return ranked(question, [scene.key_names[key] for key in keys], numbers, reason, why, natural)
+
+
+def around(value: int, question: str, reason: str, whys: Mapping[int, str], *, least: int = 1) -> Guess:
+    """Ask for a number; four that follow one another are offered, and the place of the true one tells nothing.
+
+    One more or one less is close. ``whys`` says why one may think that it is one of these numbers.
+    """
+    before = zlib.crc32(question.encode("utf-8", "replace")) % 4
+    first = max(least, value - before)
+    numbers = range(first, first + 4)
+    close = frozenset(index for index, number in enumerate(numbers) if abs(number - value) == 1)
+    told = tuple(whys.get(number, "") for number in numbers)
+    return Guess(question, tuple(map(str, numbers)), reason, frozenset({numbers.index(value)}), close, whys=told)
+
+
+def words_of(tokens: Sequence[Token]) -> list[int]:
+    """Return the positions of tokens that are words or pieces of words: no special tokens, no punctuation marks."""
+    return [each.position for each in tokens if not each.is_special and not is_punctuation(each)]
+
+
+def words_seen(scene: HeadContext) -> list[int]:
+    """Return the positions of the words that the one in focus may look at."""
+    return [key for key in words_of(scene.key_tokens) if scene.visible[scene.word, key]]

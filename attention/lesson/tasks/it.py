@@ -1,0 +1,73 @@
+"""A sentence in which *it* changes its mind: another word, and it attends most to another noun."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attention.core.messages import message
+from attention.core.words import Word, folded, merge_words
+from attention.lesson.compare import LEVEL
+from attention.lesson.noun_tagger import nouns_of
+from attention.lesson.prose import fact, lesson, word
+from attention.lesson.tasks.base import Handed, ModelHead, Task, UnfitError, Verdict, both_sentences, differ_in_one_word
+
+__all__ = ["TASK"]
+
+_IT = "it"
+
+
+def judge(handed: Handed) -> Verdict:
+    """Judge by the row of *it* in both sentences: by how much its noun leads there, in the sentence where it is less.
+
+    ``min(a₁[n₁] − a₁[n₂], a₂[n₂] − a₂[n₁])`` for the nouns n₁ and n₂ that get most in the first sentence and in the
+    second; only nouns of both sentences count. It has to lead by 0.02 in both, as where Compare says that a word leads.
+    """
+    first, second = both_sentences(handed)
+    ours, theirs, apart = differ_in_one_word(first, second)
+    asking = _it(ours, theirs)
+    nouns = [place for place in nouns_of(first.tokens) if place != apart]
+    if len(nouns) < 2:
+        raise UnfitError(message("Both sentences need two nouns in common, so that “it” has a choice."))
+    one, other = (merge_words(each.steps.weights, each.tokens)[0][asking][nouns] for each in (first, second))
+    if not (one.any() and other.any()):
+        raise UnfitError(message("In this head, “it” may not attend to any noun: put the nouns before it."))
+    ahead, then = int(one.argmax()), int(other.argmax())
+    names = {
+        "place": first.place,
+        "ours": word(ours[apart].text),
+        "theirs": word(theirs[apart].text),
+        "noun": word(ours[nouns[ahead]].text),
+        "first": fact(float(one[ahead])),
+    }
+    if ahead == then:
+        return Verdict(False, 0.0, lesson("find/it-stays", second=fact(float(other[then])), **names))
+    lead = float(one[ahead] - one[then]), float(other[then] - other[ahead])
+    told = lesson(
+        "find/it-changes",
+        other=word(ours[nouns[then]].text),
+        second=fact(float(other[then])),
+        lead=fact(lead[0]),
+        other_lead=fact(lead[1]),
+        **names,
+    )
+    return Verdict(min(lead) >= LEVEL, min(lead), told)
+
+
+def _it(ours: Sequence[Word], theirs: Sequence[Word]) -> int:
+    """Return the place of the one *it* that both sentences have.
+
+    Raises:
+        UnfitError: there is none, or there are several.
+    """
+    places = [[place for place, each in enumerate(words) if folded(each) == _IT] for words in (ours, theirs)]
+    if len(places[0]) != 1 or places[0] != places[1]:
+        raise UnfitError(message("Both sentences need the word “it” exactly once, in the same place."))
+    return places[0][0]
+
+
+def rule(_: ModelHead | None) -> str:
+    """Say what is to be found, and how it is judged."""
+    return lesson("find/it", least=fact(LEVEL))
+
+
+TASK = Task("it", message("“It” changes its mind"), judge, rule)

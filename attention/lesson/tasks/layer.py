@@ -1,0 +1,56 @@
+"""The layer from which the next token is right."""
+
+from __future__ import annotations
+
+from attention.core.messages import message
+from attention.core.words import words_of
+from attention.lesson.next_token import Forecast
+from attention.lesson.prose import fact, lesson, word
+from attention.lesson.tasks.base import Handed, ModelHead, Task, UnfitError, Verdict, check_length
+
+__all__ = ["TASK"]
+
+
+def judge(handed: Handed) -> Verdict:
+    """Judge by the logit lens: right is the layer ``since`` of the forecast, and the earlier it is the better.
+
+    The score is the share of layers after which the model's own answer is the first guess, from there to the end,
+    ``(L − l + 1) / L`` for layer l of L; for another layer than the right one it is 0. No threshold is needed: a
+    first guess is first or not.
+    """
+    scene, found = handed.scene, handed.runs.forecast()
+    if found is None:
+        raise UnfitError(message("This model does not predict the next token: choose SmolLM2."))
+    check_length(words_of(scene.tokens))
+    if not found.since:
+        raise UnfitError(message("Here, the answer is the first guess before any layer: choose another sentence."))
+    here, n_layers = scene.layer + 1, len(found.layers) - 1
+    told = _told(found, here)
+    if here != found.since:
+        return Verdict(False, 0.0, told)
+    return Verdict(True, (n_layers - here + 1) / n_layers, told)
+
+
+def _told(found: Forecast, here: int) -> str:
+    """Say what the model would answer after a layer, and where to look if it is not the right one."""
+    guess = found.layers[here]
+    facts: dict[str, str | int] = {
+        "layer": here,
+        "best": word(found.candidates[0].label),
+        "probability": fact(guess.answer_probability),
+    }
+    if here == found.since:
+        return lesson("find/layer-found", **facts)
+    if here > found.since:
+        return lesson("find/layer-earlier", **facts)
+    if guess.answer_rank > 1:
+        return lesson("find/layer-later", guess=word(guess.label), rank=f"{guess.answer_rank:,}", **facts)
+    return lesson("find/layer-again", **facts)
+
+
+def rule(_: ModelHead | None) -> str:
+    """Say what is to be found, and how it is judged."""
+    return lesson("find/layer")
+
+
+TASK = Task("layer", message("The next token's layer"), judge, rule)

@@ -1,0 +1,221 @@
+"""What becomes of the scores from step to step: what a matrix was, what was done to it, what was kept and changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from attention.core.messages import message, messages
+from attention.core.trace import Token
+from attention.figures.format import number
+from attention.figures.matrix import Change, Matrix
+from attention.figures.transition import Joining, Products, Split
+from attention.lesson.head_context import HeadContext
+from attention.lesson.matrices import pairs
+
+__all__ = [
+    "adding_up",
+    "comparing",
+    "joining",
+    "masking",
+    "scaled_name",
+    "scaling",
+    "splitting",
+    "unmasked",
+    "unmasked_name",
+    "weighing",
+]
+
+
+def scaled_name(scene: HeadContext) -> str:
+    """Name the scaled scores: some models do not scale them, or divide them by a number of their own."""
+    divisor = scene.divisor("√dₖ")
+    return f"S / {divisor}" if divisor else "S"
+
+
+def unmasked_name(scene: HeadContext) -> str:
+    """Name the scores to which the mask is added: the scaled ones or, in a few models, those that were capped."""
+    scaled = scaled_name(scene)
+    return scaled if scene.attention.softcap is None else message("cap({scores})", scores=scaled)
+
+
+def unmasked(scene: HeadContext) -> Matrix:
+    """Return those scores, in the colours of the scores that they came from."""
+    name = "scaled" if scene.attention.softcap is None else "capped"
+    return pairs(scene, name, unmasked_name(scene), scene.steps.unmasked_scores, _limit(scene))
+
+
+# Some turns are drawn where the rows of the matrix are: in fewer than these, they have no room.
+_LEAST_ROWS = 3
+
+
+def comparing(scene: HeadContext) -> Products | None:
+    """Return how the scores of the word in focus come from its query and all keys; None if there are too few rows."""
+    steps, bias = scene.steps, scene.attention.bias
+    (rows, width), columns = steps.queries.shape, len(steps.keys)
+    if rows < _LEAST_ROWS:
+        return None
+    told = message(
+        "Kept: Q, {rows} × {width}, and K, {columns} × {width}. "
+        "Changed: each pair is one number now, the sum of {width} products.",
+        rows=rows,
+        columns=columns,
+        width=width,
+    )
+    if bias is not None:
+        told = message("{told} A position bias is added.", told=told)
+    biases = None if bias is None else bias[scene.head, scene.word]
+    return Products(told, message("Q and K"), scene.word, rows, steps.queries[scene.word], steps.keys, biases)
+
+
+def scaling(scene: HeadContext) -> Change:
+    """Return how the scores become scaled scores: each is divided by √d_k, or multiplied if that makes it larger."""
+    before = pairs(scene, "scores", "S", scene.steps.scores)
+    scale = scene.attention.scale
+    if scale == 1:
+        done = message("nothing, because this model does not divide its scores.")
+    elif scale < 1:
+        done = message("each number ÷ {divisor}.", divisor=number(1 / scale))
+    else:
+        done = message("each number × {factor}.", factor=number(scale))
+    return Change(before, "divide", _told(before, done), 1 / scale)
+
+
+def masking(scene: HeadContext) -> Change:
+    """Return how the mask is added to the scaled scores."""
+    before = unmasked(scene)
+    hidden = np.isneginf(scene.steps.masked_scores)
+    n_hidden, total = int(hidden.sum()), hidden.size
+    done = (
+        messages("{n} of {total} cells is −∞ now.", "{n} of {total} cells are −∞ now.", n_hidden, total=total)
+        if n_hidden
+        else message("nothing, because the mask hides no cell.")
+    )
+    return Change(before, "mask", _told(before, done))
+
+
+def weighing(scene: HeadContext) -> Change:
+    """Return how each row of masked scores becomes weights."""
+    before = pairs(scene, "masked", f"{unmasked_name(scene)} + M", scene.steps.masked_scores, _limit(scene))
+    told = message(
+        "Kept: {rows} × {columns} cells, and the order in each row. "
+        "Changed: each number x is now eˣ ÷ the sum of eˣ in its row.",
+        rows=before.values.shape[0],
+        columns=before.values.shape[1],
+    )
+    return Change(before, "softmax", told)
+
+
+def adding_up(scene: HeadContext, contributions: Matrix) -> Change:
+    """Return how the weighted values of the word in focus come from all values, and are added up in the last row."""
+    weights, values = scene.steps.weights[scene.word], scene.steps.values
+    # The row of the sum has no number yet. In the colours of what is left, one sees how much that is.
+    before = replace(
+        contributions,
+        name="V",
+        title="V",
+        values=np.vstack([values, np.full(values.shape[1], np.nan, values.dtype)]),
+        limit=contributions.colour_limit,
+        hidden=None,
+        selected=None,
+    )
+    told = message(
+        "Kept: V, {rows} × {columns}. Changed: each row × its weight for “{focus}”, and all rows added up.",
+        rows=values.shape[0],
+        columns=values.shape[1],
+        focus=scene.names[scene.word],
+    )
+    return Change(before, "share", told, weights=weights)
+
+
+def joining(scene: HeadContext) -> Joining | None:
+    """Return how the heads' outputs for the word in focus become what is added to its vector; None if rows are few."""
+    row, parts, n_heads, title = scene.word, scene.attention.projections, scene.info.n_heads, message("the heads")
+    rows, width = scene.joined.shape
+    if rows < _LEAST_ROWS:
+        return None
+    kept = messages(
+        "Kept: the output of {n} head, {rows} × {width}.",
+        "Kept: the outputs of {n} heads, now side by side, {rows} × {width}.",
+        n_heads,
+        rows=rows,
+        width=width,
+    )
+    if parts is None:
+        done = message("Changed: nothing more, because W_O of this model is not known.")
+        return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row])
+    norm, sizes = scene.attention.added_norm, {"width": width, "d_model": scene.change.shape[1]}
+    if not scene.knows_layers:
+        done = message("Changed: W_O, {width} × {d_model}, makes ΔE of them.", **sizes)
+    elif norm is None:
+        done = message("Changed: W_O, {width} × {d_model}, makes ΔE of them, which is added to x.", **sizes)
+    else:
+        done = message(
+            "Changed: W_O, {width} × {d_model}, makes ΔE of them; {norm} comes before it is added to x.",
+            norm=norm.name,
+            **sizes,
+        )
+    # Of what is not added as it is, or not known to be, no sum is drawn.
+    is_added = scene.knows_layers and norm is None
+    stream = scene.stream[row] if is_added and scene.stream is not None else None
+    return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row], scene.change[row], stream)
+
+
+def splitting(tokens: Sequence[Token]) -> Split | None:
+    """Return how a text became these tokens; None if they are not of a text, or it is empty."""
+    pieces = [token for token in tokens if _is_typed(token)]
+    if not pieces or any(token.start is None for token in pieces):
+        return None
+    sizes = Counter((token.segment, token.word) for token in pieces)
+    n_cut, n_added = sum(size > 1 for size in sizes.values()), len(tokens) - len(pieces)
+    told = [
+        _kept_words(pieces, len(sizes)),
+        messages("Changed: they are {n} token now.", "Changed: they are {n} tokens now.", len(tokens)),
+        messages("{n} word is cut into pieces.", "{n} words are cut into pieces.", n_cut) if n_cut else "",
+        messages("The model adds {n} token.", "The model adds {n} tokens.", n_added) if n_added else "",
+    ]
+    found: list[tuple[str, str] | None] = []
+    before = None
+    for token in tokens:
+        found.append((token.typed, _between(before, token)) if _is_typed(token) else None)
+        before = token if _is_typed(token) else before
+    return Split(" ".join(filter(None, told)), message("the text"), tuple(found))
+
+
+def _kept_words(pieces: Sequence[Token], n_words: int) -> str:
+    """Say how many words of a text are kept; what has no letter and no digit is a sign."""
+    has_signs = any(not any(map(str.isalnum, token.typed)) for token in pieces)
+    if has_signs:
+        return messages("Kept: {n} word or sign.", "Kept: {n} words and signs, in their order.", n_words)
+    return messages("Kept: {n} word.", "Kept: {n} words, in their order.", n_words)
+
+
+def _is_typed(token: Token) -> bool:
+    """Tell whether a token is some of the text; a special token may have been typed too."""
+    return not token.is_padding and (token.word is not None or not token.is_special)
+
+
+def _between(before: Token | None, token: Token) -> str:
+    """Return what stands in the text between two tokens: nothing, a space, or a new line before another sentence."""
+    if before is None:
+        return ""
+    if before.segment != token.segment:
+        return "\n"
+    assert before.start is not None
+    assert token.start is not None
+    return " " if token.start > before.start + len(before.typed) else ""
+
+
+def _limit(scene: HeadContext) -> float:
+    """Return how far the colours of the scores reach; they keep them, so that only what is done to them is seen."""
+    return pairs(scene, "scores", "S", scene.steps.scores).colour_limit
+
+
+def _told(before: Matrix, done: str) -> str:
+    rows, columns = before.values.shape
+    return message(
+        "Kept: {name}, {rows} × {columns}. Changed: {done}", name=before.title, rows=rows, columns=columns, done=done
+    )

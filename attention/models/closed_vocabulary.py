@@ -1,0 +1,32 @@
+"""Models that read only words on which they were trained: which these are, and what is said of any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attention.core.text import clean
+from attention.models import bundled, weights
+from attention.models.unknown_words import refusal
+from attention.training.vocabulary import known_words
+
+__all__ = ["refused", "words"]
+
+
+def words(model_id: str) -> tuple[str, ...]:
+    """Return the only words that a model reads, in the order of the alphabet; none if it reads any text."""
+    folder = _folder(model_id)
+    return () if folder is None else known_words(folder)
+
+
+def refused(model_id: str, text: str) -> str:
+    """Say which words of a text a model does not know, if it knows only some; empty if it can read the text."""
+    entry, folder = bundled.find(model_id), _folder(model_id)
+    return "" if entry is None or folder is None else refusal(entry.info.name, clean(text), folder)
+
+
+def _folder(model_id: str) -> Path | None:
+    """Return the folder of a bundled model that reads only words on which it was trained."""
+    entry = bundled.find(model_id)
+    if entry is None or entry.weights is None or not entry.info.reading.is_closed:
+        return None
+    return weights.locate(entry.weights)

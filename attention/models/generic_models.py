@@ -1,0 +1,239 @@
+"""Architectures that are not in the table: what can be told of them from a configuration and transformers' own files.
+
+Nothing of transformers is imported: that takes seconds, and pages list models all the time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from attention.core.messages import message
+from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEXT_PARTS
+from attention.models.files import in_one_line
+from attention.models.module_map import Architecture, Attention, FeedForward, Sizes, Stack
+
+__all__ = ["other_architecture"]
+
+# How models call their sizes. What those of feed-forward networks mean differs from one to the next.
+_SIZES = Sizes(
+    layers=("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    heads=("num_attention_heads", "n_head", "n_heads", "num_heads"),
+    width=("hidden_size", "n_embd", "d_model", "dim"),
+    positions=("max_position_embeddings", "n_positions", "max_seq_len"),
+    inner=(),
+    embedding=("embedding_size",),
+    query_parts=("qk_nope_head_dim", "qk_rope_head_dim"),
+    value_width=("v_head_dim",),
+    narrowed=("true_hidden_size",),
+)
+# Of two stacks, the configuration of many calls the encoder's sizes as if there were no other.
+_SIZES_OF_TWO = replace(
+    _SIZES,
+    layers=("encoder_layers", *_SIZES.layers),
+    heads=("encoder_attention_heads", *_SIZES.heads),
+    head_width=("d_kv", *_SIZES.head_width),
+    decoder_layers=("decoder_layers", "num_decoder_layers", *_SIZES.layers),
+)
+_NOWHERE = Stack(
+    layers="",
+    attention=Attention("", "", "", ""),
+    feed_forward=FeedForward((), ""),
+    words="",
+    has_own_masks=True,
+)
+# What a model calls that leaves its attention to a function of one's choice, and what makes its masks.
+_INTERFACE = "ALL_ATTENTION_FUNCTIONS"
+_HIDES_LATER, _HIDES_NONE = "create_causal_mask", "create_bidirectional_mask"
+# What a model passes whose heads may also attend to no token at all, and what every model names that reads a text.
+_SINKS, _TEXT_INPUT = "s_aux=", "input_ids"
+# How configurations call what each of their layers is, and every how many layers one has attention, or which ones.
+_LAYER_KINDS = ("layer_types", "layers_block_type", "block_types")
+_INTERVALS, _INDICES = ("attn_layer_period", "full_attention_interval"), ("attn_layer_indices", "full_attn_idxs")
+_OTHER_INPUT = re.compile(r'main_input_name = "(?!input_ids)')
+# A kind of layer without softmax attention, as configurations call it.
+_OTHER_LAYER = re.compile("linear_.*|lightning_.*|.*(?<!attention)")
+# What a configuration has that describes several parts, of which one reads something else than a text.
+_PARTS = ("text_config", "vision_config", "audio_config")
+
+
+def other_architecture(config: dict[str, Any]) -> Architecture:
+    """Return what is known of an architecture that is not in the table, if its attention can be recorded.
+
+    Raises:
+        ValueError: it cannot be; the message is a sentence that says why.
+    """
+    model_type = config.get("model_type")
+    known = ", ".join((*ARCHITECTURES, *TEXT_PARTS))
+    if not isinstance(model_type, str) or not model_type:
+        raise ValueError(
+            message(
+                "This model does not say of which architecture it is. Those that can be shown are: {known}.",
+                known=known,
+            )
+        )
+    name = in_one_line(repr(model_type))[:60]
+    if model_type.endswith("encoder-decoder"):
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}: two models that were joined, one as encoder and one as "
+                "decoder. An encoder–decoder can be shown only if it is one model, such as T5 or BART.",
+                name=name,
+            )
+        )
+    code = _code_of(model_type)
+    if code is None:
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}. Those that can be shown are: {known}. This one is not in "
+                "the version of transformers that is installed here.",
+                name=name,
+                known=known,
+            )
+        )
+    if not code.names_ids:
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}, which reads something else than a text. Those that can be "
+                "shown are: {known}; and others that read a text alone.",
+                name=name,
+                known=known,
+            )
+        )
+    if not config.get("vocab_size") and (code.uses_interface or any(part in config for part in _PARTS)):
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}, whose config.json says nothing of one vocabulary: it reads "
+                "something else than a text, or a text beside pictures or sounds. Those that can be shown are: "
+                "{known}; and others that read a text alone.",
+                name=name,
+                known=known,
+            )
+        )
+    if not code.uses_interface:
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}. Those that can be shown are: {known}; and others that "
+                "leave their attention to a function of transformers. This one has no attention, or computes it in a "
+                "way of its own, which cannot be recorded.",
+                name=name,
+                known=known,
+            )
+        )
+    if code.has_sinks:
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}, whose heads may leave a part of each weight to no token at "
+                "all (attention sinks): its attention does more than the steps that are explained here.",
+                name=name,
+            )
+        )
+    if _is_hybrid(config):
+        raise ValueError(
+            message(
+                "This model is of the architecture {name} and a hybrid: its config.json says that some of its layers "
+                "have no attention, or one without a softmax. Only a model with softmax attention in every layer can "
+                "be shown.",
+                name=name,
+            )
+        )
+    has_two = bool(config.get("is_encoder_decoder"))
+    if has_two and code.has_other_input:
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}, whose encoder reads something else than a text. Those that "
+                "can be shown are: {known}; and others that read a text alone.",
+                name=name,
+                known=known,
+            )
+        )
+    is_causal = not has_two and _is_causal(config, code)
+    return Architecture(
+        message("{name}, as far as it is known", name=model_type[:40]),
+        replace(_NOWHERE, is_causal=is_causal),
+        replace(_NOWHERE, is_causal=True) if has_two else None,
+        sizes=_SIZES_OF_TWO if has_two else _SIZES,
+        note=message(
+            "Models of this architecture are not known part by part: what could not be found in its layers, and "
+            "checked, is not shown."
+        ),
+        is_known=False,
+    )
+
+
+def _is_causal(config: dict[str, Any], code: _Code) -> bool:
+    """Tell whether a model with one stack hides from each token those after it, before anything of it is run."""
+    written = config.get("architectures")
+    names = " ".join(map(str, written)) if isinstance(written, list) else ""
+    # As transformers names those that predict the next token.
+    if "CausalLM" in names or "LMHead" in names:
+        return True
+    if any(key in config and bool(config[key]) is value for key, value in AS_ENCODER):
+        return False
+    return code.is_causal or any(bool(config.get(key)) is value for key, value in AS_DECODER)
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """What transformers' own file with the code of an architecture shows, without being run.
+
+    Whether it leaves attention to the interface, hides later tokens wherever it makes a mask, lets heads attend to no
+    token, names token ids at all, and has a part that reads something else.
+    """
+
+    uses_interface: bool
+    is_causal: bool
+    has_sinks: bool
+    names_ids: bool
+    has_other_input: bool
+
+
+def _is_hybrid(config: dict[str, Any]) -> bool:
+    """Tell whether a configuration says that some layers have something else than softmax attention."""
+    for name in _LAYER_KINDS:
+        kinds = config.get(name)
+        if isinstance(kinds, list) and any(_OTHER_LAYER.fullmatch(str(kind)) for kind in kinds):
+            return True
+    if any(isinstance(every := config.get(name), int) and every > 1 for name in _INTERVALS):
+        return True
+    n_layers = config.get("num_hidden_layers")
+    return isinstance(n_layers, int) and any(
+        isinstance(indices := config.get(name), list) and len(indices) < n_layers for name in _INDICES
+    )
+
+
+@cache
+def _code_of(model_type: str) -> _Code | None:
+    """Read the file with an architecture's code; None if there is none."""
+    spec = find_spec("transformers")
+    if spec is None or not spec.submodule_search_locations or re.fullmatch("[a-z0-9_-]+", model_type) is None:
+        return None
+    file = _file_of(model_type, Path(spec.submodule_search_locations[0], "models"))
+    if file is None:
+        return None
+    code = file.read_text("utf-8")
+    return _Code(
+        uses_interface=_INTERFACE in code,
+        is_causal=_HIDES_LATER in code and _HIDES_NONE not in code,
+        has_sinks=_SINKS in code,
+        names_ids=_TEXT_INPUT in code,
+        has_other_input=_OTHER_INPUT.search(code) is not None,
+    )
+
+
+def _file_of(model_type: str, models: Path) -> Path | None:
+    """Return the file with an architecture's code, which has its name or is beside the one with its configuration."""
+    name = model_type.replace("-", "_")
+    for each in (name, name.removesuffix("_text")):
+        # A few share a folder with others, such as the kinds of data2vec.
+        for file in models.glob(f"*/modeling_{each}.py"):
+            return file
+    for config in models.glob("*/configuration_*.py"):
+        file = config.with_name(config.name.replace("configuration", "modeling", 1))
+        if f'model_type = "{model_type}"' in config.read_text("utf-8") and file.is_file():
+            return file
+    return None

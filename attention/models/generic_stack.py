@@ -1,0 +1,303 @@
+"""The layers of a model that is not known part by part: what is recorded, and what is found in it and holds.
+
+Of every model whose attention goes through transformers' interface, queries, keys, values, mask, scale and outputs are
+recorded. Where its projections and norms are is guessed from the usual names, and believed only if they give, on a few
+tokens, what the model itself had.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import torch
+from numpy import ndarray as Array
+
+from attention.core import masks
+from attention.core.messages import message
+from attention.core.trace import AttentionKind, LayerTrace, ModelInfo, Norm, Projections
+from attention.models.recorder import AttentionCall, attend_plainly, note_added, note_entered, note_turns, recording
+from attention.models.stack import Parts, Shared, linear_of, norm_of, record
+
+__all__ = ["OtherDecoder", "OtherStack"]
+
+# The usual names of the four maps, and of the norms of queries and keys.
+_QUERY = ("q_proj", "query", "q_lin", "query_proj", "wq")
+_KEY = ("k_proj", "key", "k_lin", "key_proj", "wk")
+_VALUE = ("v_proj", "value", "v_lin", "value_proj", "wv")
+_OUTPUT = ("o_proj", "out_proj", "dense", "out_lin", "wo", "c_proj")
+_QUERY_NORM, _KEY_NORM = ("q_norm", "q_layernorm", "query_norm"), ("k_norm", "k_layernorm", "key_norm")
+# So far may what is worked out again be from what the model had, relative to the largest number.
+_NEAR = 1e-5
+# So many tokens are read to find out.
+_N_TOKENS = 6
+
+
+# How many heads there are for queries, keys and values, and how many numbers each has.
+_Shapes = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What holds of a layer: its parts, and whether queries and keys are rotated as the module was told."""
+
+    parts: Parts
+    is_turned: bool
+
+
+class OtherStack:
+    """The layers of a loaded model of any architecture, with the interface of ``LayerStack``."""
+
+    structure = None
+
+    def __init__(self, model: Any, n_layers: int, *, is_causal: bool) -> None:
+        """Run the model on a few tokens, and find out what can be told of it.
+
+        Raises:
+            ValueError: its attention cannot be recorded, or is not the one that the steps explain.
+        """
+        self.module: Any = model
+        self._is_causal = is_causal
+        self._known: list[_Known | None] = [None] * n_layers
+        calls, _ = self._try(n_layers)
+        for call in calls:
+            attend_plainly(call.module)
+            _watch(call.module)
+        calls, states = self._try(n_layers)
+        self._shapes = self._check(calls)
+        known = [_settled(model, call, state) for call, state in zip(calls, states, strict=True)]
+        # A step is shown of all layers, or of none.
+        if all(known):
+            self._known = known
+
+    def _try(self, n_layers: int) -> tuple[list[AttentionCall], list[Array]]:
+        """Run the model on a few tokens; return its calls of attention, and what entered each layer."""
+        ids = torch.arange(_N_TOKENS)[None] % self.module.config.vocab_size
+        with torch.inference_mode(), recording() as calls:
+            result = self.module(input_ids=ids, output_hidden_states=True)
+        states = result.hidden_states or ()
+        _check_count(calls, states, n_layers, n_layers)
+        return calls, [state[0].numpy() for state in states[:-1]]
+
+    def _check(self, calls: Sequence[AttentionCall]) -> _Shapes:
+        """Refuse a model whose attention gives something else than the steps, or hides something else than is said.
+
+        Returns how many heads every layer has, and how wide they are.
+        """
+        layers = _explained(calls, "self")
+        if self._is_causal and not all(masks.is_causal(layer.mask) for layer in layers):
+            raise ValueError(message("it is said to predict the next token, and lets tokens see those after them"))
+        if not self._is_causal and all(masks.is_causal(layer.mask) for layer in layers):
+            raise ValueError(message("it hides from each token those after it, which its config.json does not say"))
+        shapes = {tuple(each.shape[::2] for each in (layer.queries, layer.keys, layer.values)) for layer in layers}
+        if len(shapes) > 1:
+            raise ValueError(
+                message("its layers differ in how many heads they have, or in how wide these are, and are shown alike")
+            )
+        return next(iter(shapes))
+
+    def measured(self, info: ModelInfo) -> ModelInfo:
+        """Describe the model with the sizes of the heads that ran, which its configuration need not say."""
+        (n_heads, d_head), (n_key_value_heads, _), (_, d_value) = self._shapes
+        return replace(
+            info,
+            n_heads=n_heads,
+            n_key_value_heads=n_key_value_heads,
+            d_head=d_head,
+            d_value=None if d_value == d_head else d_value,
+        )
+
+    def take_final_norm(self) -> None:
+        """Return nothing: it is not known where the norm after the last layer is."""
+
+    def embeddings(self, ids: Sequence[int], segments: Sequence[int]) -> None:
+        """Return nothing: it is not known of which parts the vectors are made that enter the first layer."""
+
+    def self_traces(self, calls: Sequence[AttentionCall], states: Sequence[Array]) -> tuple[LayerTrace, ...]:
+        """Record the self-attention of each layer; ``states`` are the inputs of the layers."""
+        # What is not known to hold is not told, though it was noted.
+        told = [
+            call if known is not None else replace(call, turns=None, entered=None, added=None)
+            for call, known in zip(calls, self._known, strict=True)
+        ]
+        shared = Shared(told)
+        return tuple(
+            _layer(call, known, state, shared, self._kind(shared.mask(call)))
+            for call, known, state in zip(told, self._known, states, strict=True)
+        )
+
+    def _kind(self, mask: Array | None) -> AttentionKind:
+        return "masked self" if self._is_causal or masks.is_causal(mask) else "self"
+
+
+class OtherDecoder:
+    """The layers of the decoder of such a model, with the interface of ``LayerStack``: only what is recorded."""
+
+    structure = None
+    has_own_masks = True
+
+    def __init__(self, decoder: Any, encoder: Any, n_layers: int) -> None:
+        """Run both on a few tokens.
+
+        Raises:
+            ValueError: its two attentions cannot be recorded, or are not the ones that the steps explain.
+        """
+        self.module: Any = decoder
+        for call in self._try(encoder, n_layers):
+            attend_plainly(call.module)
+        calls = self._try(encoder, n_layers)
+        own, other = _explained(calls[0::2], "masked self"), _explained(calls[1::2], "cross")
+        n_keys = [{layer.keys.shape[1] for layer in layers} for layers in (own, other)]
+        if n_keys != [{_N_TOKENS - 1}, {_N_TOKENS}] or not all(masks.is_causal(layer.mask) for layer in own):
+            raise ValueError(
+                message("its decoder does not look first at what it has written, and then at what was read")
+            )
+
+    def _try(self, encoder: Any, n_layers: int) -> list[AttentionCall]:
+        """Run both on a few tokens; return the decoder's calls of attention."""
+        ids = torch.arange(_N_TOKENS)[None] % self.module.config.vocab_size
+        with torch.inference_mode():
+            memory = encoder(input_ids=ids).last_hidden_state
+            with recording() as calls:
+                # A token fewer, so that the encoder's keys can be told from the decoder's own.
+                read = {"input_ids": ids[:, 1:], "encoder_hidden_states": memory}
+                result = self.module(**read, output_hidden_states=True, use_cache=False)
+        _check_count(calls, result.hidden_states or (), 2 * n_layers, n_layers)
+        return calls
+
+    def embeddings(self, ids: Sequence[int], segments: Sequence[int]) -> None:
+        """Return nothing: it is not known of which parts the vectors are made that enter the first layer."""
+
+    def self_traces(self, calls: Sequence[AttentionCall], _states: Sequence[Array]) -> tuple[LayerTrace, ...]:
+        """Record the self-attention of each layer."""
+        return _recorded(calls, "masked self")
+
+    def cross_traces(
+        self, calls: Sequence[AttentionCall], _streams: Sequence[Array], _memory: Array
+    ) -> tuple[LayerTrace, ...]:
+        """Record the cross-attention of each layer."""
+        return _recorded(calls, "cross")
+
+    def streams_after_self(self, _calls: Sequence[AttentionCall], _states: Sequence[Array]) -> tuple[Array, ...]:
+        """Return nothing: it is not known what becomes of a vector between the two attentions."""
+        return ()
+
+
+def _check_count(calls: Sequence[AttentionCall], states: Sequence[Any], n_calls: int, n_layers: int) -> None:
+    """Refuse a stack of layers that asks for attention more or less often than it has layers to show it in."""
+    if len(calls) != n_calls or len(states) != n_layers + 1:
+        raise ValueError(
+            message(
+                "its {n_layers} layers were to leave their attention to transformers {n_calls} times, and did so "
+                "{count} times: it cannot be recorded",
+                n_layers=n_layers,
+                count=len(calls),
+                n_calls=n_calls,
+            )
+        )
+
+
+def _explained(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[LayerTrace, ...]:
+    """Record calls, and refuse them if the steps give something else than the model had."""
+    layers = _recorded(calls, kind)
+    for layer in layers:
+        # NaN is not near.
+        if not layer.check() <= _NEAR * float(np.abs(layer.model_output).max()):
+            raise ValueError(message("its attention does more than the steps that are explained here"))
+    return layers
+
+
+def _recorded(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[LayerTrace, ...]:
+    """Record calls of which nothing else is known."""
+    told = [replace(call, turns=None, entered=None, added=None) for call in calls]
+    shared = Shared(told)
+    return tuple(record(call, Parts(), None, shared, kind) for call in told)
+
+
+def _layer(call: AttentionCall, known: _Known | None, state: Array, shared: Shared, kind: AttentionKind) -> LayerTrace:
+    """Record a layer with what is known of it."""
+    if known is None or call.entered is None:
+        return record(call, Parts(), None, shared, kind)
+    inputs = state if known.parts.norm_parts is None else call.entered[0].numpy()
+    layer = record(call, known.parts, inputs, shared, kind)
+    return layer if known.is_turned else replace(layer, rotary=None)
+
+
+def _watch(module: torch.nn.Module) -> None:
+    """Have noted what enters a module's projections, how it rotates, and what its output projection gives."""
+    module.register_forward_pre_hook(note_turns, with_kwargs=True)
+    query, output = _named(module, _QUERY), _named(module, _OUTPUT)
+    if query is not None and output is not None:
+        query.register_forward_pre_hook(note_entered)
+        output.register_forward_hook(note_added)
+
+
+def _settled(model: Any, call: AttentionCall, state: Array) -> _Known | None:
+    """Return what gives the queries, keys, values and output that the model had; None if nothing here does."""
+    maps = [_named(call.module, names) for names in (_QUERY, _KEY, _VALUE, _OUTPUT)]
+    if any(each is None for each in maps) or call.entered is None:
+        return None
+    norm = _entering_norm(model, call, state)
+    if norm is None:
+        return None
+    (W_Q, b_Q), (W_K, b_K), (W_V, b_V), (W_O, b_O) = map(linear_of, maps)
+    parts = Parts(Projections(W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O), norm_parts=norm[0])
+    guesses = (_Known(each, is_turned) for each in _with_norms(call.module, parts) for is_turned in (True, False))
+    return next((known for known in guesses if _holds(call, known, state)), None)
+
+
+def _with_norms(module: torch.nn.Module, parts: Parts) -> Iterator[Parts]:
+    """Yield the parts with the norms of queries and keys, if there are any of the usual names, and without."""
+    try:
+        of_queries, of_keys = (norm_of(_named(module, names)) for names in (_QUERY_NORM, _KEY_NORM))
+        yield replace(parts, query_norm=of_queries, key_norm=of_keys)
+    except ValueError:
+        pass
+    yield parts
+
+
+def _holds(call: AttentionCall, known: _Known, state: Array) -> bool:
+    """Tell whether every link from what enters a layer to what it adds gives what the model had."""
+    layer = _layer(call, known, state, Shared([call]), "self")
+    try:
+        found = layer.check_projections()
+    except ValueError:
+        # The shapes do not fit together.
+        return False
+    return len(found) == len(("queries", "keys", "values", "added")) and all(
+        each.relative <= _NEAR for each in found.values()
+    )
+
+
+def _entering_norm(model: Any, call: AttentionCall, state: Array) -> tuple[Norm | None] | None:
+    """Return the norm between the stream and the projections, or that there is none; None if that is not known."""
+    assert call.entered is not None
+    entered = call.entered[0].numpy()
+    if entered.shape != state.shape:
+        return None
+    if np.allclose(entered, state, rtol=0, atol=_NEAR * float(np.abs(entered).max())):
+        return (None,)
+    path = next(name for name, module in model.named_modules() if module is call.module)
+    around = re.match(r".*\.[0-9]+(?=\.)", path)
+    layer = model if around is None else attrgetter(around[0])(model)
+    for name, module in layer.named_children():
+        if "norm" not in name.lower() and "ln" not in name.lower():
+            continue
+        try:
+            norm = norm_of(module)
+        except (ValueError, RuntimeError):
+            continue
+        if norm is not None and np.allclose(norm(state), entered, rtol=0, atol=_NEAR * float(np.abs(entered).max())):
+            return (norm,)
+    return None
+
+
+def _named(module: torch.nn.Module, names: Sequence[str]) -> torch.nn.Module | None:
+    """Return the part of a module that has one of these names; None if there is none, or it has no weights."""
+    parts: Mapping[str, torch.nn.Module] = dict(module.named_children())
+    found = next((parts[name] for name in names if name in parts), None)
+    return None if found is None or getattr(found, "weight", None) is None else found

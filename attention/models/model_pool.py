@@ -1,0 +1,299 @@
+"""The models in memory, so many and of such a size: the least recently used is unloaded first, and never one in use."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Condition, Thread
+
+from numpy import ndarray as Array
+
+from attention.core.ablation import Change, Output
+from attention.core.masks import MaskName
+from attention.core.messages import message
+from attention.core.trace import Trace
+from attention.models.base import Answer, Batch, Encoded, Model, ModelInfo, ModelUnavailableError, NextToken, Unmasked
+from attention.models.memory import Needed, allowed_bytes
+from attention.models.one_page import Insides
+from attention.models.store import OnProgress, Progress
+
+__all__ = ["MAX_MODELS_VARIABLE", "ModelPool", "ShelvedModel", "max_models"]
+
+_LOGGER = logging.getLogger(__name__)
+
+MAX_MODELS_VARIABLE, DEFAULT_MAX_MODELS = "ATTENTION_MAX_MODELS", 4
+# After how long a model that could not be loaded is tried again: what was missing may be there by then.
+RETRY_SECONDS = 5.0
+# How often a caller that waits for a model is told its progress.
+_TELL_SECONDS = 0.2
+
+Load = Callable[[str, OnProgress], Model]
+
+
+def max_models() -> int:
+    """Return how many models may be in memory at once: ``ATTENTION_MAX_MODELS``, at least one."""
+    chosen = os.environ.get(MAX_MODELS_VARIABLE, "").strip()
+    return max(1, int(chosen)) if chosen.isdecimal() else DEFAULT_MAX_MODELS
+
+
+class _Slot:
+    """The place of one model; empty while it is being loaded."""
+
+    def __init__(self, n_bytes: int, used_at: float) -> None:
+        self.model: Model | None = None
+        # What the model takes of memory, with the record of a long text.
+        self.n_bytes = n_bytes
+        self.progress: Progress | None = None
+        self.n_users = 0
+        self.used_at = used_at
+
+
+class ModelPool:
+    """Models by their ids, loaded on demand.
+
+    Two callers that ask for the same model share one loading, which continues even if both have gone; callers of other
+    models do not wait. If every slot holds a model in use, or those in use leave too little memory, a caller that asks
+    for another waits until there is room. A model that is alone always has room: the catalogue has none that is larger
+    than the owner allows.
+    """
+
+    def __init__(
+        self,
+        load: Load,
+        limit: int,
+        *,
+        uncounted: frozenset[str] = frozenset(),
+        on_put_out: Callable[[str], None] | None = None,
+        info_of: Callable[[str], ModelInfo | None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin empty; the ``uncounted`` models are so small that they always stay.
+
+        ``on_put_out`` is called with the id of a model that is unloaded, so that everything that shares its memory is
+        released. ``info_of`` returns the current description of a model, None if there is none: a model of another
+        revision is loaded again, and the models together take no more than ``ATTENTION_MAX_MEMORY_MB``.
+        """
+        self._load = load
+        self._limit = limit
+        self._uncounted = uncounted
+        self._on_put_out = on_put_out
+        self._info_of = info_of
+        self._clock = clock
+        self._changed = Condition()
+        self._slots: dict[str, _Slot] = {}
+        self._failures: dict[str, tuple[ModelUnavailableError, float]] = {}
+        self._kept_out: set[str] = set()
+
+    @contextmanager
+    def borrow(self, model_id: str, on_wait: Callable[[Progress | None], None] | None = None) -> Iterator[Model]:
+        """Lend a model for the duration of the block; it is loaded now if it is not in memory.
+
+        ``on_wait`` is called repeatedly while it is being loaded, with the progress if that is known.
+
+        Raises:
+            ModelUnavailableError: it cannot be loaded; a call a little later tries again.
+        """
+        slot, model = self._take(model_id, on_wait)
+        try:
+            yield model
+        finally:
+            with self._changed:
+                slot.n_users -= 1
+                slot.used_at = self._clock()
+                self._changed.notify_all()
+
+    def in_memory(self) -> frozenset[str]:
+        """Return the ids of the models that are loaded."""
+        with self._changed:
+            return frozenset(model_id for model_id, slot in self._slots.items() if slot.model is not None)
+
+    def put_out(self, model_id: str, idle_seconds: float = 0.0) -> bool:
+        """Unload a model; False if it is in use, was used within the last ``idle_seconds``, or is being loaded."""
+        with self._changed:
+            return self._put_out(model_id, idle_seconds)
+
+    @contextmanager
+    def kept_out(self, model_id: str, idle_seconds: float = 0.0) -> Iterator[bool]:
+        """Unload a model and keep it unloaded for the duration of the block: callers that ask for it wait.
+
+        Yields what ``put_out`` returns; of two such blocks for one model, the second gets False.
+        """
+        with self._changed:
+            is_out = model_id not in self._kept_out and self._put_out(model_id, idle_seconds)
+            if is_out:
+                self._kept_out.add(model_id)
+        try:
+            yield is_out
+        finally:
+            if is_out:
+                with self._changed:
+                    self._kept_out.remove(model_id)
+                    self._changed.notify_all()
+
+    def _put_out(self, model_id: str, idle_seconds: float) -> bool:
+        slot = self._slots.get(model_id)
+        if slot is not None:
+            if slot.model is None or slot.n_users or self._clock() - slot.used_at < idle_seconds:
+                return False
+            self._drop(model_id)
+        self._failures.pop(model_id, None)
+        self._changed.notify_all()
+        return True
+
+    def _take(self, model_id: str, on_wait: Callable[[Progress | None], None] | None) -> tuple[_Slot, Model]:
+        # Asked once, outside the lock. If the files change while they are loaded, the result is accepted: files that
+        # are constantly written to would otherwise be loaded for ever.
+        info = None if self._info_of is None else self._info_of(model_id)
+        revision, n_bytes = (None, 0) if info is None else (info.revision, Needed.by(info).total)
+        while True:
+            with self._changed:
+                slot = self._slots.get(model_id)
+                if slot is not None and slot.model is not None:
+                    if revision is None or slot.model.info.revision == revision:
+                        slot.n_users += 1
+                        return slot, slot.model
+                    if not slot.n_users:
+                        self._drop(model_id)
+                        slot = None
+                if slot is None and model_id not in self._kept_out:
+                    self._check_failure(model_id)
+                    slot, revision = self._begin(model_id, n_bytes), None
+                self._changed.wait(_TELL_SECONDS)
+                progress = None if slot is None else slot.progress
+            # Outside the lock: a page's run may be stopped here, because its user has gone elsewhere.
+            if on_wait is not None:
+                on_wait(progress)
+
+    def _check_failure(self, model_id: str) -> None:
+        error, failed_at = self._failures.get(model_id, (None, 0.0))
+        if error is None:
+            return
+        if self._clock() - failed_at < RETRY_SECONDS:
+            raise ModelUnavailableError(str(error), error.remedy)
+        del self._failures[model_id]
+
+    def _begin(self, model_id: str, n_bytes: int) -> _Slot | None:
+        """Make room for a model and start to load it; None if there is no room yet."""
+        if model_id not in self._uncounted and not self._make_room(n_bytes):
+            return None
+        slot = self._slots[model_id] = _Slot(n_bytes, self._clock())
+        Thread(target=self._fill, args=(model_id, slot), name=f"load {model_id}", daemon=True).start()
+        return slot
+
+    def _make_room(self, n_bytes: int) -> bool:
+        """Unload models that nobody uses until one more of this size has room; none of them if that is not enough."""
+        left = {model_id: slot for model_id, slot in self._slots.items() if model_id not in self._uncounted}
+        idle = [model_id for model_id, slot in left.items() if slot.model is not None and not slot.n_users]
+        idle.sort(key=lambda model_id: left[model_id].used_at, reverse=True)
+        most = allowed_bytes()
+        going = []
+        while len(left) >= self._limit or (left and sum(slot.n_bytes for slot in left.values()) + n_bytes > most):
+            if not idle:
+                return False
+            going.append(idle.pop())
+            del left[going[-1]]
+        for model_id in going:
+            self._drop(model_id)
+        return True
+
+    def _drop(self, model_id: str) -> None:
+        del self._slots[model_id]
+        if self._on_put_out is not None:
+            self._on_put_out(model_id)
+
+    def _fill(self, model_id: str, slot: _Slot) -> None:
+        def note(progress: Progress) -> None:
+            slot.progress = progress
+
+        model, failure = None, None
+        try:
+            model = self._load(model_id, note)
+        except ModelUnavailableError as error:
+            # Without its traceback, which would keep every frame that it passed through alive.
+            failure = error.with_traceback(None)
+        except BaseException as error:  # whatever it is, the waiting callers have to be told
+            kind = type(error).__name__
+            frames = "".join(traceback.format_tb(error.__traceback__))
+            _LOGGER.error("%s cannot be loaded: %s: %s\n%s", model_id, kind, error, frames)
+            failure = ModelUnavailableError(
+                message("{model_id} cannot be loaded ({kind}).", model_id=model_id, kind=kind), ""
+            )
+        with self._changed:
+            if failure is None:
+                slot.model, slot.used_at = model, self._clock()
+            else:
+                del self._slots[model_id]
+                self._failures[model_id] = failure, self._clock()
+            self._changed.notify_all()
+
+
+class ShelvedModel:
+    """A model of a shelf that may be kept for long: it is in use only while it runs, and may be unloaded in between.
+
+    Every method raises ``ModelUnavailableError`` if the model cannot be loaded again, or if another revision has taken
+    its place.
+    """
+
+    def __init__(self, shelf: ModelPool, info: ModelInfo) -> None:
+        """Take nothing from the shelf yet."""
+        self._shelf = shelf
+        self._info = info
+
+    @property
+    def info(self) -> ModelInfo:
+        """What the model is."""
+        return self._info
+
+    def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
+        """Run the model and record it; see ``Model.trace``."""
+        with self._borrowed() as model:
+            return model.trace(text, pair, mask=mask)
+
+    def encode(self, text: str) -> Encoded:
+        """Cut a text into tokens; see ``Model.encode``."""
+        with self._borrowed() as model:
+            return model.encode(text)
+
+    def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
+        """Run the model on several texts; see ``Model.trace_batch``."""
+        with self._borrowed() as model:
+            return model.trace_batch(texts)
+
+    def next_token(self, trace: Trace) -> NextToken | None:
+        """Predict the next token; see ``Model.next_token``."""
+        with self._borrowed() as model:
+            return model.next_token(trace)
+
+    def unmasked(self, text: str) -> Unmasked | None:
+        """Run the model with its causal mask and without it; see ``Model.unmasked``."""
+        with self._borrowed() as model:
+            return model.unmasked(text)
+
+    def outputs(self, text: str, pair: str | None, changes: Sequence[Change]) -> Iterator[Output]:
+        """Run the model with each change; see ``Model.outputs``."""
+        with self._borrowed() as model:
+            yield from model.outputs(text, pair, changes)
+
+    def insides(self) -> Insides | None:
+        """Return the model's own arrays; see ``Model.insides``."""
+        with self._borrowed() as model:
+            return model.insides()
+
+    def answer(self, trace: Trace) -> Answer | None:
+        """Return the predicted classes; see ``Model.answer``."""
+        with self._borrowed() as model:
+            return model.answer(trace)
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[Model]:
+        with self._shelf.borrow(self._info.model_id) as model:
+            if model.info.revision != self._info.revision:
+                name = self._info.name
+                raise ModelUnavailableError(
+                    message("The files of {name} have just changed: load the page anew.", name=name), ""
+                )
+            yield model

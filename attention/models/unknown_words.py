@@ -1,0 +1,31 @@
+"""What is said of a text with words that a model of a closed vocabulary does not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attention.core.messages import message
+from attention.training.vocabulary import closest_words, unknown_words
+
+__all__ = ["refusal"]
+
+
+def refusal(name: str, text: str, folder: Path) -> str:
+    """Say which words of a cleaned text the model in a folder does not know, and which are spelt alike; or nothing."""
+    unknown = unknown_words(text, folder)
+    if not unknown:
+        return ""
+    told = message(
+        "{name} knows only the French words that it was trained on, and not {words}.",
+        name=name,
+        words=_quoted(unknown),
+    )
+    alike = [(word, closest_words(word, folder)) for word in unknown]
+    hints = [
+        message("Spelt like “{word}”: {words}.", word=word, words=_quoted(found)) for word, found in alike if found
+    ]
+    return " ".join([told, *hints, message("Under the field are all words that it knows.")])
+
+
+def _quoted(found: list[str]) -> str:
+    return ", ".join(f"“{word}”" for word in found)

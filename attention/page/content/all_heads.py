@@ -1,0 +1,382 @@
+"""All heads at once: the atlas with one head enlarged beside it, what that does, and the table of all heads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import plotly.graph_objects as go
+
+from attention.core.messages import message
+from attention.core.words import special_names
+from attention.figures.atlas import Atlas
+from attention.lesson.behaviour import describe, head_table, in_short, share_table
+from attention.lesson.head_context import HeadContext
+from attention.lesson.pairs import tell_pair, tell_shares
+from attention.lesson.prose import lesson, listed
+from attention.lesson.steps import softmax
+from attention.lesson.survey import (
+    HIDE_NAMES,
+    SORT_NAMES,
+    Hidden,
+    Look,
+    Sorting,
+    Survey,
+    head_matrix,
+    heads_heatmap,
+    layer_lines,
+)
+from attention.lesson.survey import order as arrange
+from attention.lesson.survey import place as place_of
+from attention.measures.segments import BLOCK_NAMES, SENTENCES
+from attention.page.blocks import (
+    Blocks,
+    Download,
+    Fold,
+    Heading,
+    Notice,
+    Option,
+    Picture,
+    Png,
+    Prose,
+    Row,
+    Section,
+    Setting,
+    Table,
+    Way,
+)
+from attention.page.content.on_map import map_of_heads
+from attention.page.content.outcome import alignment
+from attention.page.content.pane import Found, Pane, missing
+from attention.page.figure_files import (
+    atlas_html,
+    figure_html,
+    figure_json,
+    head_view_html,
+    heatmap_figure,
+    matrix_html,
+    matrix_svg,
+    trace_npz,
+)
+from attention.page.pages import STEP_BY_STEP
+from attention.page.parameters import Parameter
+from attention.page.settings import (
+    BLOCK,
+    CELL,
+    HEAD,
+    HIDE,
+    LAYER,
+    LEAST,
+    MEAN,
+    ON,
+    PINS,
+    RENORMALISE,
+    SORT,
+    STEP,
+    WORD,
+    WORDS,
+    ZOOM,
+)
+from attention.page.view import View
+
+__all__ = ["content", "looks"]
+
+_CHOOSE, _STILL = message("Choose one to enlarge it."), message("The one in the frame is enlarged.")
+# So many weights are 17 MB as a figure.
+_MOST_IN_FIGURE = 500_000
+# What a press in the picture of all heads sets.
+_SETS: Mapping[str, Parameter[Any]] = {"layer": LAYER, "head": HEAD, "zoom": ZOOM}
+_ACROSS = " → ".join(SENTENCES)
+_SORT_LABELS: dict[Sorting, str] = {
+    "layer": message("layer"),
+    "entropy": message("entropy"),
+    "pattern": message("pattern"),
+    "similarity": message("likeness"),
+    "across": _ACROSS,
+}
+# What the number under a head measures, if that is not the name of the sorting.
+_BADGE_NAMES: dict[Sorting, str] = {
+    **_SORT_LABELS,
+    "pattern": message("score for this pattern"),
+    "similarity": message("distance from the chosen head"),
+}
+
+
+def looks(view: View, panes: Sequence[Pane]) -> Blocks:
+    """Return the controls for the order of the heads and for how their weights are shown."""
+    # Attention goes from one sentence to the other only if there are two.
+    is_pair = any(pane.pair for pane in panes)
+    has_patterns = all(pane.scene is None or pane.scene.use.has_patterns for pane in panes)
+    is_offered = {"across": is_pair, "pattern": has_patterns}
+    names = [name for name in SORT_NAMES if is_offered.get(name, True)]
+    sortings = tuple(Option(name, _SORT_LABELS[name]) for name in names)
+    sort = view.sort if view.sort in names else SORT_NAMES[0]
+    view = _fitting(view, panes)
+    hides = tuple(Option(name, label) for name, label in _hide_labels(panes).items())
+    words = (Setting("words", WORDS, message("Whole words"), view.look.words),) if _have_words(panes) else ()
+    renormalise = Setting(
+        "renormalise",
+        RENORMALISE,
+        message("Rows sum to 1 again"),
+        view.look.renormalise,
+        help=message("Divides each row by its sum, once something is hidden."),
+        is_off=view.look.hide == "nothing",
+    )
+    return (
+        Section(
+            "look",
+            (
+                Setting("sort", SORT, message("Sort by"), sort, sortings),
+                Setting("hide", HIDE, message("Hide"), view.look.hide, hides, is_list=True),
+                *words,
+                renormalise,
+            ),
+            is_line=True,
+        ),
+    )
+
+
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
+    """Return the atlas of each pane's model, and the chosen head; a ``whole`` page has no downloads."""
+    return (*(block for pane in panes for block in _pane(view, pane, whole)), *alignment(panes))
+
+
+def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
+    scene, found = pane.scene, pane.found
+    if scene is None or found is None:
+        return missing(pane.reason)
+    view = _fitting(view, [pane])
+    surveyed = found.survey(view.look)
+    notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
+    return (
+        Prose(lesson(scene.info.reading.lesson("all-heads/intro"), choose=_STILL if whole else _CHOOSE)),
+        *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
+        *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
+        *map_of_heads(view, pane),
+        *_heads(view, pane, scene, surveyed),
+        *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
+        *_table(surveyed),
+    )
+
+
+def _have_words(panes: Sequence[Pane]) -> bool:
+    """Tell whether tokens are words or pieces of them: those of a picture are not, and none of them is punctuation."""
+    return all(pane.scene is None or pane.scene.info.reading.has_pieces for pane in panes)
+
+
+def _fitting(view: View, panes: Sequence[Pane]) -> View:
+    """Return the view without what a link of another model asks for: a picture has neither words nor punctuation."""
+    if _have_words(panes):
+        return view
+    if view.look.words:
+        view = view.with_value(WORDS, False)
+    return view.with_value(HIDE, HIDE_NAMES[1]) if view.look.hide == HIDE_NAMES[2] else view
+
+
+def _hide_labels(panes: Sequence[Pane]) -> dict[Hidden, str]:
+    """Name the options for hiding tokens by the special tokens that occur."""
+    scenes = [pane.scene for pane in panes if pane.scene is not None]
+    tokens = [token for scene in scenes for token in (*scene.tokens, *scene.key_tokens)]
+    special = ", ".join(special_names(tokens)) or message("special tokens")
+    labels = (message("nothing"), special, message("{special}, punctuation", special=special))
+    names = HIDE_NAMES if _have_words(panes) else HIDE_NAMES[:2]
+    return dict(zip(names, labels, strict=False))
+
+
+def _atlas(view: View, scene: HeadContext, surveyed: Survey) -> Atlas:
+    current = (scene.layer, scene.head)
+    arranged = arrange(view.sort, surveyed, scene.trace, view.look, current)
+    return Atlas(
+        tiles=surveyed.tiles,
+        groups=arranged.groups,
+        title=_title_of(scene, len(surveyed.summaries)),
+        alt=message(
+            "All {n_summaries} heads of {name} as small heatmaps.",
+            n_summaries=len(surveyed.summaries),
+            name=scene.info.name,
+        ),
+        current=current,
+        descriptions={
+            # If the heads are sorted by entropy, the number is there already.
+            place_of(summary): in_short(summary, has_entropy=view.sort != "entropy")
+            for summary in surveyed.summaries
+        },
+        badges=arranged.badges,
+        badge_name=_BADGE_NAMES[view.sort],
+        zoom=view.zoom,
+    )
+
+
+def _heads(view: View, pane: Pane, scene: HeadContext, surveyed: Survey) -> Blocks:
+    """Return all heads with the chosen one beside them, and below what that does, with its weights as lines."""
+    current = (scene.layer, scene.head)
+    has_rules = scene.use.has_patterns
+    rules = (
+        (Fold("rules", message("The rules behind the labels"), (Prose(lesson("head/patterns")),)),) if has_rules else ()
+    )
+    steps = view.for_page(STEP_BY_STEP).with_value(STEP, softmax.STEP.key).to_query()
+    return (
+        Row(
+            (
+                (Picture("atlas", _atlas(view, scene, surveyed), sets=_SETS, clears=(CELL,)),),
+                (
+                    Heading(message("Layer {layer}, head {head}", layer=current[0] + 1, head=current[1] + 1)),
+                    _heatmap(view.look, scene),
+                ),
+            ),
+            widths=(5, 3),
+            gap="small",
+        ),
+        Row(
+            (
+                _lines(view, pane, scene),
+                (
+                    Prose(describe(surveyed.summary(current), scene.info.reading)),
+                    *_shares(surveyed, surveyed.index(current)),
+                    *rules,
+                    Way("way_in_steps", message("Step through this head ▸"), STEP_BY_STEP, steps),
+                ),
+            )
+        ),
+    )
+
+
+def _lines(view: View, pane: Pane, scene: HeadContext) -> Blocks:
+    figure = layer_lines(scene, view.look, scene.head, view.lines, view.block)
+    has_heads = not view.lines.mean and len(figure.heads) > 1
+    blocks = tuple(Option(name, "all" if name == "all" else " → ".join(name)) for name in BLOCK_NAMES)
+    return (
+        Setting("mean", MEAN, message("The layer's mean instead of its heads"), view.lines.mean),
+        *((Setting("block", BLOCK, message("Lines from → to"), view.block, blocks),) if pane.pair else ()),
+        Picture("head_view", figure, sets={"pins": PINS, "least": LEAST, **({"on": ON} if has_heads else {})}),
+    )
+
+
+def _heatmap(look: Look, scene: HeadContext) -> Picture:
+    # A whole word is not a token, so it cannot be in focus.
+    sets = {} if look.words else {"row": WORD}
+    return Picture("head_matrix", head_matrix(scene, look, scene.head), sets=sets, is_selectable=True)
+
+
+def _shares(surveyed: Survey, index: int) -> Blocks:
+    """Say how much weight goes from one sentence to the other in this head."""
+    if surveyed.shares is None or surveyed.word_shares is None:
+        return ()
+    shares, of_words = surveyed.shares[index], surveyed.word_shares[index]
+    return (
+        Prose(tell_shares(shares, surveyed.special)),
+        Table("share_table", partial(share_table, shares, of_words, surveyed.special), is_narrow=True, is_whole=True),
+    )
+
+
+def _downloads(view: View, scene: HeadContext, found: Found, pair: str, notes: Sequence[str]) -> Blocks:
+    """Return the downloads, which say how the weights are shown; each is made on demand."""
+    title = f"{scene.trace.text} / {pair}" if pair else scene.trace.text
+    model = " ".join([f"{scene.info.name}.", *notes])
+    head = " ".join([f"{scene.place}.", *notes])
+
+    def lines() -> str:
+        return head_view_html(layer_lines(scene, view.look, scene.head, view.lines, view.block), title, head)
+
+    files = (
+        Download(
+            message("All heads, a page of its own"),
+            "heads.html",
+            lambda: atlas_html(_atlas(view, scene, found.survey(view.look)), title, model),
+        ),
+        Download(message("Lines, a page of its own"), "lines.html", lines),
+        Download(
+            message("Heatmap, a page of its own"),
+            "heatmap.html",
+            lambda: matrix_html(head_matrix(scene, view.look, scene.head), title, head),
+        ),
+        Download(message("Heatmap, SVG"), "heatmap.svg", lambda: matrix_svg(head_matrix(scene, view.look, scene.head))),
+        Download(
+            message("Heatmap, a page of Plotly’s"),
+            "heatmap-plotly.html",
+            lambda: figure_html(heatmap_figure(head_matrix(scene, view.look, scene.head)), title, head),
+        ),
+        Download(
+            message("Heatmap, JSON of Plotly’s"),
+            "heatmap.json",
+            lambda: figure_json(heatmap_figure(head_matrix(scene, view.look, scene.head), scene.place)),
+        ),
+        Png(message("Heatmap, PNG"), "heatmap.png", "heatmap.json"),
+        *_figures(view, scene, title, model),
+        Download(message("All weights, NumPy"), "trace.npz", lambda: trace_npz(scene.trace), is_long=True),
+        Download(message("This layer whole, NumPy"), "layer.npz", lambda: trace_npz(scene.trace, scene.layer)),
+    )
+    note = Notice(message("Take it with you: the pages need no server and no network."), is_quiet=True)
+    return note, Section("downloads", files, is_line=True)
+
+
+def _figures(view: View, scene: HeadContext, title: str, caption: str) -> Blocks:
+    """Return all heads as a Plotly figure, with the two tokens of each number; of a long text, that is too large."""
+    trace = scene.trace
+    if len(trace.layers) * trace.info.n_heads * len(scene.tokens) * len(scene.key_tokens) > _MOST_IN_FIGURE:
+        return ()
+
+    def figure() -> go.Figure:
+        return heads_heatmap(scene, view.look, _title_of(scene, len(trace.layers) * trace.info.n_heads))
+
+    return (
+        Download(
+            message("All heads, a page of Plotly’s"),
+            "heads-plotly.html",
+            lambda: figure_html(figure(), title, caption),
+            is_long=True,
+        ),
+        Download(message("All heads, JSON of Plotly’s"), "heads.json", lambda: figure_json(figure()), is_long=True),
+    )
+
+
+def _title_of(scene: HeadContext, n_heads: int) -> str:
+    return message("{name}: {n_summaries} heads", name=scene.info.name, n_summaries=n_heads)
+
+
+def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
+    """Return sentences about everything that the pictures do not show unchanged: nothing is altered silently."""
+    notes = []
+    if look.words:
+        notes.append(
+            message(
+                "Pieces are merged into words, as this model's tokenizer parts words (it may begin a new one at an "
+                "apostrophe): to a word, the sum over its pieces; from a word, their mean."
+            )
+        )
+    if look.hide != "nothing":
+        notes.append(
+            message(
+                "Hidden: {hidden}; each row divided by its sum. What each head does is worked out from all tokens, "
+                "hidden ones too.",
+                hidden=hidden,
+            )
+            if look.renormalise
+            else message(
+                "Hidden: {hidden}; rows not made to sum to 1 again. What each head does is worked out from all tokens, "
+                "hidden ones too.",
+                hidden=hidden,
+            )
+        )
+    if max(surveyed.tiles.block) > 1:
+        rows, columns = surveyed.tiles.block
+        notes.append(
+            message(
+                "The text is long: each pixel is the largest weight of {rows}×{columns}.", rows=rows, columns=columns
+            )
+        )
+    return notes
+
+
+def _table(surveyed: Survey) -> Blocks:
+    told = message("{across} and the other columns with an arrow are mean shares of a row's weight.", across=_ACROSS)
+    if surveyed.special:
+        told = message(
+            "{across} and the other columns with an arrow are mean shares of a row's weight, {special} counted in.",
+            across=_ACROSS,
+            special=listed(surveyed.special),
+        )
+    note = () if surveyed.shares is None else (Notice(told, is_quiet=True),)
+    make = partial(head_table, surveyed.summaries, surveyed.shares, surveyed.special)
+    return Heading(message("All heads as a table")), *note, Table("heads_table", make, file="heads")

@@ -1,0 +1,48 @@
+"""The page for a class: how a room is opened and joined, and lesson plans with a way to each of their views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import parse_qsl
+
+from attention.core.messages import message, messages
+from attention.lesson.plans import Part, Plan, plans
+from attention.lesson.prose import lesson
+from attention.page.blocks import Block, Blocks, Heading, Notice, Option, Prose, Section, Setting, Way
+from attention.page.content.pane import Pane
+from attention.page.pages import PAGES
+from attention.page.settings import PLAN
+from attention.page.view import View
+
+__all__ = ["content"]
+
+
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:  # noqa: ARG001 - nothing runs
+    """Return what a teacher needs to know, and the chosen plan; on a ``whole`` page, all of them."""
+    shown = [plan for plan in plans() if whole or plan.name == view[PLAN]]
+    return (
+        Heading(message("A room for your class")),
+        Prose(lesson("classroom/room")),
+        Heading(message("Lesson plans")),
+        _choice(view),
+        *(block for plan in shown for block in _plan(plan)),
+    )
+
+
+def _choice(view: View) -> Block:
+    options = tuple(Option(plan.name, messages("{n} minute", "{n} minutes", plan.minutes)) for plan in plans())
+    return Section("plans", (Setting("plan", PLAN, message("Length"), view[PLAN], options),), is_line=True)
+
+
+def _plan(plan: Plan) -> Blocks:
+    return (Prose(lesson(plan.words)), *(_part(plan, place, part) for place, part in enumerate(plan.parts)))
+
+
+def _part(plan: Plan, place: int, part: Part) -> Block:
+    """Return one view of a plan: when it comes, what to say, and the way to it."""
+    before = sum(each.minutes for each in plan.parts[:place])
+    when = message("Minute {first} to {last}", first=before, last=before + part.minutes)
+    page = next(each for each in PAGES if each.address == part.page)
+    query = dict(parse_qsl(part.link))
+    way = Way(f"{plan.name}-{part.name}", message("Open this view ▸"), page, query)
+    return Section(f"plan_{part.name}", (Notice(when, is_quiet=True), Prose(lesson(part.words)), way), is_framed=True)

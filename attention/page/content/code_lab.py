@@ -1,0 +1,62 @@
+"""The code lab: attention written five ways, with the result of each on the text that was typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from attention.core.messages import message
+from attention.experiments.five_ways import WAYS, Result, why_not
+from attention.lesson.five_ways import shape_table, tell_five_ways, ways_table
+from attention.page.blocks import Blocks, Code, Notice, Option, Panels, Prose, Row, Table
+from attention.page.content.pane import Pane, missing
+from attention.page.settings import WAY
+from attention.page.view import View
+
+__all__ = ["content"]
+
+
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
+    """Return how well the five ways agree, and the code and shapes of one of them, or of all for a ``whole`` page."""
+    return tuple(block for pane in panes for block in _pane(view, pane, whole))
+
+
+def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
+    scene, found = pane.scene, pane.found
+    if scene is None or found is None:
+        return missing(pane.reason)
+    reason = why_not(scene.attention)
+    if reason:
+        told = message(
+            "The five ways cannot stand for this layer of {name}: {reason}. Choose {others}.",
+            name=scene.info.name,
+            reason=reason,
+            others=scene.use.others,
+        )
+        return (Notice(told),)
+    results = found.five_ways()
+    return (
+        Prose(tell_five_ways(scene, results)),
+        Table("lab_table", partial(ways_table, results), file="lab"),
+        _ways(view, results, scene.info.reading.kind, whole),
+    )
+
+
+def _ways(view: View, results: list[Result], kind: str, whole: bool) -> Panels:
+    shown = {way.file: result for way, result in zip(WAYS, results, strict=True)}
+    made = shown if whole else {view[WAY]: shown[view[WAY]]}
+    return Panels(
+        "way",
+        WAY,
+        message("Written as"),
+        view[WAY],
+        tuple(Option(way.file, way.name) for way in WAYS),
+        {name: _one(result, kind) for name, result in made.items()},
+        is_labelled=True,
+    )
+
+
+def _one(result: Result, kind: str) -> Blocks:
+    note = Notice(message("The shapes of its variables, on this {kind}", kind=kind), is_quiet=True)
+    shapes = Table("lab_shapes", partial(shape_table, result), is_whole=True)
+    return (Row(((Code(result.way.source),), (note, shapes)), (3, 1)),)

@@ -1,0 +1,198 @@
+"""Two sentences in one head, or two models on one sentence: both heatmaps, their difference, and every head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message
+from attention.experiments.corpus import pairs
+from attention.figures.buttons import Button, Buttons
+from attention.lesson.compare import COMPARE, Comparison, Side, changes_picture, side_of, tell, tell_changes
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import lesson, word
+from attention.lesson.tables import matrix_table
+from attention.models import ModelInfo
+from attention.page.blocks import Blocks, Heading, Notice, Picture, Prose, Row, Table
+from attention.page.content.pane import Pane, missing, not_for
+from attention.page.content.place import place_of
+from attention.page.content.quiz import Asked
+from attention.page.settings import CELL, DEFAULT_TEXT, GUESS, HEAD, LAYER, OTHER, PAIR, PART, STEP, TEXT, VERSUS
+from attention.page.view import View
+
+__all__ = ["ASK", "EXAMPLES", "asked", "content", "opening", "run_as", "second", "shortly", "unfit"]
+
+EXAMPLES = tuple(pairs("comparisons.txt").values())
+ASK = message("Type a second sentence above, or choose one of the pairs of examples.")
+
+
+def opening(view: View) -> View:
+    """Choose the first pair of examples if the text is the very first example and there is no second sentence."""
+    if view.beside or view.versus is not None or view.text != DEFAULT_TEXT:
+        return view
+    first, other = EXAMPLES[0]
+    return view.with_value(TEXT, first).with_value(VERSUS, other)
+
+
+def run_as(view: View) -> View:
+    """Return the view as it is run: a pair would be read as one text, and the cell of a step does not exist here."""
+    return view.without(STEP, PAIR, PART, CELL, OTHER.cell)
+
+
+def second(view: View) -> str:
+    """Return the sentence that the text is compared with; empty if there is none, or two models are compared."""
+    return "" if view.beside else view.versus or ""
+
+
+def unfit(info: ModelInfo) -> str:
+    """Say that there is nothing to compare for a model that reads no English sentences."""
+    return not_for(info, message("sets two English sentences side by side"))
+
+
+def shortly(first: str, other: str) -> str:
+    """Return a pair of sentences, in which the second leaves out the words with which both begin.
+
+    >>> shortly("The river bank was wet", "The central bank was rich")
+    'The river bank was wet | … central bank was rich'
+    """
+    alike = list(zip(first.split(), other.split(), strict=False))
+    n_alike = next((index for index, (one, another) in enumerate(alike) if one != another), len(alike))
+    return f"{first} | {'… ' if n_alike else ''}{' '.join(other.split()[n_alike:])}"
+
+
+def asked(view: View, panes: Sequence[Pane]) -> Asked:
+    """Return what there is to guess about the pair that is opened, if the view asks for guesses."""
+    comparison = _comparison(view, panes)
+    return Asked(view) if comparison is None else _asked(view, comparison, _selected(view, comparison)[0])
+
+
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
+    """Return both heatmaps, their difference and what it says and, for one model, how much every head changes.
+
+    Where nothing has run, a ``whole`` page says why, which the app does above it.
+    """
+    places = (Row(tuple(map(place_of, panes))),) if view.beside and panes else ()
+    reasons = {str(pane.reason): pane.reason for pane in panes}
+    gone = tuple(block for reason in reasons.values() for block in missing(reason))
+    told = tuple(Notice(each) for pane in panes if whole and pane.scene is None for each in pane.notices)
+    scenes = [pane.scene for pane in panes if pane.scene is not None]
+    alone = _alone(scenes[0]) if scenes and not view.beside and not second(view) else ()
+    comparison = _comparison(view, panes)
+    return (*places, *gone, *told, *alone, *(() if comparison is None else _compared(view, panes, comparison)))
+
+
+def _alone(scene: HeadContext) -> Blocks:
+    """Return pairs of examples to choose from, and the first sentence, as it will stand beside the second."""
+    row = tuple(Button(shortly(*pair), parts=dict(zip(("text", "versus"), pair, strict=True))) for pair in EXAMPLES)
+    side = _sentence(scene, is_first=True)
+    return (
+        Picture("pairs", Buttons(message("Pairs to compare"), row), sets={"text": TEXT, "versus": VERSUS}),
+        Picture("first", Comparison(side, side).pictures(None)[0]),
+    )
+
+
+def _compared(view: View, panes: Sequence[Pane], comparison: Comparison) -> Blocks:
+    selected, notices = _selected(view, comparison)
+    question = _asked(view, comparison, selected)
+    pictures = comparison.pictures(selected)
+    first, other, difference = (Picture(each.name, each, sets={"cell": CELL}) for each in pictures)
+    lead = (
+        *notices,
+        Prose(lesson("compare/intro-models" if view.beside else "compare/intro")),
+        *_notes(panes[0].info, are_models=view.beside),
+        *_opened(view, panes, comparison),
+        *question.content(),
+    )
+    if question.is_open:
+        return (*lead, Row(((first,), ())))
+    table = Table("difference_numbers", partial(matrix_table, pictures[2]), file="difference", is_shown=False)
+    return (
+        *lead,
+        Row(((first,), (other,))),
+        # Small differences need room for their digits.
+        Row(((difference,), (Prose(tell(comparison, selected)), table)), (5, 3)),
+        # If the two share no word, the change of a head is not defined.
+        *(_changes(panes) if not view.beside and comparison.counted.any() else ()),
+    )
+
+
+def _notes(info: ModelInfo, *, are_models: bool) -> Iterator[Prose]:
+    """Yield what has to be said of a model's heads, and of how they change."""
+    for name in filter(None, (info.build.of_heads, "" if are_models else info.build.of_changes)):
+        yield Prose(lesson(name, model=word(info.name)))
+
+
+def _opened(view: View, panes: Sequence[Pane], comparison: Comparison) -> Iterator[Prose]:
+    """Yield why this head is opened, if the user has chosen none and the sentences make a difference to it."""
+    if view.beside or view[LAYER] is not None or view[HEAD] is not None or not comparison.counted.any():
+        return
+    scene, changed = panes[0].scene, _changed(panes)
+    if scene is not None and changed is not None and changed[scene.layer, scene.head] == changed.max() > 0:
+        yield Prose(lesson("compare/opened", layer=scene.layer + 1, head=scene.head + 1), "detail")
+
+
+def _changed(panes: Sequence[Pane]) -> Float[Array, "L H"] | None:
+    """Return the largest change of each head; None if one of the two sentences was not run."""
+    first, other = panes
+    if first.found is None or other.scene is None or other.address is None:
+        return None
+    return first.found.changes(other.address.run, other.scene.trace)
+
+
+def _changes(panes: Sequence[Pane]) -> Blocks:
+    scene, changed = panes[0].scene, _changed(panes)
+    if scene is None or changed is None:
+        return ()
+    picture = changes_picture(changed, (scene.layer, scene.head))
+    return (
+        Heading(message("Every head")),
+        Prose(tell_changes(changed)),
+        Picture("changes", picture, sets={"layer": LAYER, "head": HEAD}, clears=(CELL,)),
+    )
+
+
+def _asked(view: View, comparison: Comparison, selected: tuple[int, int] | None) -> Asked:
+    if not view[GUESS]:
+        return Asked(view)
+    nothing = message("There is nothing to guess about this pair: only one of the two has both words.")
+    return Asked(view, is_asked=True, guess=comparison.guess(selected), nothing=nothing)
+
+
+def _selected(view: View, comparison: Comparison) -> tuple[tuple[int, int] | None, Blocks]:
+    """Return the cell that the link names or, failing that, the one with the largest change."""
+    cell, size = view.pane.cell, len(comparison.places)
+    if cell is None or cell.matrix != COMPARE:
+        return comparison.most_changed(), ()
+    if cell.row < size and cell.column < size:
+        return (cell.row, cell.column), ()
+    told = message("The link points to a cell that this picture does not have: another one is chosen.")
+    return comparison.most_changed(), (Notice(told),)
+
+
+def _comparison(view: View, panes: Sequence[Pane]) -> Comparison | None:
+    """Return what was run twice, side by side; None if something is missing."""
+    scenes = [pane.scene for pane in panes if pane.scene is not None]
+    if len(scenes) < 2:
+        return None
+    first, other = scenes
+    if view.beside:
+        return Comparison(_model(first), _model(other))
+    return Comparison(_sentence(first, is_first=True), _sentence(other, is_first=False))
+
+
+def _sentence(scene: HeadContext, *, is_first: bool) -> Side:
+    if is_first:
+        return side_of(scene, message("The first sentence"), within=message("the first sentence"))
+    return side_of(scene, message("The second sentence"), within=message("the second sentence"))
+
+
+def _model(scene: HeadContext) -> Side:
+    name = scene.info.name
+    return side_of(
+        scene,
+        message("{name}, layer {layer}, head {head}", name=name, layer=scene.layer + 1, head=scene.head + 1),
+        name,
+    )

@@ -1,0 +1,99 @@
+"""The page of things to find: the rule of one of them, and the verdict on the view that is brought along."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from attention.core.messages import message
+from attention.lesson.prose import lesson, typed
+from attention.lesson.tasks import TASKS, Handed, ModelHead, Task, UnfitError, Verdict, headline, task_of
+from attention.page.blocks import Block, Blocks, Heading, Notice, Option, Prose, Section, Setting, Way
+from attention.page.content.pane import Pane, missing
+from attention.page.pages import COMPARE, FIND_IT, PAGES
+from attention.page.settings import BESIDE, CELL, HEAD, LAYER, OTHER, STEP, TASK
+from attention.page.view import View
+
+__all__ = ["content", "judged", "run_as", "sentences"]
+
+# Two sentences are beside one another on these pages.
+_OF_TWO = (COMPARE, FIND_IT)
+
+
+def run_as(view: View) -> View:
+    """Return the view as its model is run: alone, and with no cell opened."""
+    return view.without(STEP, BESIDE, CELL, OTHER.cell)
+
+
+def judged(task: Task, view: View, panes: Sequence[Pane], given: ModelHead | None = None) -> Verdict:
+    """Judge a view, and what was run for it.
+
+    Raises:
+        UnfitError: the task can say nothing about it.
+    """
+    return task.judge(_handed(view, panes[0] if panes else None, given))
+
+
+def _handed(view: View, pane: Pane | None, given: ModelHead | None) -> Handed:
+    if pane is None:
+        raise UnfitError(message("There is no sentence in this view."))
+    if pane.reason is not None:
+        raise UnfitError(str(pane.reason))
+    if pane.scene is None or pane.found is None or pane.notices:
+        raise UnfitError(" ".join(pane.notices))
+    if not pane.info.reading.takes_sentences:
+        raise UnfitError(message("{name} does not read English sentences: choose another model.", name=pane.info.name))
+    if view.mask != "none":
+        raise UnfitError(message("This view has a mask: choose “none”, so that it is the model's own doing."))
+    if pane.pair:
+        raise UnfitError(message("This view has a second sentence, read together with the first: take it out."))
+    if view.page is COMPARE and view[BESIDE]:
+        raise UnfitError(message("This view compares two models: compare two sentences."))
+    _, *second = sentences(view)
+    is_open = view.page in _OF_TWO and view[LAYER] is None and view[HEAD] is None
+    return Handed(pane.scene, pane.found, "".join(second), is_open, given)
+
+
+def sentences(view: View) -> tuple[str, ...]:
+    """Return the sentence of a view and, where its page sets another one beside it, that one too."""
+    return (view.text, view.versus) if view.versus and view.page in _OF_TWO else (view.text,)
+
+
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
+    """Return the rule of the chosen task and the verdict; a ``whole`` page has the rules of all."""
+    task = task_of(view[TASK])
+    assert task is not None
+    options = tuple(Option(each.name, each.title) for each in TASKS)
+    others = [each for each in TASKS if whole and each is not task]
+    return (
+        Prose(lesson("find/how")),
+        Section("tasks", (Setting("task", TASK, message("What to find"), task.name, options),), is_line=True),
+        Heading(task.title),
+        Prose(task.rule(None)),
+        _ways(task, view),
+        _verdict(task, view, panes),
+        *missing(panes[0].reason if panes else None),
+        *(block for each in others for block in (Heading(each.title), Prose(each.rule(None)))),
+    )
+
+
+def _ways(task: Task, view: View) -> Block:
+    """Return the way to where one looks for it: with the task's own example, and with the view as it is."""
+    page = next(each for each in PAGES if each.address == task.page)
+    example = Way("find_example", message("Begin with an example: {page} ▸", page=page.title), page, task.start())
+    own = Way(
+        "find_own", message("With your sentence: {page} ▸", page=page.title), page, view.for_page(page).to_query()
+    )
+    return Section("find_ways", (example, own), is_line=True)
+
+
+def _verdict(task: Task, view: View, panes: Sequence[Pane]) -> Block:
+    seen = Prose(f"<p>{' · '.join(map(typed, sentences(view)))}</p>", "detail")
+    try:
+        verdict = judged(task, view, panes)
+    except UnfitError as unfit:
+        said: Blocks = (Notice(str(unfit)),)
+    else:
+        told = html.escape(headline(verdict.score, is_solved=verdict.is_solved))
+        said = (Prose(f"<p><strong>{told}</strong></p>{verdict.told}"),)
+    return Section("find_verdict", (Heading(message("Your view"), 3), seen, *said), is_framed=True)

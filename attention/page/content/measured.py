@@ -1,0 +1,46 @@
+"""What the pages about many sentences have in common: a measurement that takes time, and the proof of all that ran."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attention.core.messages import message
+from attention.core.trace import Difference
+from attention.experiments.measuring import Measured
+from attention.lesson.proof import Proof
+from attention.lesson.prose import lesson, word
+from attention.page.blocks import Blocks, Notice, Progress, Prose, Proven
+from attention.page.content.pane import Pane, missing, not_for, proof_line
+from attention.page.settings import HOLD
+from attention.page.view import View
+
+__all__ = ["about", "how_far", "proof"]
+
+
+def about(view: View, pane: Pane) -> Blocks:
+    """Say what the heads of a model are made of or, if it is not here or reads something else, why there are none."""
+    if not view.page.is_for(pane.info):
+        return (Notice(not_for(pane.info, message("works on English sentences of its own"))),)
+    told = pane.info.build.of_heads
+    about = (Prose(lesson(told, model=word(pane.info.name))),) if told else ()
+    return (*about, *missing(pane.reason))
+
+
+def how_far(measured: Measured[Any], *, is_held: bool) -> Blocks:
+    """Say how far a measurement is, with a button to cancel it or to go on; nothing once it is done."""
+    if measured.failure:
+        return (Notice(measured.failure),)
+    if measured.is_over:
+        return ()
+    facts = {"name": measured.name, "n_done": f"{measured.n_done:,}", "n_texts": f"{measured.n_texts:,}"}
+    hold, go_on = message("Cancel"), message("Go on")
+    if is_held:
+        told = message("Cancelled: what you see is from {n_done} of {n_texts} sentences.", **facts)
+        return (Notice(told), Progress("measuring", HOLD, "", None, go_on, hold))
+    told = message("{name} reads: {n_done} of {n_texts} sentences", **facts)
+    return (Progress("measuring", HOLD, told, measured.share, go_on, hold),)
+
+
+def proof(view: View, name: str, difference: Difference, largest_row_error: float) -> Blocks:
+    """Return the proof for everything that was run."""
+    return (Proven((proof_line(view, name, Proof.of_outputs(difference, largest_row_error)),)),)

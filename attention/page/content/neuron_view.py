@@ -1,0 +1,63 @@
+"""The neuron view: one query, every key, and the numbers that meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from attention.core.messages import messages
+from attention.figures.neuron import NEURON
+from attention.lesson.head_context import HeadContext
+from attention.lesson.neuron import best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
+from attention.lesson.prose import lesson
+from attention.page.blocks import Blocks, Notice, Picture, Prose, Row, Table
+from attention.page.content.pane import Pane, missing
+from attention.page.settings import CELL, WORD
+from attention.page.view import View
+
+__all__ = ["content"]
+
+# The matrices of the steps whose columns are keys: a cell in them also names a pair of tokens.
+_PAIRWISE = (NEURON, "scores", "scaled", "masked", "weights")
+
+
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:  # noqa: ARG001 - all is shown
+    """Return the query in focus against every key, and against the chosen key number by number."""
+    return tuple(block for pane in panes for block in _pane(view, pane))
+
+
+def _pane(view: View, pane: Pane) -> Blocks:
+    scene = pane.scene
+    if scene is None:
+        return missing(pane.reason)
+    key, notices = _key(view, scene)
+    return (
+        *notices,
+        Prose(lesson(scene.info.reading.lesson("neuron/intro"))),
+        Picture("neuron", neuron(scene, key), sets={"cell": CELL, "word": WORD}),
+        Prose(sum_in_writing(scene, key)),
+        Row(
+            (
+                (Picture("meeting", key_picture(scene, key)),),
+                (Picture("handing", value_picture(scene, key)),),
+            )
+        ),
+        Table("neuron_table", partial(pair_table, scene, key), file="neuron", is_shown=False),
+    )
+
+
+def _key(view: View, scene: HeadContext) -> tuple[int, Blocks]:
+    """Return the key that the link names or, failing that, the one to which the word in focus attends most."""
+    cell = view.pane.cell
+    if cell is None or cell.matrix not in _PAIRWISE or (cell.matrix != NEURON and cell.row != scene.word):
+        return best_key(scene), ()
+    n_keys = len(scene.key_tokens)
+    if cell.column < n_keys:
+        return cell.column, ()
+    told = messages(
+        "The link points to key {key}, and there is {n} token, counted from 0.",
+        "The link points to key {key}, and there are {n} tokens, counted from 0.",
+        n_keys,
+        key=cell.column,
+    )
+    return best_key(scene), (Notice(told),)

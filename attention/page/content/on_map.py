@@ -1,0 +1,216 @@
+"""The map of a model: the whole of it, as it is built, and where in it one is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from attention.core.messages import message, messages
+from attention.core.structure import Sublayer
+from attention.core.trace import Part, Trace
+from attention.figures.heads import HeadThumb
+from attention.figures.model_map import Box, Column, Dot, ModelMap
+from attention.lesson import steps
+from attention.lesson.head_context import HeadContext
+from attention.lesson.heads import head_label
+from attention.lesson.picture import cut
+from attention.lesson.steps.base import Where
+from attention.page.blocks import Blocks, Picture, Section
+from attention.page.content.pane import Pane
+from attention.page.parameters import Parameter
+from attention.page.settings import CELL, MAP, PART, STEP
+from attention.page.view import View
+
+__all__ = ["has_map", "map_of_heads", "on_map"]
+
+# The use of attention of each branch, in an encoder and in a decoder that has an encoder.
+_PARTS: dict[bool, dict[str, Part]] = {False: {"self": "encoder"}, True: {"self": "decoder", "cross": "cross"}}
+
+
+def has_map(pane: Pane) -> bool:
+    """Tell whether there is a map of a pane's model: it has run, and it is known how it is built."""
+    return pane.scene is not None and pane.whole is not None and all(trace.structure for trace in pane.whole.traces)
+
+
+def on_map(view: View, pane: Pane, *, is_asked: bool = False) -> Blocks:
+    """Return the map of a pane's model beside a step, if there is one.
+
+    While the user ``is_asked`` what the step will show, nothing that the run has found is on it.
+    """
+    scene, whole = pane.scene, pane.whole
+    if scene is None or whole is None or not has_map(pane):
+        return ()
+    is_open = view[MAP]
+    figure = _Map(view, scene, whole, () if is_asked else pane.thumbs(), is_asked=is_asked).figure(is_open)
+    sets = {**_place(pane), "step": STEP, "map": MAP}
+    key = "step_map" if is_open else "step_map_folded"
+    return (Section(f"other_{key}" if pane.is_other else key, (Picture(_key(pane), figure, sets=sets),)),)
+
+
+def map_of_heads(view: View, pane: Pane) -> Blocks:
+    """Return the map where all heads are shown: it has no steps, and no second picture of them."""
+    scene, whole = pane.scene, pane.whole
+    if scene is None or whole is None or not has_map(pane):
+        return ()
+    figure = _Map(view, scene, whole, has_steps=False).figure()
+    return (Picture(_key(pane), figure, sets=_place(pane), clears=(CELL,)),)
+
+
+def _key(pane: Pane) -> str:
+    return "other_map" if pane.is_other else "map"
+
+
+def _place(pane: Pane) -> dict[str, Parameter[Any]]:
+    """Return what a press on a layer or a head sets; the use of attention is that of the first pane."""
+    of_pane: dict[str, Parameter[Any]] = {"layer": pane.settings.layer, "head": pane.settings.head}
+    return of_pane if pane.is_other else {"part": PART, **of_pane}
+
+
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """The map while it is drawn: the view, what is looked at, the run of which that may be a part, and its heads."""
+
+    view: View
+    scene: HeadContext
+    whole: Trace
+    thumbs: tuple[HeadThumb, ...] = ()
+    has_steps: bool = True
+    is_asked: bool = False
+
+    @property
+    def part(self) -> Part:
+        """The use of attention that is looked at."""
+        return self.whole.info.part_or_whole(self.view[PART])
+
+    def figure(self, is_open: bool = True) -> ModelMap:
+        """Return the map."""
+        decoder = self.whole.decoder
+        columns = (self._column(self.whole), *(() if decoder is None else (self._column(decoder),)))
+        layers: dict[str, int] = {"encoder": len(self.whole.layers)}
+        if decoder is not None:
+            layers |= dict.fromkeys(("decoder", "cross"), len(decoder.layers))
+        place = self._told(layers[self.part])
+        step = steps.step_of(self.view.step).key if self.has_steps else ""
+        return ModelMap(columns, layers, self.part, step, steps.keys(), place, is_open, self.thumbs)
+
+    def _told(self, n_layers: int) -> str:
+        """Say where one is."""
+        scene, step = self.scene, steps.step_of(self.view.step)
+        facts = {
+            "layer": scene.layer + 1,
+            "layers": n_layers,
+            "head": scene.head + 1,
+            "heads": scene.info.n_heads,
+        }
+        if not self.has_steps:
+            return message("Layer {layer} of {layers} · head {head} of {heads}", **facts)
+        return message(
+            "Layer {layer} of {layers} · head {head} of {heads} · {number} {step}",
+            **facts,
+            number=steps.number_of(step),
+            step=step.name,
+        )
+
+    def _column(self, trace: Trace) -> Column:
+        structure, is_second = trace.structure, trace is self.whole.decoder
+        assert structure is not None
+        parts = _PARTS[is_second]
+        is_here = self.part in parts.values()
+        titles = (message("Encoder"), message("Decoder"))
+        embedded = message("Embedding, {width} wide", width=trace.info.d_model)
+        base = (
+            "" if self.is_asked else _input(trace),
+            *((embedded, _parts(trace), structure.embedding_norm) if is_here else ()),
+        )
+        return Column(
+            title=titles[is_second] if self.whole.decoder is not None else "",
+            part=self.part if is_here else parts["self"],
+            n_layers=len(trace.layers),
+            base=tuple(filter(None, base)),
+            top=tuple(filter(None, (structure.final_norm, message("Output")))),
+            layer=self.scene.layer if is_here else None,
+            boxes=tuple(self._box(trace, sublayer, parts) for sublayer in structure.sublayers) if is_here else (),
+            base_dots=self._dots("input") if is_here else (),
+            entry_dots=self._dots("stream") if is_here else (),
+            is_fed=is_second,
+            picture=None if self.is_asked else cut(trace),
+        )
+
+    def _box(self, trace: Trace, sublayer: Sublayer, parts: dict[str, Part]) -> Box:
+        norms = sublayer.norm_before, sublayer.norm_after
+        normed = (message("{norm} before ⊕", norm=sublayer.norm_of),) if sublayer.norm_of else ()
+        if not sublayer.is_attention:
+            width, inner = trace.info.d_model, sublayer.width
+            notes = (f"{width} → {inner} → {width}", *((message("gated"),) if sublayer.is_gated else ()), *normed)
+            return Box(message("Feed-forward"), "", notes, *norms)
+        part = parts[sublayer.branch]
+        is_here = part == self.part
+        info, scene = self.scene.info, self.scene
+        shared = messages("{n} key/value head", "{n} key/value heads", info.n_key_value_heads)
+        notes = (
+            message("{count} heads, {width} wide", count=info.n_heads, width=trace.layers[0].queries.shape[-1]),
+            *((shared,) if info.group_size > 1 else ()),
+            *normed,
+        )
+        return Box(
+            title=_title(self.whole.part(part)),
+            part=part,
+            notes=notes,
+            norm_before=norms[0],
+            norm_after=norms[1],
+            head_labels=_head_labels(scene) if is_here else (),
+            head=scene.head if is_here else None,
+            group_size=info.group_size,
+            dots=self._dots("attention") if is_here else (),
+            sum_dots=self._dots("sum") if is_here else (),
+            is_fed=self.whole.part(part).memory is not None,
+        )
+
+    def _dots(self, where: Where) -> tuple[Dot, ...]:
+        if not self.has_steps:
+            return ()
+        return tuple(Dot(step.key, steps.number_of(step), step.name) for step in steps.STEPS if step.where == where)
+
+
+def _title(trace: Trace) -> str:
+    kinds = {
+        "self": message("Self-attention"),
+        "masked self": message("Masked self-attention"),
+        "cross": message("Cross-attention"),
+    }
+    return kinds[trace.layers[0].kind]
+
+
+def _head_labels(scene: HeadContext) -> tuple[str, ...]:
+    info = scene.info
+    if info.group_size == 1:
+        return tuple(head_label(info, head) for head in range(info.n_heads))
+    return tuple(
+        message("Head {head}, key/value head {group}", head=head + 1, group=head // info.group_size + 1)
+        for head in range(info.n_heads)
+    )
+
+
+def _input(trace: Trace) -> str:
+    """Say what the model reads: a picture's patches and the token before them, or tokens."""
+    if not trace.info.reading.is_laid_out:
+        return messages("{n} token", "{n} tokens", len(trace.tokens))
+    special = [token.text for token in trace.tokens if token.is_special]
+    patches = messages("{n} patch", "{n} patches", len(trace.tokens) - len(special))
+    return " + ".join((patches, *special))
+
+
+def _parts(trace: Trace) -> str:
+    """Say which vectors are added up for each token."""
+    found = trace.embeddings
+    if found is None:
+        return ""
+    parts = {
+        message("word"): found.words,
+        message("position"): found.positions,
+        message("segment"): found.segments,
+    }
+    names = [name for name, part in parts.items() if part is not None]
+    if trace.info.reading.is_laid_out:
+        names[0] = trace.info.reading.unit
+    return " + ".join(names)

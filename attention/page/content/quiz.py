@@ -1,0 +1,85 @@
+"""A guess before a step is shown: the question and, once it is answered, the verdict with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from attention.core.messages import message
+from attention.figures.question import Answer, Question, Verdict
+from attention.lesson.head_context import HeadContext
+from attention.lesson.quiz import Guess, verdict_words, words_of
+from attention.lesson.steps.base import Step
+from attention.page.blocks import Blocks, Notice, Picture, Prose, Section
+from attention.page.content.pane import Pane
+from attention.page.parameters import Parameter
+from attention.page.settings import ANSWER, GUESS, WORD
+from attention.page.view import View
+
+__all__ = ["SECTION", "Asked", "next_word"]
+
+# The part of a page in which a question stands.
+SECTION = "guess_first"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked, if guesses are asked for, and what was answered.
+
+    ``parameter`` holds the answer. ``next_word`` can be asked about next, where there is another one. Where there is
+    nothing to guess, ``nothing`` is said.
+    """
+
+    view: View
+    is_asked: bool = False
+    guess: Guess | None = None
+    parameter: Parameter[Answer | None] = ANSWER
+    next_word: int | None = None
+    nothing: str = message("At this step, there is nothing to guess about this word.")
+
+    @classmethod
+    def of(cls, view: View, step: Step, pane: Pane | None) -> Self:
+        """Ask about a step of one pane, where the view says so and there is something to guess."""
+        if pane is None or pane.scene is None or not view[GUESS]:
+            return cls(view)
+        return cls(view, is_asked=True, guess=pane.guess(step), next_word=next_word(pane.scene))
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the answer is worth; None if there is none."""
+        return None if self.guess is None else self.guess.judge(self.view[self.parameter])
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the step has to wait for an answer."""
+        return self.guess is not None and self.verdict is None
+
+    def content(self) -> Blocks:
+        """Return the question and, once it is answered, the verdict."""
+        guess, verdict = self.guess, self.verdict
+        if not self.is_asked:
+            return ()
+        if guess is None:
+            return (Notice(self.nothing, is_quiet=True),)
+        is_known = verdict is not None
+        question = Question(
+            guess.mark,
+            guess.label,
+            guess.answers,
+            guess.shape,
+            self.view[self.parameter] if is_known else None,
+            verdict,
+            tuple(sorted(guess.right)) if is_known else (),
+            tuple(100 * share for share in guess.shares) if is_known else (),
+            self.next_word,
+        )
+        asked = Picture("question", question, sets={"answer": self.parameter, "word": WORD})
+        told = (Prose(verdict_words(verdict) + guess.reason, "detail"),) if verdict is not None else ()
+        # Once it is answered, it makes room for what is shown then.
+        return (Section(SECTION, (Prose(guess.question), asked, *told), is_framed=True, is_line=is_known),)
+
+
+def next_word(scene: HeadContext) -> int | None:
+    """Return the next word after the one in focus, and after the last the first; None if there is no other."""
+    words = [position for position in words_of(scene.tokens) if position != scene.word]
+    return next((position for position in words if position > scene.word), words[0] if words else None)

@@ -1,0 +1,221 @@
+"""What is shown under a step: the weights over a picture, what grouped queries save, and the next token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from attention.core.messages import message
+from attention.figures.bars import candidates_bars, lengths_bars
+from attention.figures.buttons import Button, Buttons
+from attention.lesson.head_context import HeadContext
+from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
+from attention.lesson.picture import overlay, overlay_table, tell_overlay
+from attention.lesson.prose import lesson
+from attention.lesson.residual_path import has_next_layer, places, tell_onward
+from attention.lesson.savings import (
+    PRESETS,
+    savings_table,
+    shared,
+    shared_pictures,
+    sizes_of,
+    tell_cache,
+    tell_savings,
+    tell_shared,
+)
+from attention.lesson.steps import embed
+from attention.lesson.steps.base import Extra
+from attention.lesson.tables import matrix_table
+from attention.page.blocks import (
+    Block,
+    Blocks,
+    Fold,
+    Formula,
+    Heading,
+    Option,
+    Picture,
+    Prose,
+    Row,
+    Setting,
+    Table,
+    Way,
+)
+from attention.page.content.pane import Pane
+from attention.page.pages import ALL_HEADS, COMPARE
+from attention.page.parameters import Parameter
+from attention.page.settings import SAVINGS, SIZES, STEP, TEXT, WORD
+from attention.page.view import View
+
+__all__ = ["EXTRAS", "NEXT_TOKEN", "WHAT_NOW", "Under", "over_picture"]
+
+
+@dataclass(frozen=True, slots=True)
+class Under:
+    """Something that is shown under the steps that name it."""
+
+    name: Extra
+    content: Callable[[View, Sequence[Pane], bool], Blocks]
+
+
+def over_picture(panes: Sequence[Pane]) -> Blocks:
+    """Return the weights of the layer's heads, laid over the picture that was read."""
+    return tuple(block for pane in panes if pane.scene is not None for block in _over(pane, pane.scene))
+
+
+def _over(pane: Pane, scene: HeadContext) -> Blocks:
+    if not scene.info.reading.is_laid_out:
+        return ()
+    data = overlay(scene)
+    return (
+        Heading(message("Laid over the picture")),
+        Prose(tell_overlay(scene), "aside"),
+        Picture("overlay", data, sets={"word": WORD, "head": pane.settings.head}),
+        Table("overlay_table", partial(overlay_table, data), file="overlay", is_shown=False),
+    )
+
+
+# ------------------------------------------------------------------------------ what grouped queries save
+
+
+def _savings(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:
+    """Return what would change if heads shared keys and values, for the step that computes these."""
+    scenes = [pane.scene for pane in panes if not pane.is_other and pane.scene is not None]
+    return tuple(_saving(view, scene, whole) for scene in scenes)
+
+
+def _saving(view: View, scene: HeadContext, whole: bool) -> Fold:
+    chosen = view[SAVINGS]
+    is_open = whole or (scene.info.group_size > 1 if chosen is None else chosen)
+    # Computed only if it is open.
+    blocks = (*_costs(view, scene), *_changes(scene)) if is_open else ()
+    return Fold(f"savings_{scene.info.model_id}", message("What grouped queries save"), blocks, is_open, SAVINGS)
+
+
+def _costs(view: View, scene: HeadContext) -> Blocks:
+    # The chosen model's own sizes have no name in a link, which means those of any model that is chosen.
+    known = {SIZES.default: sizes_of(scene.trace), **{sizes.name: sizes for sizes in PRESETS}}
+    options = tuple(Option(name, sizes.name) for name, sizes in known.items())
+    chosen = view[SIZES]
+    sizes = known[chosen]
+    told = tell_savings(sizes) + (tell_cache(scene) if chosen == SIZES.default else "")
+    return (
+        Setting("sizes", SIZES, message("Sizes of"), chosen, options),
+        Row(((Prose(told, "aside"),), (Table("savings_table", partial(savings_table, sizes)),))),
+    )
+
+
+def _changes(scene: HeadContext) -> Blocks:
+    variants = shared(scene)
+    if len(variants) < 2:
+        return ()
+    pictures = shared_pictures(scene, variants)
+    columns: tuple[Blocks, ...] = tuple(
+        (
+            Picture(picture.name, picture),
+            Table(f"{picture.name}_table", partial(matrix_table, picture), file=picture.name, is_shown=False),
+        )
+        for picture in pictures
+    )
+    return Prose(tell_shared(scene, variants), "aside"), Row(columns)
+
+
+# ------------------------------------------------------------------------------------------ how a layer ends
+
+
+def _onward(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:  # noqa: ARG001 - all of it is shown
+    """Return what happens after the heads in the layer of each pane."""
+    return tuple(block for pane in panes if pane.scene is not None for block in _end(pane, pane.scene))
+
+
+def _end(pane: Pane, scene: HeadContext) -> Blocks:
+    told = tell_onward(scene)
+    if not told:
+        return ()
+    names, lengths = zip(*((place.name, place.length) for place in places(scene)), strict=True)
+    title = message("how long the vectors of {focus} are", focus=scene.names[scene.word])
+    table = {message("place"): list(names), message("length"): [repr(length) for length in lengths]}
+    return (
+        Heading(message("{name}: after the heads of layer {layer}", name=pane.info.name, layer=scene.layer + 1), 3),
+        Row(((Prose(told, "aside"),), (Picture(f"{pane.name}_onward", lengths_bars(names, lengths, title)),))),
+        Table(f"{pane.name}_onward_table", lambda: table, file="onward", is_shown=False),
+    )
+
+
+def _what_now(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:
+    """Return where one can go from here in the app; a file leads nowhere."""
+    ways = [_ways(view, pane, pane.scene) for pane in panes if pane.scene is not None and not whole]
+    return ways[0] if ways else ()
+
+
+def _ways(view: View, pane: Pane, scene: HeadContext) -> Blocks:
+    buttons = []
+    if has_next_layer(scene):
+        into = message("Into layer {layer} ▸", layer=scene.layer + 2)
+        buttons = [Button(into, parts={"layer": str(scene.layer + 2), "step": embed.STEP.key})]
+    sets: dict[str, Parameter[Any]] = {"layer": pane.settings.layer, "step": STEP}
+    row = Buttons(message("What now"), tuple(buttons))
+    ways = {
+        "heads": (message("All heads ▸"), ALL_HEADS),
+        "compare": (message("Compare ▸"), COMPARE),
+    }
+    return (
+        Heading(message("What now"), 3),
+        Prose(lesson("onward/now" if buttons else "onward/now-last", noun=scene.info.reading.noun), "aside"),
+        *((Picture(f"{pane.name}_next_layer", row, sets=sets),) if buttons else ()),
+        *(
+            Way(f"way_on_{name}", label, page, view.for_page(page).to_query())
+            for name, (label, page) in ways.items()
+            if page.is_for(scene.info)
+        ),
+    )
+
+
+# ---------------------------------------------------------------------------------------- what comes next
+
+
+def _next_token(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:  # noqa: ARG001 - all of it is shown
+    """Return the prediction of the next token, for each pane whose model makes one."""
+    found: list[Block] = []
+    for pane in panes:
+        forecast = None if pane.found is None or not pane.info.build.says_next else pane.found.forecast()
+        if pane.scene is not None and forecast is not None:
+            found += _forecast(view, pane, pane.scene, forecast)
+    return tuple(found)
+
+
+def _forecast(view: View, pane: Pane, scene: HeadContext, found: Forecast) -> Blocks:
+    trace, labels = scene.trace, [candidate.label for candidate in found.candidates]
+    chart = candidates_bars(labels, [candidate.probability for candidate in found.candidates])
+    words: Blocks = (
+        Formula(formula(trace)),
+        Prose(tell_next(found, trace), "aside"),
+        _going_on(view, pane, found.candidates, is_whole=trace.cut is None),
+    )
+    return (
+        Heading(message("{name}: what comes next", name=pane.info.name), 3),
+        Row((words, (Picture(f"{pane.name}_next_bars", chart),))),
+        Heading(message("Layer by layer"), 3),
+        Prose(tell_lens(found), "aside"),
+        Table(f"{pane.name}_lens", partial(lens_table, found), file="next-token"),
+    )
+
+
+def _going_on(view: View, pane: Pane, candidates: Sequence[Candidate], *, is_whole: bool) -> Picture:
+    """Return a button for each token with which the sentence can continue; pressed twice, it is still added once."""
+    row = tuple(
+        Button(
+            f"{candidate.label} {candidate.probability:.2f}",
+            "" if candidate.text is not None else message("This is no text that could be added to a sentence."),
+            {"text": view.text + candidate.text} if candidate.text is not None and is_whole else None,
+        )
+        for candidate in candidates
+    )
+    buttons = Buttons(message("The likeliest next tokens"), row)
+    return Picture(f"{pane.name}_next", buttons, sets={"text": TEXT}, only_while=((TEXT, view.text),))
+
+
+NEXT_TOKEN = Under("next token", _next_token)
+WHAT_NOW = Under("what now", _what_now)
+EXTRAS = (Under("savings", _savings), Under("onward", _onward), WHAT_NOW, NEXT_TOKEN)

@@ -1,0 +1,215 @@
+"""Syntax check: which attention head finds the grammatical head of a word, for each relation, with an example."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import partial
+
+from attention.core.messages import message, messages
+from attention.core.words import special_names
+from attention.experiments import corpus
+from attention.experiments.corpus import Annotated
+from attention.experiments.measuring import Measured
+from attention.experiments.syntax import Finding, SyntaxResult
+from attention.lesson.prose import lesson, listed
+from attention.lesson.steps import softmax
+from attention.lesson.syntax_check import (
+    FEW,
+    cases,
+    describe,
+    example_matrix,
+    example_weights,
+    examples,
+    findings_table,
+    relations,
+    tell_case,
+)
+from attention.models import ModelInfo
+from attention.page.blocks import (
+    Blocks,
+    Heading,
+    Notice,
+    Option,
+    Picture,
+    Prose,
+    Row,
+    RowChoice,
+    Section,
+    Setting,
+    Table,
+    Way,
+)
+from attention.page.content.measured import about, how_far, proof
+from attention.page.content.pane import Pane, Server
+from attention.page.pages import ALL_HEADS, STEP_BY_STEP
+from attention.page.settings import (
+    CELL,
+    EXAMPLE,
+    HEAD,
+    HIDE,
+    HOLD,
+    LAYER,
+    MASK,
+    PAIR,
+    PART,
+    RARE,
+    RELATION,
+    RENORMALISE,
+    STEP,
+    TEXT,
+    WORDS,
+)
+from attention.page.view import View
+
+__all__ = ["content"]
+
+# How many characters of a sentence are shown as its name.
+MAX_NAME = 40
+
+
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
+    """Return how far the count is and, once it is done or held, the table, and one relation with an example."""
+    intro, pane = Prose(lesson("syntax/intro")), panes[0]
+    server = pane.server if view.page.is_for(pane.info) and pane.reason is None else None
+    measured = None if server is None else server.syntax(is_held=view[HOLD])
+    if server is None or measured is None:
+        return (intro, *about(view, pane))
+    progress = how_far(measured, is_held=view[HOLD])
+    shown = _counted(view, pane.info, measured, server, whole=whole) if measured.is_over or view[HOLD] else ()
+    return (intro, *about(view, pane), *progress, *shown)
+
+
+def _counted(view: View, info: ModelInfo, measured: Measured[SyntaxResult], server: Server, *, whole: bool) -> Blocks:
+    result, n_heads = measured.result, info.n_layers * info.n_heads
+    if not result.findings:
+        return (Notice(message("Nothing has been counted yet.")),)
+    common = [finding.relation for finding in relations(result.findings, with_rare=False)]
+    is_rare = view[RELATION] not in common
+    rare = Setting(
+        "rare",
+        RARE,
+        message("Relations with fewer than {few} cases, too", few=FEW),
+        view[RARE],
+        # A chosen one that is no longer in the table is dropped.
+        clears=(RELATION, EXAMPLE) if view[RARE] and is_rare else (),
+    )
+    shown = relations(result.findings, with_rare=view[RARE])
+    return (
+        Prose(lesson("syntax/warning", heads=n_heads)),
+        Notice(" ".join(_told(info, result, measured.n_done)), is_quiet=True),
+        rare,
+        *_table(view, shown),
+        *_one_relation(view, server, shown, n_heads, whole=whole),
+        *proof(view, info.name, result.difference, result.largest_row_error),
+    )
+
+
+def _told(info: ModelInfo, result: SyntaxResult, n_done: int) -> list[str]:
+    told = [
+        messages("{n} sentence, {name}.", "{n} sentences, {name}.", n_done, name=info.name),
+        message("Special tokens and a word's own place are not counted, as in the paper."),
+    ]
+    if result.n_without_token:
+        told.append(
+            messages(
+                "{n} word, such as the “n't” of “don't”, has no token of its own in {name}: it counts as a miss.",
+                "{n} words, such as the “n't” of “don't”, have no token of their own in {name}: they count as misses.",
+                result.n_without_token,
+                name=info.name,
+            )
+        )
+    return told
+
+
+def _table(view: View, shown: Sequence[Finding]) -> Blocks:
+    told = message("Click on a row to see an example of it below, and on a heading to sort.")
+    names = tuple(finding.relation for finding in shown)
+    choice = RowChoice(RELATION, names, names.index(_shown(view[RELATION], names)))
+    table = Table("syntax_table", partial(findings_table, shown), file="syntax-check", choice=choice)
+    return Notice(told, is_quiet=True), table
+
+
+def _one_relation(view: View, server: Server, shown: Sequence[Finding], n_heads: int, *, whole: bool) -> Blocks:
+    by_name = {finding.relation: finding for finding in shown}
+    finding = by_name[_shown(view[RELATION], by_name)]
+    treebank = corpus.annotated()
+    numbers = {sentence.text: number for number, sentence in enumerate(treebank)}
+    having = [numbers[sentence.text] for sentence in examples(treebank, finding.relation)]
+    number = view[EXAMPLE] if view[EXAMPLE] in having else having[0]
+    assert number is not None
+    names = tuple(Option(name, name) for name in by_name)
+    texts = tuple(Option(index, treebank[index].text) for index in having)
+    relation, example = message("Relation"), message("Example")
+    choices = (
+        Setting("relation", RELATION, relation, finding.relation, names, is_list=True),
+        Setting("syntax_example", EXAMPLE, example, number, texts, is_list=True),
+    )
+    return (
+        Heading(message("One relation, and an example")),
+        *_beside(view, by_name, having),
+        Section("relation_and_example", choices, is_line=True),
+        *_example(view, server, finding, treebank[number], n_heads, whole=whole),
+    )
+
+
+def _shown(wanted: str, names: Collection[str]) -> str:
+    """Return the relation that the link names or, failing that, the direct object, about which the paper says most."""
+    if wanted in names:
+        return wanted
+    return "dobj" if "dobj" in names else next(iter(names))
+
+
+def _beside(view: View, names: Collection[str], having: Sequence[int]) -> Blocks:
+    """Say that the link names a relation that is not in the table, or an example without that relation."""
+    wanted, example = view[RELATION], view[EXAMPLE]
+    told = []
+    if wanted and wanted not in names:
+        told.append(
+            message(
+                "The link points to {wanted}, which is not in the table: it has fewer than {few} cases, and is there "
+                "once these are asked for, too.",
+                wanted=wanted,
+                few=FEW,
+            )
+        )
+    if example is not None and example not in having:
+        told.append(message("The link points to an example that does not have this relation: another one is shown."))
+    return tuple(map(Notice, told))
+
+
+def _example(view: View, server: Server, finding: Finding, sentence: Annotated, n_heads: int, *, whole: bool) -> Blocks:
+    described, trace = Prose(describe(finding, n_heads)), server.reading(sentence.text)
+    ways = () if whole else (Section("way_in_example", _ways(view, finding, sentence)),)
+    if trace is None:
+        return (described, Notice(message("The model could not read this example: choose another one.")), *ways)
+    there = cases(example_weights(trace, sentence, finding), sentence, finding)
+    special = special_names(trace.tokens)
+    told = [message("Pieces are merged into words: to a word, the sum over its pieces; from a word, their mean.")]
+    if special:
+        told.append(message("Left out: {special}, so a row adds up to less than 1.", special=listed(special)))
+    told.append(message("The framed cell is the right one."))
+    matrix = Picture("syntax_matrix", example_matrix(trace, sentence, finding, there[0]))
+    left = (described, *(Prose(tell_case(case, sentence, finding)) for case in there), *ways)
+    return (Row((left, (matrix, Notice(" ".join(told), is_quiet=True))), widths=(2, 3)),)
+
+
+def _ways(view: View, finding: Finding, sentence: Annotated) -> tuple[Way, ...]:
+    """Return links to this head, on the sentence of the other pages and on the example."""
+    at_head = view.with_value(PART, "encoder").with_value(STEP, softmax.STEP.key).with_value(LAYER, finding.layer)
+    at_head = at_head.with_value(HEAD, finding.head).with_value(CELL, None)
+    plain = at_head.with_value(TEXT, sentence.text).without(PAIR, MASK, WORDS, HIDE, RENORMALISE)
+    starts = {message("the example"): plain}
+    if view.text and view.text != sentence.text:
+        starts = {f"“{_shortly(view.text)}”": at_head, **starts}
+    return tuple(
+        Way(f"way_in_example_{number}_{page.address}", label, page, start.for_page(page).to_query())
+        for number, (name, start) in enumerate(starts.items())
+        for page, label in (
+            (STEP_BY_STEP, message("Step through this head on {text} ▸", text=name)),
+            (ALL_HEADS, message("All heads on {text} ▸", text=name)),
+        )
+    )
+
+
+def _shortly(sentence: str) -> str:
+    return sentence if len(sentence) <= MAX_NAME else f"{sentence[:MAX_NAME].rstrip()} …"

@@ -1,0 +1,91 @@
+"""What a lab is: one idea, one to three knobs, one thing to guess before looking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.ablation import Change, Effect
+from attention.core.trace import ModelInfo, Trace
+from attention.experiments.pca import Plane
+from attention.lesson.head_context import HeadContext
+from attention.lesson.quiz import Guess
+from attention.models.base import Unmasked
+from attention.models.one_page import Passed
+from attention.page.blocks import Blocks
+from attention.page.parameters import Parameter, Values
+from attention.training.jobs import Job, Status
+
+__all__ = ["Lab", "Runs", "always"]
+
+
+class Runs(Protocol):
+    """What a lab may ask of the model that has run, beside the run itself: each takes long, and is kept."""
+
+    def unmasked(self) -> Unmasked | None:
+        """Return what a decoder predicts with its causal mask and without it; None if it does not predict."""
+
+    def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
+        """Return how far each change moves what comes out, after a run without any; None if the model is gone."""
+
+    def passed(self) -> Passed | None:
+        """Return what the model's page of NumPy gives; None if there is none, or the model is gone."""
+
+    def reading(self, text: str) -> Trace | None:
+        """Return what the model does on another text; None if it does not accept that, or is gone."""
+
+    def added(self) -> Float[Array, "Q M"] | None:
+        """Return what the model itself has its layer's heads add to each token's vector; None if that is not known."""
+
+    def prefix_matching(self) -> Float[Array, "L H"]:
+        """Return the prefix-matching score of every head, where a text looks at itself."""
+
+    def plane(self, tokens: tuple[int, ...]) -> Plane:
+        """Return the plane closest to the vectors of some tokens, before and after every layer."""
+
+    def job(self, job: Job) -> Status:
+        """Return what is known of something long that this server does when it is asked to."""
+
+
+def _every(_: ModelInfo) -> bool:
+    return True
+
+
+def always(*parameters: Parameter[Any]) -> Callable[[Values, HeadContext], tuple[Parameter[Any], ...]]:
+    """Return what ``idle`` is for a lab in which the same choices change nothing, whatever its values are."""
+    return lambda _values, _scene: parameters
+
+
+# Compared by identity: there is one of each.
+@dataclass(frozen=True, slots=True, eq=False)
+class Lab:
+    """A page with one idea, in one object; ``attention.page.pages`` makes the page of it.
+
+    ``knobs`` are what can be set on it. ``guess`` returns what is asked first, about the head that is looked at where
+    there is one; ``content`` returns what is shown then. Both get no scene if no model has run. The models run without
+    what is in ``leaves_out``, which is no choice there. Nor is what ``idle`` returns: the word, the layer or the head,
+    where it changes nothing of what is shown with these values. ``is_for`` tells for which models it makes sense. Where
+    what is asked has to be measured first, ``measured_guess`` returns it for a model that has run. What is said while
+    the user waits for that, or for the content, is ``waiting``. ``job`` is something long that can be started there.
+    ``sheet`` is the key of the step that a worksheet of the lab has the matrix of. ``without`` names more that is no
+    choice: "mask", "parts".
+    """
+
+    address: str
+    title: str
+    purpose: str
+    knobs: tuple[Parameter[Any], ...] = field(repr=False)
+    guess: Callable[[HeadContext | None], Guess | None] = field(repr=False)
+    content: Callable[[Values, HeadContext | None, Runs | None], Blocks] = field(repr=False)
+    leaves_out: tuple[Parameter[Any], ...] = field(default=(), repr=False)
+    idle: Callable[[Values, HeadContext], tuple[Parameter[Any], ...]] = field(default=always(), repr=False)
+    is_for: Callable[[ModelInfo], bool] = field(default=_every, repr=False)
+    measured_guess: Callable[[HeadContext, Runs], Guess | None] | None = field(default=None, repr=False)
+    waiting: str = ""
+    job: Job | None = None
+    sheet: str = "softmax"
+    without: frozenset[str] = frozenset()

@@ -1,0 +1,139 @@
+"""What it costs: attention's time and memory, measured on this server, and on paper for a large model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from attention.core.messages import message, messages
+from attention.experiments.costs import JOB, LENGTHS, curves, points
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import lesson, word
+from attention.lesson.quiz import Guess
+from attention.page.blocks import Blocks, Heading, Option, Panels, Prose, Section
+from attention.page.labs.base import Lab, Runs, always
+from attention.page.labs.cost.amounts import count
+from attention.page.labs.cost.measured import memory, tables, time, writing
+from attention.page.labs.cost.paper import KEPT, TOKENS, paper
+from attention.page.labs.work import Words, work
+from attention.page.parameters import Choice, Parameter, Values
+from attention.page.settings import HEAD, LAYER, WORD
+from attention.training.jobs import Ending, Run, Status
+
+__all__ = ["COST", "KEPT", "LAB", "TOKENS"]
+
+Side = Literal["time", "memory", "writing", "paper"]
+
+# What is asked about where there is no text.
+ASKED_LENGTH = 1024
+
+COST: Parameter[Side] = Parameter("cost", Choice(lambda _: get_args(Side)), "time")
+_SIDES: tuple[Option, ...] = (
+    Option("time", message("Time")),
+    Option("memory", message("Memory")),
+    Option("writing", message("Writing")),
+    Option("paper", message("On paper")),
+)
+
+
+# ------------------------------------------------------------------------------- what is asked first
+
+
+def _guess(scene: HeadContext | None) -> Guess:
+    """Ask how many scores there are with twice as many tokens."""
+    queries, keys = (ASKED_LENGTH, ASKED_LENGTH) if scene is None else scene.steps.scores.shape
+    cells = f"{queries * keys:,}"
+    if scene is None:
+        question = lesson("cost/guess-any", keys=f"{keys:,}", cells=cells)
+    else:
+        info = scene.info
+        facts: dict[str, str | int] = {"queries": queries, "keys": keys, "cells": cells}
+        question = lesson("cost/guess", model=word(info.name), kind=info.reading.kind, **facts)
+    because = lesson(
+        "cost/guess-because", queries=f"{2 * queries:,}", keys=f"{2 * keys:,}", cells=f"{4 * queries * keys:,}"
+    )
+    answers = (
+        message("just as many"),
+        message("twice as many"),
+        message("four times as many"),
+        message("eight times as many"),
+    )
+    return Guess(question, answers, because, frozenset({2}))
+
+
+# ------------------------------------------------------------------------------------ what is shown
+
+
+def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
+    status = Status() if runs is None else runs.job(JOB)
+    run = status.now or status.last
+    found = {} if run is None else curves(points(run.frames))
+    contents: Mapping[Side, Blocks] = {
+        "time": time(found),
+        "memory": memory(found),
+        "writing": writing(found),
+        "paper": paper(values[TOKENS], values[KEPT]),
+    }
+    yours = () if scene is None else (Prose(_tell_yours(scene)),)
+    sides = Panels("cost", COST, message("What is shown"), values[COST], _SIDES, contents)
+    return (
+        Heading(message("Twice as long, four times the scores")),
+        *yours,
+        Section("measuring", (work("measure", JOB, status, _WORDS, is_here=runs is not None),), is_line=True),
+        sides,
+        *tables(found),
+    )
+
+
+def _tell_yours(scene: HeadContext) -> str:
+    queries, keys = scene.steps.scores.shape
+    n_layers, n_heads = len(scene.trace.layers), scene.info.n_heads
+    return lesson(
+        "cost/yours",
+        kind=scene.info.reading.kind,
+        model=word(scene.info.name),
+        queries=queries,
+        keys=keys,
+        cells=count(queries * keys),
+        heads=messages("{n} head", "{n} heads", n_heads),
+        layers=messages("{n} layer", "{n} layers", n_layers),
+        all=count(n_layers * n_heads * queries * keys),
+        longest=f"{LENGTHS[-1]:,}",
+    )
+
+
+def _tell_going(run: Run) -> str:
+    length = max((each.length for each in points(run.frames)), default=0)
+    if not length:
+        return message("It is being measured")
+    return message("It is being measured: up to {length} tokens", length=f"{length:,}")
+
+
+def _tell_ended(_: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
+    return {
+        "failed": message("The measuring of {date} failed.", **facts),
+        "done": message("Measured on this server on {date}, in {seconds} s.", **facts),
+        "late": message("Measured on this server on {date}: time was up after {seconds} s.", **facts),
+        "stopped": message("Measured on this server on {date}; stopped after {seconds} s.", **facts),
+    }
+
+
+_WORDS = Words(
+    message("Measure"),
+    message("Measure again"),
+    message("Nothing has been measured on this server yet. It takes about half a minute, on one core."),
+    _tell_going,
+    _tell_ended,
+)
+
+LAB = Lab(
+    address="cost",
+    title=message("What it costs"),
+    purpose=message("Time and memory of attention against length, measured on this server, and on paper."),
+    knobs=(COST, TOKENS, KEPT),
+    guess=_guess,
+    content=_content,
+    idle=always(WORD, LAYER, HEAD),
+    job=JOB,
+    without=frozenset({"mask"}),
+)

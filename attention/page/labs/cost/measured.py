@@ -1,0 +1,223 @@
+"""What was measured of attention and an LSTM, and of a decoder with a cache and without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message
+from attention.experiments.costs import D_HEAD, LENGTHS, N_HEADS, N_LAYERS, NEW, WIDTH, Curve, Growth, Way, growth
+from attention.figures import charts
+from attention.figures.charts import Chart
+from attention.figures.colours import INACTIVE, WEIGHT
+from attention.lesson.prose import fact, lesson, small
+from attention.page.blocks import Blocks, Fold, Picture, Prose, Row, Table
+from attention.page.labs.cost.amounts import as_bytes, factors_chart, seconds
+
+__all__ = ["Curves", "memory", "tables", "time", "writing"]
+
+Curves = Mapping[Way, Curve]
+
+AGAINST_LENGTH: tuple[Way, ...] = ("explicit", "fused", "lstm")
+WRITING: tuple[Way, ...] = ("anew", "cached")
+_NAMES: Mapping[Way, str] = {
+    "explicit": message("explicit"),
+    "fused": message("fused"),
+    "lstm": message("LSTM"),
+    "anew": message("without a cache"),
+    "cached": message("with a cache"),
+}
+# Without one, a line has the colour of the text.
+_COLOURS: Mapping[Way, str | None] = {
+    "explicit": WEIGHT,
+    "fused": None,
+    "lstm": INACTIVE,
+    "anew": INACTIVE,
+    "cached": WEIGHT,
+}
+
+
+def time(found: Curves) -> Blocks:
+    """Show how long attention and an LSTM take."""
+    drawn = _chart(
+        LENGTHS,
+        found,
+        AGAINST_LENGTH,
+        lambda curve: 1000 * curve.seconds,
+        message("milliseconds, by number of tokens"),
+        message(
+            "The time of explicit attention, of fused attention and of an LSTM for 64 to 4,096 tokens, on two axes on "
+            "which equal distances are factors; the table below has the same numbers."
+        ),
+    )
+    return _shown("time", drawn, found, AGAINST_LENGTH, _tell_time, _tell_setup)
+
+
+def _tell_setup(found: Curves) -> str:
+    difference = small(float(found["fused"].differences.max()))
+    return lesson("cost/setup", heads=N_HEADS, d_head=D_HEAD, width=WIDTH, difference=difference)
+
+
+def _tell_time(found: Curves) -> str:
+    grown = _grown(found, lambda curve: curve.seconds)
+    (explicit, fused, lstm), last = (found[way].seconds for way in AGAINST_LENGTH), grown["explicit"].last
+    told = lesson(
+        "cost/time",
+        first=f"{grown['explicit'].first:,}",
+        last=f"{last:,}",
+        explicit=fact(grown["explicit"].exponent),
+        fused=fact(grown["fused"].exponent),
+        lstm=fact(grown["lstm"].exponent),
+        short=f"{found['explicit'].lengths[0]:,}",
+        explicit_short=seconds(explicit[0]),
+        fused_short=seconds(fused[0]),
+        lstm_short=seconds(lstm[0]),
+        explicit_last=seconds(explicit[-1]),
+        fused_last=seconds(fused[-1]),
+        lstm_last=seconds(lstm[-1]),
+    )
+    return told + lesson("cost/waits", last=f"{last:,}", step=seconds(lstm[-1] / last))
+
+
+def memory(found: Curves) -> Blocks:
+    """Show how much memory they take."""
+    drawn = _chart(
+        LENGTHS,
+        found,
+        AGAINST_LENGTH,
+        lambda curve: curve.n_bytes / 1e6,
+        message("megabytes, by number of tokens"),
+        message(
+            "The memory of explicit attention, of fused attention and of an LSTM for 64 to 4,096 tokens, on two axes "
+            "on which equal distances are factors; the table below has the same numbers."
+        ),
+    )
+    return _shown("memory", drawn, found, AGAINST_LENGTH, _tell_memory, lambda _: lesson("cost/memory-how"))
+
+
+def _tell_memory(found: Curves) -> str:
+    grown = _grown(found, lambda curve: curve.n_bytes)
+    held = {way: int(curve.n_bytes[-1]) for way, curve in found.items()}
+    last = grown["explicit"].last
+    array = N_HEADS * last**2 * 4
+    told = lesson(
+        "cost/memory",
+        first=f"{grown['explicit'].first:,}",
+        last=f"{last:,}",
+        heads=N_HEADS,
+        array=as_bytes(array),
+        explicit_bytes=as_bytes(held["explicit"]),
+        explicit=fact(grown["explicit"].exponent),
+    )
+    others = lesson(
+        "cost/memory-blocks" if held["fused"] < array else "cost/memory-whole",
+        fused_bytes=as_bytes(held["fused"]),
+        fused=fact(grown["fused"].exponent),
+        lstm_bytes=as_bytes(held["lstm"]),
+    )
+    return told + others
+
+
+def writing(found: Curves) -> Blocks:
+    """Show how long a decoder takes for new tokens, with a key/value cache and without one."""
+    drawn = _chart(
+        NEW,
+        found,
+        WRITING,
+        lambda curve: 1000 * curve.seconds,
+        message("milliseconds for all new tokens, by their number"),
+        message(
+            "The time in which a decoder reads 16 to 512 new tokens, without a key/value cache and with one, on two "
+            "axes on which equal distances are factors; the table below has the same numbers."
+        ),
+    )
+    return _shown("writing", drawn, found, WRITING, _tell_writing, _tell_decoder)
+
+
+def _tell_decoder(found: Curves) -> str:
+    difference = small(float(found["anew"].differences.max()))
+    return lesson("cost/writing", layers=N_LAYERS, heads=N_HEADS, difference=difference)
+
+
+def _tell_writing(found: Curves) -> str:
+    grown = _grown(found, lambda curve: curve.seconds)
+    anew, cached = (float(found[way].seconds[-1]) for way in WRITING)
+    return lesson(
+        "cost/writing-time",
+        first=grown["anew"].first,
+        last=grown["anew"].last,
+        anew_time=seconds(anew),
+        cached_time=seconds(cached),
+        times=f"<b>{anew / cached:.1f}</b>",
+        anew=fact(grown["anew"].exponent),
+        cached=fact(grown["cached"].exponent),
+        cache=as_bytes(int(found["cached"].n_bytes[-1])),
+    )
+
+
+# -------------------------------------------------------------------------------------- how it is shown
+
+
+def _shown(
+    name: str,
+    drawn: Chart,
+    found: Curves,
+    ways: Sequence[Way],
+    tell: Callable[[Curves], str],
+    tell_how: Callable[[Curves], str],
+) -> Blocks:
+    """Return a chart and what is said of it, and how it was measured, once all ways have points enough."""
+    if not drawn.figure.data:
+        return (Prose(lesson("cost/not-yet")),)
+    picture = Picture(f"{name}_chart", drawn)
+    count = min(len(found[way].lengths) if way in found else 0 for way in ways)
+    alike = {way: found[way].cut(count) for way in ways} if count else {}
+    if len(_grown(alike, lambda curve: curve.seconds)) < len(ways):
+        return (Row(((picture,), (Prose(lesson("cost/not-enough")),))),)
+    return (Row(((picture, Prose(tell_how(alike), "detail")), (Prose(tell(alike)),))),)
+
+
+def _grown(found: Curves, amount: Callable[[Curve], Array]) -> dict[Way, Growth]:
+    """Return how each of several ways grows, where there are lengths enough."""
+    grown = {way: growth(curve.lengths, amount(curve)) for way, curve in found.items()}
+    return {way: each for way, each in grown.items() if each is not None}
+
+
+def _chart(
+    lengths: Sequence[int],
+    found: Curves,
+    ways: Sequence[Way],
+    amount: Callable[[Curve], Float[Array, " N"]],
+    title: str,
+    alt: str,
+) -> Chart:
+    lines = [
+        charts.Curve(_NAMES[way], found[way].lengths, amount(found[way]), _COLOURS[way]) for way in ways if way in found
+    ]
+    return factors_chart(lengths, lines, title, alt)
+
+
+def tables(found: Curves) -> Blocks:
+    """Return all that was measured as tables."""
+    made = {
+        "lengths_table": partial(_table, found, AGAINST_LENGTH),
+        "writing_table": partial(_table, found, WRITING),
+    }
+    tables = tuple(
+        Table(key, make, file=key.replace("_table", "")) for key, make in made.items() if len(make()[message("tokens")])
+    )
+    return (Fold("measured_fold", message("What was measured as tables"), tables),) if tables else ()
+
+
+def _table(found: Curves, ways: Sequence[Way]) -> dict[str, list[str]]:
+    shown = {way: found[way] for way in ways if way in found}
+    lengths = sorted({length for curve in shown.values() for length in curve.lengths.tolist()})
+    columns = {message("tokens"): [str(length) for length in lengths]}
+    for way, curve in shown.items():
+        for title, amounts in ((message("seconds"), curve.seconds), (message("bytes"), curve.n_bytes)):
+            given = dict(zip(curve.lengths.tolist(), amounts.tolist(), strict=True))
+            columns[f"{_NAMES[way]}: {title}"] = [repr(given[each]) if each in given else "" for each in lengths]
+    return columns

@@ -1,0 +1,163 @@
+"""What a text costs a large model, on paper: its scores, its key/value cache, and the work for one more token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from attention.core.messages import message
+from attention.experiments.costs import LLAMA, N_BYTES, Sizes
+from attention.figures.charts import Chart, Curve
+from attention.figures.colours import INACTIVE, WEIGHT
+from attention.lesson.prose import lesson
+from attention.page.blocks import Blocks, Fold, Option, Picture, Prose, Row, Section, Setting, Table
+from attention.page.labs.cost.amounts import as_bytes, count, factors_chart, short
+from attention.page.parameters import Choice, Parameter
+
+__all__ = ["KEPT", "TOKENS", "paper"]
+
+# On paper: from 1k to 1M tokens, where k is 1,024.
+ON_PAPER = tuple(2**power for power in range(10, 21))
+# The paper's longest text.
+MOST_ON_PAPER = 2**17
+
+TOKENS: Parameter[int] = Parameter("tokens", Choice(lambda _: ON_PAPER), MOST_ON_PAPER)
+KEPT: Parameter[int] = Parameter(
+    "kept", Choice(lambda _: (LLAMA.n_key_value_heads, LLAMA.n_heads)), LLAMA.n_key_value_heads
+)
+
+
+def paper(tokens: int, kept: int) -> Blocks:
+    """Show what a large model needs for a text of some length, with and without grouped queries."""
+    sizes = replace(LLAMA, n_key_value_heads=kept)
+    grouped, every = LLAMA.n_key_value_heads, LLAMA.n_heads
+    knobs = (
+        Setting(
+            "tokens",
+            TOKENS,
+            message("Tokens"),
+            tokens,
+            tuple(Option(each, short(each)) for each in ON_PAPER),
+            is_scale=True,
+        ),
+        Setting(
+            "kept",
+            KEPT,
+            message("Key/value heads"),
+            kept,
+            (
+                Option(grouped, message("{n}, as in the model", n=grouped)),
+                Option(every, message("{n}, one for each head", n=every)),
+            ),
+        ),
+    )
+    return (
+        Section("paper_knobs", knobs, is_line=True),
+        Prose(_tell_scores(tokens)),
+        Row(
+            (
+                (Prose(_tell_cache(sizes, tokens)), Picture("caches", _caches(tokens, kept))),
+                (Prose(_tell_work(sizes, tokens)), Picture("looking_back", _looking_back(sizes, tokens))),
+            )
+        ),
+        Fold("paper_fold", message("On paper, as a table"), (Table("paper_table", _table_on_paper, file="paper"),)),
+    )
+
+
+def _tell_scores(tokens: int) -> str:
+    told = lesson(
+        "cost/paper",
+        layers=LLAMA.n_layers,
+        heads=LLAMA.n_heads,
+        d_head=LLAMA.d_head,
+        tokens=f"{tokens:,}",
+        cells=count(tokens**2),
+        all=count(LLAMA.scores(tokens)),
+    )
+    beyond = lesson("cost/paper-beyond", most=f"{MOST_ON_PAPER:,}") if tokens > MOST_ON_PAPER else ""
+    return told + beyond
+
+
+def _tell_cache(sizes: Sizes, tokens: int) -> str:
+    is_grouped = sizes.n_key_value_heads < sizes.n_heads
+    other = replace(sizes, n_key_value_heads=sizes.n_heads if is_grouped else LLAMA.n_key_value_heads)
+    return lesson(
+        "cost/paper-grouped" if is_grouped else "cost/paper-own",
+        layers=sizes.n_layers,
+        kept=sizes.n_key_value_heads,
+        heads=sizes.n_heads,
+        d_head=sizes.d_head,
+        per_token=message("{n} bytes", n=f"{sizes.cache(1):,}"),
+        cache=as_bytes(sizes.cache(tokens)),
+        tokens=f"{tokens:,}",
+        other=as_bytes(other.cache(tokens)),
+        weights=as_bytes(N_BYTES * LLAMA.n_weights),
+    )
+
+
+def _tell_work(sizes: Sizes, tokens: int) -> str:
+    return lesson(
+        "cost/paper-work",
+        looking=count(sizes.looking_back(tokens)),
+        vocabulary=f"{sizes.n_vocabulary:,}",
+        rest=count(sizes.per_token),
+        even=count(sizes.even),
+    )
+
+
+def _caches(tokens: int, kept: int) -> Chart:
+    """Return the sizes of the key/value cache, with and without grouped queries."""
+    title = message("gigabytes of the key/value cache, by number of tokens")
+    alt = message(
+        "The key/value cache for 1k to 1M tokens, with 32 key/value heads and with 8, on two axes on which equal "
+        "distances are factors; the table below has the same numbers."
+    )
+    colours = ((LLAMA.n_heads, INACTIVE), (LLAMA.n_key_value_heads, WEIGHT))
+    curves = tuple(
+        _on_paper(
+            message("{n} key/value heads", n=heads),
+            colour,
+            [replace(LLAMA, n_key_value_heads=heads).cache(each) / 1e9 for each in ON_PAPER],
+            ON_PAPER.index(tokens) if heads == kept else None,
+        )
+        for heads, colour in colours
+    )
+    return factors_chart(ON_PAPER, curves, title, alt)
+
+
+def _looking_back(sizes: Sizes, tokens: int) -> Chart:
+    """Return the multiplications for the last token: those that grow with the length, and those that do not."""
+    title = message("billions of multiplications for the last token")
+    alt = message(
+        "The multiplications for the last of 1k to 1M tokens: those for scores and sums grow with the length, all "
+        "others do not. The table below has the same numbers."
+    )
+    at = ON_PAPER.index(tokens)
+    back = [sizes.looking_back(each) / 1e9 for each in ON_PAPER]
+    rest = [sizes.per_token / 1e9 for _ in ON_PAPER]
+    curves = (
+        _on_paper(message("all else"), INACTIVE, rest, None),
+        _on_paper(message("scores and sums"), WEIGHT, back, at),
+    )
+    return factors_chart(ON_PAPER, curves, title, alt)
+
+
+def _on_paper(name: str, colour: str, values: Sequence[float], current: int | None) -> Curve:
+    return Curve(name, np.array(ON_PAPER), np.array(values), colour, current)
+
+
+def _table_on_paper() -> dict[str, list[str]]:
+    own = replace(LLAMA, n_key_value_heads=LLAMA.n_heads)
+    columns: dict[str, Callable[[int], int]] = {
+        message("tokens"): int,
+        message("scores of a head"): lambda length: length**2,
+        message("scores of all heads"): LLAMA.scores,
+        message("cache in bytes, {n} key/value heads", n=LLAMA.n_key_value_heads): LLAMA.cache,
+        message("cache in bytes, {n} key/value heads", n=LLAMA.n_heads): own.cache,
+        message("multiplications of the last token, scores and sums"): LLAMA.looking_back,
+        message("all else, {n} key/value heads", n=LLAMA.n_key_value_heads): lambda _: LLAMA.per_token,
+        message("all else, {n} key/value heads", n=LLAMA.n_heads): lambda _: own.per_token,
+    }
+    return {title: [str(work(length)) for length in ON_PAPER] for title, work in columns.items()}

@@ -1,0 +1,597 @@
+"""Does attention explain? A model is run with heads off, words blotted out, and weights shuffled."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from attention.core.ablation import Change, Effect, How
+from attention.core.messages import message, messages
+from attention.core.trace import ModelInfo
+from attention.figures import charts
+from attention.figures.charts import Chart
+from attention.lesson.head_context import HeadContext
+from attention.lesson.matrices import pairs
+from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.quiz import Guess, ranked
+from attention.measures.flow import flow_to, rollout, weighted_norms
+from attention.measures.ranks import rank_correlation
+from attention.page.blocks import Blocks, Fold, Heading, Notice, Option, Picture, Prose, Row, Section, Setting, Table
+from attention.page.labs.base import Lab, Runs
+from attention.page.parameters import Choice, Parameter, Values
+from attention.page.settings import HEAD, LAYER, MASK, WORD
+
+__all__ = ["EXPERIMENT", "LAB", "OFF", "ONLY"]
+
+Experiment = Literal["heads", "lengths", "words", "shuffled"]
+Off = Literal["zero", "mean", "even"]
+Only = Literal["one", "rest"]
+
+EXPERIMENT: Parameter[Experiment] = Parameter("experiment", Choice(lambda _: get_args(Experiment)), "heads")
+OFF: Parameter[Off] = Parameter("off", Choice(lambda _: get_args(Off)), "zero")
+ONLY: Parameter[Only] = Parameter("only", Choice(lambda _: get_args(Only)), "one")
+
+# What moves by no more than this hardly moves: of a cosine distance or of probabilities, one in a hundred.
+LEAST = 0.01
+MAX_SHUFFLES, MIN_SHUFFLES = 20, 7
+# How many multiplications all heads may take, one by one, and how many anything may take: about 1.5 and 7 seconds.
+WORK_OF_ALL, MOST_WORK = 2e10, 1e11
+# The largest flow is looked for while layers times tokens³ is no more than this: a third of a second.
+MOST_FLOW = 60_000
+# Of fewer points, nearly any order comes about by chance: of three, the same one in one case of six.
+FEWEST_POINTS = 5
+
+_EXPERIMENTS: dict[Experiment, str] = {
+    "heads": message("heads off"),
+    "lengths": message("weights and lengths"),
+    "words": message("words blotted out"),
+    "shuffled": message("weights shuffled"),
+}
+_OFFS: dict[Off, str] = {"zero": message("zeros"), "mean": message("its mean"), "even": message("equal weights")}
+_ONLYS: dict[Only, str] = {"one": message("this head alone"), "rest": message("all others of its layer")}
+_TOLD_OFF: dict[Off, str] = {"zero": "explain/zero", "mean": "explain/mean", "even": "explain/even"}
+
+Head = tuple[int, int]
+
+
+# ------------------------------------------------------------------------------- what is run, and how often
+
+
+def _work(info: ModelInfo, n_tokens: int) -> float:
+    """Return about how many multiplications one run takes: 12 d² for each layer and token (Kaplan et al. 2020)."""
+    return 12.0 * info.n_layers * info.d_model**2 * n_tokens
+
+
+def _heads(scene: HeadContext) -> tuple[Head, ...]:
+    """Return the heads that are switched off one by one: all, those of the layer, or none if even that takes long."""
+    info, work = scene.info, _work(scene.info, len(scene.tokens))
+    if work * info.n_layers * info.n_heads <= WORK_OF_ALL:
+        return tuple(np.ndindex(info.n_layers, info.n_heads))
+    return tuple((scene.layer, head) for head in range(info.n_heads)) if work * info.n_heads <= MOST_WORK else ()
+
+
+def _change(info: ModelInfo, head: Head, off: Off, only: Only) -> Change:
+    """Return the change that switches a head off, or all others of its layer."""
+    layer, _ = head
+    others = ((layer, each) for each in range(info.n_heads) if (layer, each) != head)
+    return Change(frozenset((head,) if only == "one" else others), off)
+
+
+@dataclass(frozen=True, slots=True)
+class _Worth:
+    """What comes out of the model as it is, and what each of some heads is worth."""
+
+    unchanged: Effect
+    of: Mapping[Head, Effect]
+
+    @classmethod
+    def measure(cls, scene: HeadContext, runs: Runs | None, off: Off, only: Only) -> Self | None:
+        """Switch off all heads one by one, or those of the layer; None if that takes too long, or the model is gone."""
+        heads = _heads(scene)
+        if runs is None or not heads:
+            return None
+        found = runs.effects(tuple(_change(scene.info, head, off, only) for head in heads))
+        return None if found is None else cls(found[0], dict(zip(heads, found[1:], strict=True)))
+
+    def of_layer(self, layer: int) -> dict[int, float]:
+        """Return how far each head of a layer moves what comes out."""
+        return {head: effect.moved for (at, head), effect in self.of.items() if at == layer}
+
+    def count(self, layer: int | None = None) -> int:
+        """Return how many heads, of one layer or of all, matter."""
+        return sum(effect.moved > LEAST for (at, _), effect in self.of.items() if layer in (None, at))
+
+    @property
+    def ordered(self) -> list[Head]:
+        """The heads, the one that matters most first."""
+        return sorted(self.of, key=lambda head: -self.of[head].moved)
+
+
+def _far(moved: float) -> str:
+    """Write how far something moves, with as many digits as tell it from what hardly moves."""
+    differs = (n for n in range(4, 10) if moved == LEAST or round(moved, n) != LEAST)
+    return exact(moved, next(differs, 10))
+
+
+def _what(effect: Effect) -> str:
+    """Say what moves."""
+    return message("the prediction") if effect.likeliest else message("the vector of the text")
+
+
+def _measure(effect: Effect) -> str:
+    return lesson("explain/of-predictions" if effect.likeliest else "explain/of-vectors")
+
+
+# ------------------------------------------------------------------------------- what is asked first
+
+
+def _guess(_: HeadContext | None) -> None:
+    """Ask nothing where no model has run."""
+
+
+def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
+    """Ask which layer has the head that matters most or, if those of one layer alone were tried, how many matter."""
+    worth = _Worth.measure(scene, runs, "zero", "one") if scene.use.is_reading else None
+    if worth is None:
+        return None
+    return _of_layers(scene, worth) if len({layer for layer, _ in worth.of}) > 1 else _of_heads(scene, worth)
+
+
+def _of_layers(scene: HeadContext, worth: _Worth) -> Guess:
+    """Ask the same in every layer, so that the lab stays open when a head of another one is chosen."""
+    (layer, head), largest = worth.ordered[0], worth.of[worth.ordered[0]].moved
+    bests = [max(worth.of_layer(layer).values()) for layer in range(scene.info.n_layers)]
+    facts: dict[str, str | int] = {"n": len(worth.of), "what": _what(worth.unchanged)}
+    question = lesson("explain/guess-layers", model=word(scene.info.name), noun=scene.info.reading.noun, **facts)
+    because = lesson(
+        "explain/guess-layers-because",
+        layer=layer + 1,
+        head=head + 1,
+        largest=_far(largest),
+        count=worth.count(),
+        **facts,
+    )
+    names = [message("layer {layer}", layer=layer + 1) for layer in range(scene.info.n_layers)]
+    # Layers nearly as good as the best, as a part of what it moves, are right, too.
+    return ranked(question, names, [best / (largest or 1) for best in bests], because)
+
+
+def _of_heads(scene: HeadContext, worth: _Worth) -> Guess:
+    """Ask how many heads of the layer matter on this text."""
+    moved, count = worth.of_layer(scene.layer), worth.count(scene.layer)
+    best, last = max(moved, key=moved.__getitem__), min(moved, key=moved.__getitem__)
+    facts: dict[str, str | int] = {"layer": scene.layer + 1, "n": len(moved), "what": _what(worth.unchanged)}
+    question = lesson("explain/guess", model=word(scene.info.name), noun=scene.info.reading.noun, **facts)
+    question += _measure(worth.unchanged)
+    because = lesson(
+        "explain/guess-because",
+        count=count,
+        best=best + 1,
+        largest=_far(moved[best]),
+        last=last + 1,
+        smallest=_far(moved[last]),
+        **facts,
+    )
+    # Up to four numbers that follow one another; the place of the true one tells nothing.
+    before = zlib.crc32(question.encode("utf-8", "replace")) % 4
+    first = max(0, min(count - before, len(moved) - 3))
+    answers = range(first, min(first + 4, len(moved) + 1))
+    close = frozenset(place for place, answer in enumerate(answers) if abs(answer - count) == 1)
+    return Guess(question, tuple(map(str, answers)), because, frozenset({answers.index(count)}), close)
+
+
+# ------------------------------------------------------------------------------------ what is shown
+
+
+def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
+    if scene is None:
+        return ()
+    if not scene.use.is_reading:
+        told = message("Here, heads are switched off where the text that is read looks at itself: choose the encoder.")
+        return (Notice(told),)
+    experiment, off, only = values[EXPERIMENT], values[OFF], values[ONLY]
+    options = tuple(Option(name, label) for name, label in _EXPERIMENTS.items())
+    choice = Setting("experiment", EXPERIMENT, message("Experiment"), experiment, options)
+    worth = _Worth.measure(scene, runs, off, only)
+    if experiment == "lengths":
+        found = _lengths(scene)
+    elif experiment == "words":
+        found = _words(scene, runs)
+    elif experiment == "shuffled":
+        found = _shuffled(scene, runs)
+    else:
+        found = _switched(scene, worth, off, only)
+    return (choice, *found, *(() if worth is None else _ending(scene, worth, off, only)))
+
+
+def _missing(scene: HeadContext, n_runs: int) -> Notice:
+    """Say why the model was not run so often: that would take too long, or it is gone."""
+    name = scene.info.name
+    if n_runs * _work(scene.info, len(scene.tokens)) <= MOST_WORK:
+        return Notice(message("{name} cannot be run again at the moment: load the page anew.", name=name))
+    return Notice(
+        message(
+            "{name} would have to read these {n} tokens {times} times, which takes too long here: shorten the text.",
+            name=name,
+            n=len(scene.tokens),
+            times=n_runs,
+        )
+    )
+
+
+def _effects(scene: HeadContext, runs: Runs | None, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
+    """Return the effects of changes, after that of none; None if that takes too long, or the model is gone."""
+    if runs is None or len(changes) * _work(scene.info, len(scene.tokens)) > MOST_WORK:
+        return None
+    return runs.effects(changes)
+
+
+# ------------------------------------------------------------------------------------ heads off
+
+
+def _switched(scene: HeadContext, worth: _Worth | None, off: Off, only: Only) -> Blocks:
+    """Show what each head is worth, with the knobs."""
+    knobs = (
+        Setting("only", ONLY, message("Switch off"), only, tuple(Option(name, _ONLYS[name]) for name in _ONLYS)),
+        Setting("off", OFF, message("It hands on"), off, tuple(Option(name, _OFFS[name]) for name in _OFFS)),
+    )
+    opening = (Heading(scene.place), Section("knobs", knobs, is_line=True))
+    if worth is None:
+        return (*opening, _missing(scene, scene.info.n_heads))
+    own = worth.of[scene.layer, scene.head]
+    is_mean_of_means = off == "mean" and not own.likeliest
+    told = lesson("explain/mean-of-means" if is_mean_of_means else _TOLD_OFF[off]) + _tell_head(scene, worth, only)
+    if own.likeliest:
+        told += lesson(
+            "explain/predicted",
+            first=word(worth.unchanged.likeliest),
+            probability=fact(worth.unchanged.kept),
+            kept=fact(own.kept),
+            likeliest=word(own.likeliest),
+        )
+    drawn = Picture("worth", _chart(scene, worth), sets={"layer": LAYER, "head": HEAD})
+    return (
+        *opening,
+        Row(((Prose(told + _measure(own)),), (drawn,)), (4, 5)),
+        Prose(lesson("explain/heads-caveat", noun=scene.info.reading.noun), "detail"),
+    )
+
+
+def _tell_head(scene: HeadContext, worth: _Worth, only: Only) -> str:
+    own, beside = worth.of[scene.layer, scene.head], worth.of_layer(scene.layer)
+    best = min(beside, key=beside.__getitem__)
+    facts: dict[str, str | int] = {
+        "layer": scene.layer + 1,
+        "head": scene.head + 1,
+        "what": _what(own),
+        "moved": _far(own.moved),
+    }
+    if only == "rest":
+        return lesson("explain/rest", best=best + 1, smallest=_far(beside[best]), **facts)
+    return lesson("explain/one", n=len(worth.of), count=worth.count(), **facts)
+
+
+def _chart(scene: HeadContext, worth: _Worth) -> Chart:
+    """Return a point for each head of all layers, or a bar for each of one layer."""
+    values = np.array([effect.moved for effect in worth.of.values()])
+    title, n_layers = message("how far {what} moves", what=_what(worth.unchanged)), scene.info.n_layers
+    if n_layers > 1 and len(worth.of) == n_layers * scene.info.n_heads:
+        return Chart(charts.layers(values.reshape(n_layers, -1), title, "", (scene.layer, scene.head), is_share=False))
+    names = [message("head {head}", head=head + 1) for _, head in worth.of]
+    at = list(worth.of).index((scene.layer, scene.head))
+    return Chart(charts.lengths(names, values, title, heads=tuple(worth.of), current=at))
+
+
+def _ending(scene: HeadContext, worth: _Worth, off: Off, only: Only) -> Blocks:
+    """Return the table of what each head is worth, the one that matters most first."""
+    (first_layer, first), (last_layer, last) = worth.ordered[0], worth.ordered[-1]
+    told = lesson(
+        "explain/end-one" if only == "one" else "explain/end-rest",
+        n=len(worth.of),
+        noun=scene.info.reading.noun,
+        what=_what(worth.unchanged),
+        layer=first_layer + 1,
+        head=first + 1,
+        largest=_far(worth.of[first_layer, first].moved),
+        last_layer=last_layer + 1,
+        last=last + 1,
+        smallest=_far(worth.of[last_layer, last].moved),
+    )
+    if len(worth.of) < scene.info.n_layers * scene.info.n_heads:
+        told += lesson("explain/end-layer", model=word(scene.info.name), layer=scene.layer + 1)
+    table = Table("heads_table", partial(_table_of_heads, worth, off, only), file="heads")
+    return (
+        Heading(message("Which heads matter on this {noun}", noun=scene.info.reading.noun)),
+        Prose(told),
+        Fold("worth_fold", message("Every head as a table, sorted"), (table,)),
+    )
+
+
+def _table_of_heads(worth: _Worth, off: Off, only: Only) -> dict[str, list[str]]:
+    heads, effects = worth.ordered, [worth.of[head] for head in worth.ordered]
+    table = {
+        message("layer"): [str(layer + 1) for layer, _ in heads],
+        message("head"): [str(head + 1) for _, head in heads],
+        message("off"): [_ONLYS[only]] * len(heads),
+        message("hands on"): [_OFFS[off]] * len(heads),
+        message("{what} moves by", what=_what(worth.unchanged)): [repr(effect.moved) for effect in effects],
+    }
+    if worth.unchanged.likeliest:
+        table |= {
+            message("probability of {first}", first=worth.unchanged.likeliest): [repr(each.kept) for each in effects],
+            message("likeliest then"): [each.likeliest for each in effects],
+        }
+    return table
+
+
+# ------------------------------------------------------------------------------------ weights and lengths
+
+
+def _lengths(scene: HeadContext) -> Blocks:
+    """Compare the weights with the lengths of what is added up."""
+    if scene.attention.projections is None:
+        told = message("The output matrix of {name} is not known.", name=scene.info.name)
+        return (Heading(scene.place), Notice(told))
+    lengths = weighted_norms(scene.attention)[scene.head]
+    totals = lengths.sum(axis=-1, keepdims=True)
+    shares = (lengths / np.where(totals == 0, 1, totals)).astype(np.float32)
+    weights, row = scene.steps.weights, scene.word
+    drawn = (
+        ("own_weights", message("weights α"), weights),
+        ("length_shares", message("shares of the lengths ‖α f(x)‖"), shares),
+    )
+    pictures = tuple(
+        (
+            Picture(
+                name,
+                pairs(scene, name, title, each, 1.0, "weights", ~scene.visible),
+                sets={"row": WORD},
+                is_selectable=True,
+            ),
+        )
+        for name, title, each in drawn
+    )
+    chart = charts.shares(
+        weights[row],
+        shares[row],
+        scene.key_names,
+        message("the row of “{word}”", word=scene.names[row]),
+        message("For each token, its weight and its share of the lengths in the row in focus."),
+        series=(message("weight"), message("share of the lengths")),
+    )
+    table = Table("lengths_table", partial(_table_of_lengths, scene, lengths, shares), file="lengths")
+    return (
+        Heading(scene.place),
+        Prose(lesson("explain/lengths")),
+        Row(pictures, gap="small"),
+        Row(((Prose(_tell_lengths(scene, lengths, shares)),), (Picture("row_shares", Chart(chart)),)), (4, 5)),
+        Fold("lengths_fold", message("These numbers as a table"), (table,)),
+    )
+
+
+def _tell_lengths(scene: HeadContext, lengths: Float[Array, "Q K"], shares: Float[Array, "Q K"]) -> str:
+    weights, row = scene.steps.weights, scene.word
+    best, longest = int(weights[row].argmax()), int(shares[row].argmax())
+    told = lesson(
+        "explain/lengths-row",
+        focus=word(scene.names[row]),
+        best=word(scene.key_names[best]),
+        weight=fact(float(weights[row, best])),
+        share=fact(float(shares[row, best])),
+        longest=word(scene.key_names[longest]),
+        longest_weight=fact(float(weights[row, longest])),
+        longest_share=fact(float(shares[row, longest])),
+    )
+    signs = np.array([token.is_special for token in scene.key_tokens])
+    if signs.any():
+        told += lesson(
+            "explain/lengths-special",
+            signs=", ".join(word(name) for name, is_sign in zip(scene.key_names, signs, strict=True) if is_sign),
+            weight=fact(float(weights[:, signs].sum(axis=-1).mean())),
+            share=fact(float(shares[:, signs].sum(axis=-1).mean())),
+        )
+    rho, n = rank_correlation(weights[scene.visible], lengths[scene.visible]), int(scene.visible.sum())
+    if n < FEWEST_POINTS:
+        told += lesson("explain/lengths-few", cells=messages("{n} cell", "{n} cells", n))
+    elif not np.isnan(rho):
+        told += lesson("explain/lengths-ranks", n=n, rho=fact(rho))
+    return told
+
+
+def _table_of_lengths(
+    scene: HeadContext, lengths: Float[Array, "Q K"], shares: Float[Array, "Q K"]
+) -> dict[str, list[str]]:
+    queries, keys = np.nonzero(scene.visible)
+    columns = (
+        (message("weight"), scene.steps.weights),
+        ("‖α f(x)‖", lengths),
+        (message("share of the lengths"), shares),
+    )
+    return {
+        message("from"): [scene.names[query] for query in queries],
+        message("to"): [scene.key_names[key] for key in keys],
+        **{name: [repr(float(each)) for each in values[queries, keys]] for name, values in columns},
+    }
+
+
+# ------------------------------------------------------------------------------------ words blotted out
+
+
+def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
+    """Compare rollout, flow and raw weights with what blotting out each token does to the one in focus."""
+    others = _others(scene)
+    opening = (Heading(message("What {word} depends on", word=scene.names[scene.word])),)
+    if not others.any():
+        return (*opening, Notice(message("There is no other token that this one may look at: choose another.")))
+    keys = np.flatnonzero(others)
+    found = _effects(scene, runs, tuple(Change(without=int(key)) for key in keys))
+    if found is None:
+        return (*opening, _missing(scene, len(keys)))
+    moved = np.array([effect.tokens[scene.word] for effect in found[1:]])
+    told = _by_weights(scene)
+    ranked = {name: [rank_correlation(layer[others], moved) for layer in each] for name, each in told.items()}
+    names = [name for name, is_other in zip(scene.names, others, strict=True) if is_other]
+    chart = charts.lengths(names, moved, message("how far the vector moves, as a part of its length"))
+    raw, rolled = ranked["raw"], ranked["rollout"]
+    best = int(moved.argmax())
+    words = lesson(
+        scene.info.reading.lesson("explain/words"),
+        focus=word(scene.names[scene.word]),
+        n=len(names),
+        most=word(names[best]),
+        moved=fact(float(moved[best])),
+    )
+    columns: Blocks = (Notice(_tell_no_order(len(names)), is_quiet=True),)
+    if len(names) >= FEWEST_POINTS and not np.isnan(raw[-1] + rolled[-1]):
+        ranks = {"first": fact(raw[0]), "raw": fact(raw[-1]), "rolled": fact(rolled[-1])}
+        layers = messages("{n} layer", "{n} layers", len(raw))
+        words += lesson("explain/words-ranks", layers=layers, **ranks)
+        points = []
+        if "flow" in ranked:
+            points = [(message("flow up to there"), scene.layer, ranked["flow"][-1])]
+            flow, there = fact(ranked["flow"][-1]), fact(rolled[scene.layer])
+            words += lesson("explain/words-flow", layer=scene.layer + 1, flow=flow, rolled=there)
+        else:
+            up_to = messages("{n} layer", "{n} layers", scene.layer + 1)
+            words += lesson("explain/words-no-flow", n=len(scene.tokens), layers=up_to)
+        ranking = charts.by_layer(
+            ((message("weights of the layer"), np.array(raw)), (message("rollout up to there"), np.array(rolled))),
+            message("rank correlation with blotting out"),
+            message(
+                "Rank correlations with what blotting out does: layer by layer of weights and of rollout, and of flow "
+                "at the chosen layer, where that is known."
+            ),
+            (-1.0, 1.0),
+            points,
+        )
+        columns = (Picture("ranks", Chart(ranking)),)
+    rows = {name: each[-1][others] for name, each in told.items()}
+    table = Table("words_table", partial(_table_of_words, names, moved, rows, scene.layer), file="words")
+    return (
+        *opening,
+        Prose(words),
+        Row(((Picture("occluded", Chart(chart)),), columns)),
+        Prose(lesson("explain/words-caveat"), "detail"),
+        Fold("words_fold", message("These numbers as a table"), (table,)),
+    )
+
+
+def _tell_no_order(n: int) -> str:
+    """Say why the order of ``n`` numbers is not compared with another one."""
+    if n >= FEWEST_POINTS:
+        return message("All of these numbers, or all of the weights, are the same: there is no order to compare.")
+    return messages(
+        "With {n} other token, there are too few points for a rank correlation to mean anything.",
+        "With {n} other tokens, there are too few points for a rank correlation to mean anything.",
+        n,
+    )
+
+
+def _others(scene: HeadContext) -> Bool[Array, " T"]:
+    """Tell which tokens can be blotted out: all that the one in focus may see but itself, and signs of a picture."""
+    kept = [token.is_special and scene.info.reading.is_laid_out for token in scene.tokens]
+    others: Array = scene.visible[scene.word] & ~np.array(kept)
+    others[scene.word] = False
+    return others
+
+
+def _by_weights(scene: HeadContext) -> dict[str, Float[Array, "L T"]]:
+    """Return what the weights say of the row in focus: the mean of each layer's heads, and rollout.
+
+    The flow is that up to the chosen layer, where there are few tokens.
+    """
+    weights = np.stack([layer.steps().weights.mean(axis=0, dtype=np.float64) for layer in scene.trace.layers])
+    found = {"raw": weights[:, scene.word], "rollout": rollout(weights)[:, scene.word]}
+    if (scene.layer + 1) * len(scene.tokens) ** 3 <= MOST_FLOW:
+        found["flow"] = flow_to(weights[: scene.layer + 1], scene.word)[None]
+    return found
+
+
+def _table_of_words(names: Sequence[str], moved: Array, rows: dict[str, Array], layer: int) -> dict[str, list[str]]:
+    columns = {
+        message("moves it by"): moved,
+        message("weight in the last layer"): rows["raw"],
+        message("rollout"): rows["rollout"],
+    }
+    if "flow" in rows:
+        columns[message("flow up to layer {layer}", layer=layer + 1)] = rows["flow"]
+    return {message("blotted out"): list(names)} | {
+        name: [repr(float(each)) for each in column] for name, column in columns.items()
+    }
+
+
+# ------------------------------------------------------------------------------------ weights shuffled
+
+
+def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
+    """Show how far the output moves where weights are shuffled: of one head, of its layer, and of all."""
+    info, work = scene.info, _work(scene.info, len(scene.tokens))
+    n = int(np.clip(WORK_OF_ALL / (6 * work), MIN_SHUFFLES, MAX_SHUFFLES))
+    opening = (Heading(scene.place),)
+    layer = frozenset((scene.layer, head) for head in range(info.n_heads))
+    everywhere = frozenset(np.ndindex(info.n_layers, info.n_heads))
+    sizes = (frozenset({(scene.layer, scene.head)}), layer, everywhere)
+    how: How = "shuffled"
+    changes = tuple(Change(heads, how, seed) for heads in sizes for seed in range(n))
+    found = _effects(scene, runs, (*changes, *(Change(heads, "even") for heads in sizes)))
+    if found is None:
+        return (*opening, _missing(scene, 3 * n))
+    moved = np.array([effect.moved for effect in found[1:]])
+    shuffles, evens = moved[: 3 * n].reshape(3, n), moved[3 * n :]
+    medians = np.median(shuffles, axis=1)
+    names = (message("this head"), message("this layer"), message("all layers"))
+    what = _what(found[0])
+    told = lesson(
+        "explain/shuffled",
+        n=n,
+        what=what,
+        head=_far(float(medians[0])),
+        layer=_far(float(medians[1])),
+        all=_far(float(medians[2])),
+        even=_far(float(evens[2])),
+    ) + _measure(found[0])
+    chart = charts.spots(names, shuffles, medians, message("how far {what} moves", what=what))
+    table = Table("shuffles_table", partial(_table_of_shuffles, names, shuffles, evens), file="shuffles")
+    return (
+        *opening,
+        Row(((Prose(told),), (Picture("shuffles", Chart(chart)),)), (4, 5)),
+        Prose(lesson("explain/shuffled-caveat"), "detail"),
+        Fold("shuffles_fold", message("These numbers as a table"), (table,)),
+    )
+
+
+def _table_of_shuffles(names: Sequence[str], shuffles: Float[Array, "3 N"], evens: Array) -> dict[str, list[str]]:
+    rows = [*(str(seed + 1) for seed in range(shuffles.shape[1])), message("equal weights")]
+    return {message("shuffle"): rows} | {
+        name: [repr(float(each)) for each in (*row, even)]
+        for name, row, even in zip(names, shuffles, evens, strict=True)
+    }
+
+
+def _idle(values: Values, _: HeadContext) -> tuple[Parameter[Any], ...]:
+    """Return what changes nothing: what comes out depends on all words, and what a word depends on, on all heads."""
+    experiment = values[EXPERIMENT]
+    if experiment == "lengths":
+        return ()
+    return (HEAD,) if experiment == "words" else (WORD,)
+
+
+LAB = Lab(
+    address="explain",
+    title=message("Does attention explain?"),
+    purpose=message("Heads off, words blotted out, weights shuffled: what that changes, and what the weights said."),
+    knobs=(EXPERIMENT, OFF, ONLY),
+    guess=_guess,
+    measured_guess=_measured_guess,
+    content=_content,
+    leaves_out=(MASK,),
+    idle=_idle,
+    waiting=message("Running the model again and again …"),
+)

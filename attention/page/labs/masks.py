@@ -1,0 +1,384 @@
+"""Masks: what a head does when other keys are hidden from its queries, by a rule or painted by hand."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal, NamedTuple, Self
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from attention.core import masks
+from attention.core.messages import message, messages
+from attention.core.steps import mask_scores, softmax, weighted_sum
+from attention.figures import charts
+from attention.figures.bars import candidates_bars
+from attention.figures.format import full_colour
+from attention.figures.matrix import Matrix
+from attention.lesson.head_context import HeadContext, numbered
+from attention.lesson.matrices import pairs
+from attention.lesson.prose import SMALLEST_TOLD, fact, length, lesson, listed, small, word
+from attention.lesson.quiz import Guess
+from attention.models.base import Unmasked
+from attention.page.blocks import (
+    Blocks,
+    Brush,
+    Fold,
+    Heading,
+    Notice,
+    Option,
+    Picture,
+    Prose,
+    Row,
+    Section,
+    Setting,
+    Table,
+)
+from attention.page.labs.base import Lab, Runs
+from attention.page.parameters import Choice, Grid, Parameter, Values
+from attention.page.settings import MASK, WORD
+
+__all__ = ["HIDDEN", "LAB", "REACH", "RULE"]
+
+Rule = Literal["none", "causal", "padding", "window", "prefix", "painted"]
+
+RULES: tuple[Rule, ...] = ("none", "causal", "padding", "window", "prefix", "painted")
+# Of how many tokens a mask can be painted: each cell has to be pressed, and all are in the link.
+MOST_PAINTED = 24
+REACHES = tuple(range(1, 9))
+# So many rows are named, and the others counted.
+_NAMED = 4
+N_PREDICTED = 5
+
+# Until one is chosen, it is a rule that changes something in the model (see ``_rule``).
+RULE: Parameter[Rule | None] = Parameter("rule", Choice(lambda _: RULES), None)
+REACH: Parameter[int] = Parameter("reach", Choice(lambda _: REACHES, written=str), 2)
+HIDDEN: Parameter[tuple[int, ...]] = Parameter("hidden", Grid(MOST_PAINTED), ())
+
+_RULE_NAMES: dict[Rule, str] = {
+    "none": message("none"),
+    "causal": message("causal"),
+    "padding": message("padding"),
+    "window": message("sliding window"),
+    "prefix": message("prefix"),
+    "painted": message("painted"),
+}
+_TOLD: dict[Rule, str] = {
+    "none": "masks/none",
+    "causal": "masks/causal",
+    "padding": "masks/padding",
+    "window": "masks/window",
+    "prefix": "masks/prefix",
+    "painted": "masks/painted",
+}
+_REACH_NAMES: dict[Rule, str] = {
+    "padding": message("How many tokens at the end are padding"),
+    "window": message("How many places away a token sees"),
+    "prefix": message("How many tokens at the beginning all see"),
+}
+_HOW = message("Press a cell of the scores to hide it, or to show it again.")
+_TOO_MANY = message("With more than {most} tokens, no cell can be painted here.", most=MOST_PAINTED)
+
+
+def _guess(_: HeadContext | None) -> Guess:
+    """Ask what is left of a key's weight if its score becomes 0 instead of −∞."""
+    answers = (message("nothing"), message("it depends on the other scores"), message("the same as before"))
+    return Guess(lesson("masks/guess"), answers, lesson("masks/guess-because"), frozenset({1}))
+
+
+def _rule(values: Values, scene: HeadContext) -> Rule:
+    """Return the chosen rule; until there is one, none for a model that hides later tokens, and causal for others."""
+    return values[RULE] or ("none" if scene.hides_later else "causal")
+
+
+def hidden_by(rule: Rule, reach: int, painted: tuple[int, ...], n_tokens: int) -> Bool[Array, "T T"]:
+    """Return which cells of ``n_tokens`` queries and keys a rule hides."""
+    found = {
+        "none": lambda: masks.none(n_tokens),
+        "causal": lambda: masks.causal(n_tokens),
+        "padding": lambda: masks.padding([place >= n_tokens - reach for place in range(n_tokens)]),
+        "window": lambda: masks.window(n_tokens, reach),
+        "prefix": lambda: masks.prefix(n_tokens, reach),
+        "painted": lambda: masks.painted(_cells(painted, n_tokens)),
+    }
+    return np.isneginf(found[rule]())
+
+
+def _cells(rows: tuple[int, ...], n_tokens: int) -> Bool[Array, "T T"]:
+    columns = range(n_tokens)
+    rows = (*rows, *[0] * n_tokens)[:n_tokens]
+    return np.array([[bool(row >> column & 1) for column in columns] for row in rows])
+
+
+def _rows(cells: Bool[Array, "T T"]) -> tuple[int, ...]:
+    """Return cells as they are painted (see ``Grid``)."""
+    return Grid.of(sum(1 << int(column) for column in np.flatnonzero(row)) for row in cells)
+
+
+# ------------------------------------------------------------------------------------ what is shown
+
+
+class _Masked(NamedTuple):
+    """What a head does with another mask in place of its own."""
+
+    hidden: Bool[Array, "T T"]
+    scores: Float[Array, "T T"]
+    weights: Float[Array, "T T"]
+
+    @classmethod
+    def of(cls, scene: HeadContext, hidden: Bool[Array, "T T"]) -> Self:
+        """Mask the scores of the head that is looked at, and take the softmax."""
+        scores = mask_scores(scene.steps.unmasked_scores, masks.painted(hidden))
+        return cls(hidden, scores, softmax(scores))
+
+
+def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
+    if scene is None:
+        return ()
+    if scene.use.looks_elsewhere:
+        told = message("These masks hide tokens of a text from one another. Here, one text looks at another one.")
+        return (Notice(told + " " + message("Choose {others}.", others=scene.use.others)),)
+    rule, n_tokens = _rule(values, scene), len(scene.tokens)
+    masked = _Masked.of(scene, hidden_by(rule, values[REACH], values[HIDDEN], n_tokens))
+    return (*_mask(scene, values, masked), *_outputs(scene, masked), *_without(scene, runs))
+
+
+def _mask(scene: HeadContext, values: Values, masked: _Masked) -> Blocks:
+    """Return the choice of a mask, and the mask, in which one can paint."""
+    hidden = masked.hidden
+    rule, can_paint = _rule(values, scene), len(scene.tokens) <= MOST_PAINTED
+    rules = [name for name in RULES if name != "painted" or can_paint]
+    knobs = [Setting("rule", RULE, message("Mask"), rule, tuple(Option(name, _RULE_NAMES[name]) for name in rules))]
+    if rule in _REACH_NAMES:
+        options = tuple(Option(reach, str(reach)) for reach in REACHES)
+        knobs.append(Setting("reach", REACH, _REACH_NAMES[rule], values[REACH], options, is_scale=True))
+    cells = messages(
+        "{n} of {cells} cells is hidden", "{n} of {cells} cells are hidden", int(hidden.sum()), cells=hidden.size
+    )
+    told = lesson(_TOLD[rule], reach=values[REACH], hidden=cells)
+    return (
+        Heading(scene.place),
+        Section("knobs", tuple(knobs), is_line=True),
+        Prose(told + _told_of_empty_rows(scene, hidden)),
+        _pictures(scene, masked, can_paint=can_paint),
+        Row((_told_of_row(scene, masked), (_own_scores(scene),)), (4, 5)),
+    )
+
+
+def _told_of_empty_rows(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
+    """Name the rows, but for the one in focus, which is told of by itself, in which the mask hides every key."""
+    empty = [word(scene.names[row]) for row in np.flatnonzero(hidden.all(axis=1)) if row != scene.word]
+    more = len(empty) - _NAMED
+    if more > 1:
+        empty = [*empty[:_NAMED], messages("{n} more", "{n} more", more)]
+    return lesson("masks/rows-all", rows=listed(empty)) if empty else ""
+
+
+def _pictures(scene: HeadContext, masked: _Masked, *, can_paint: bool) -> Row:
+    """Return the scores, in which one can paint, and the weights with the model's own mask and with this one."""
+    title = message("scores + mask")
+    brush = Brush(HIDDEN, _rows(masked.hidden), RULE, "painted") if can_paint else None
+    scores = pairs(scene, "mask", title, masked.scores, full_colour(scene.steps.unmasked_scores))
+    painted = Picture("mask", scores, brush=brush, is_selectable=can_paint)
+    drawn = (
+        ("own_weights", message("the model's own weights"), scene.steps.weights, ~scene.visible),
+        ("masked_weights", message("weights, with this mask"), masked.weights, masked.hidden),
+    )
+    weights = (
+        Picture(name, pairs(scene, name, title, each, 1.0, "weights", dark), sets={"row": WORD}, is_selectable=True)
+        for name, title, each, dark in drawn
+    )
+    # How to paint stands below what is painted, which is not where all three end if they are one below the other.
+    how = Notice(_HOW if can_paint else _TOO_MANY, is_quiet=True)
+    return Row(((painted, how), *((picture,) for picture in weights)), gap="small")
+
+
+def _own_scores(scene: HeadContext) -> Picture:
+    """Return the scores with the model's own mask, in the colours of those with this one."""
+    limit, title = full_colour(scene.steps.unmasked_scores), message("scores, as the model has them")
+    figure = pairs(scene, "own_scores", title, scene.steps.masked_scores, limit)
+    return Picture("own_scores", figure, sets={"row": WORD}, is_selectable=True)
+
+
+def _told_of_row(scene: HeadContext, masked: _Masked) -> Blocks:
+    """Say what the mask does to the row in focus, and why what is hidden gets −∞ and not 0."""
+    row, focus = masked.hidden[scene.word], word(scene.names[scene.word])
+    if row.all():
+        return (Prose(lesson("masks/row-all", focus=focus)),)
+    told = _told_of_weights(scene, masked, focus)
+    return (Prose(told + _told_of_zeros(scene, row) if row.any() else told),)
+
+
+def _told_of_weights(scene: HeadContext, masked: _Masked, focus: str) -> str:
+    """Say where the weights of the row in focus go, against what the model itself hides from it."""
+    row, by_model = masked.hidden[scene.word], ~scene.visible[scene.word]
+    own, weights = scene.steps.weights[scene.word], masked.weights[scene.word]
+    opened, closed = by_model & ~row, row & ~by_model
+    hidden = messages("{n} key is hidden", "{n} keys are hidden", int(row.sum()))
+    if not (opened.any() or closed.any()):
+        return (
+            lesson("masks/row-same", focus=focus, hidden=hidden) if row.any() else lesson("masks/row-none", focus=focus)
+        )
+    # Where keys are opened, what the others had in the model is the news; where they are hidden, what is left has it.
+    best = int((own if opened.any() else weights).argmax())
+    facts = {
+        "focus": focus,
+        "best": word(scene.key_names[best]),
+        "before": fact(float(own[best])),
+        "after": fact(float(weights[best])),
+    }
+    lost = _share(float(own[closed].sum()))
+    if not opened.any():
+        return lesson("masks/row", hidden=hidden, lost=lost, **facts)
+    new = {"opened": _keys(opened), "gained": _share(float(weights[opened].sum()))}
+    if not closed.any():
+        return lesson("masks/row-opened", **new, **facts)
+    return lesson("masks/row-changed", closed=_keys(closed), lost=lost, **new, **facts)
+
+
+def _told_of_zeros(scene: HeadContext, hidden: Bool[Array, " T"]) -> str:
+    """Say how much weight would go to the hidden keys of the row in focus if their scores became 0."""
+    # With more digits than the model has: of what is very little, nothing may be left.
+    scores = scene.steps.unmasked_scores[scene.word].astype(np.float64)
+    as_zero = float(softmax(np.where(hidden, 0, scores))[hidden].sum())
+    told = lesson("masks/zeros", as_zero=_share(as_zero))
+    if as_zero >= SMALLEST_TOLD:
+        return told
+    return told + lesson("masks/zeros-little", highest=fact(float(scores[~hidden].max())))
+
+
+def _keys(cells: Bool[Array, " T"]) -> str:
+    return messages("{n} key", "{n} keys", int(cells.sum()))
+
+
+def _share(weight: float) -> str:
+    """Return a share of the weight; of one that would be written as 0.00 though it is more, two digits that count."""
+    return f"<b>{small(weight)}</b>" if 0 < weight < SMALLEST_TOLD else fact(weight)
+
+
+def _outputs(scene: HeadContext, masked: _Masked) -> Blocks:
+    """Show the output of the word in focus before and after, and how far the mask moves each, in this head alone."""
+    own, values, row = scene.steps.head_outputs, scene.steps.values, scene.word
+    outputs = weighted_sum(masked.weights, values)
+    lengths = np.linalg.norm(outputs - own, axis=-1)
+    chart = charts.lengths(scene.labels, lengths, message("how far the outputs move"))
+    told = lesson(
+        "masks/outputs",
+        focus=word(scene.names[row]),
+        n=own.shape[1],
+        length=length(own[row]),
+        after=length(outputs[row]),
+        moved=fact(float(lengths[row])),
+    )
+    both = np.stack([own[row], outputs[row], outputs[row] - own[row]])
+    # Of outputs that all stay as they are, there is nothing to draw.
+    shown: Blocks = (
+        (Row(((Prose(told),), (Picture("moved", charts.Chart(chart)),)), (4, 5)),) if lengths.any() else (Prose(told),)
+    )
+    tables = (
+        Table("row_table", partial(_table_of_row, both), file="row_outputs"),
+        Table("outputs_table", partial(_table, scene, masked, lengths), file="outputs"),
+    )
+    return (
+        *shown,
+        Picture("row_outputs", _both_outputs(scene, both)),
+        Fold("row_fold", message("These numbers as a table"), tables[:1]),
+        Fold("outputs_fold", message("Every row as a table"), tables[1:]),
+    )
+
+
+def _both_outputs(scene: HeadContext, both: Float[Array, "3 D"]) -> Matrix:
+    """Return the output of the word in focus in the model, with this mask, and their difference, as rows."""
+    title = message("output of {word}", word=scene.names[scene.word])
+    return Matrix(
+        name="row_outputs",
+        title=title,
+        values=both,
+        row_labels=(message("the model"), message("this mask"), message("difference")),
+        column_labels=numbered(both.shape[1]),
+        row_axis=message("before, after, and what differs"),
+        column_axis=message("dimensions"),
+        palette="signed",
+        alt=message(
+            "{title}: {width} numbers in the model, as many with this mask, and their differences.",
+            title=title,
+            width=both.shape[1],
+        ),
+    )
+
+
+def _table_of_row(both: Float[Array, "3 D"]) -> dict[str, list[str]]:
+    names = (message("as the model does it"), message("with this mask"), message("difference"))
+    numbers = {name: [repr(float(each)) for each in row] for name, row in zip(names, both, strict=True)}
+    return {message("dimension"): list(numbered(both.shape[1]))} | numbers
+
+
+def _table(scene: HeadContext, masked: _Masked, lengths: Float[Array, " T"]) -> dict[str, list[str]]:
+    own, hidden = scene.steps.weights, masked.hidden
+    return {
+        message("from"): list(scene.labels),
+        message("hidden keys"): [str(int(row.sum())) for row in hidden],
+        message("weight they had"): [repr(float(each)) for each in (own * hidden).sum(axis=-1)],
+        message("largest weight now"): [repr(float(each)) for each in masked.weights.max(axis=-1)],
+        message("output moved by"): [repr(float(each)) for each in lengths],
+    }
+
+
+# -------------------------------------------------------------------------- a decoder that sees what comes
+
+
+def _without(scene: HeadContext, runs: Runs | None) -> Blocks:
+    """Show what a decoder predicts, and how well, once nothing is hidden from any of its heads."""
+    found = runs.unmasked() if runs is not None and scene.info.build.says_next else None
+    if found is None:
+        return ()
+    probabilities = softmax(found.logits)
+    drawn = []
+    for name, row in zip(("predicted", "predicted_unmasked"), probabilities, strict=True):
+        best = np.argsort(-row, kind="stable")[:N_PREDICTED]
+        drawn.append(Picture(name, candidates_bars([found.labels[token] for token in best], row[best].tolist())))
+    firsts = [int(row.argmax()) for row in probabilities]
+    facts = {
+        "model": word(scene.info.name),
+        "first": word(found.labels[firsts[0]]),
+        "probability": fact(float(probabilities[0, firsts[0]])),
+        "first_unmasked": word(found.labels[firsts[1]]),
+        "probability_unmasked": fact(float(probabilities[1, firsts[1]])),
+    }
+    told = lesson("masks/unmasked", **facts) + _told_of_losses(found)
+    labels = scene.labels[1 : 1 + found.losses.shape[1]]
+    table = Table("losses_table", partial(_table_of_losses, labels, found), file="losses")
+    captions = (message("with its causal mask"), message("with nothing hidden"))
+    columns = tuple((Notice(caption, is_quiet=True), chart) for caption, chart in zip(captions, drawn, strict=True))
+    return (
+        Heading(message("{name} without its mask", name=scene.info.name)),
+        Prose(told),
+        Row(columns),
+        Fold("losses_fold", message("The loss at each token, as a table"), (table,)),
+    )
+
+
+def _told_of_losses(found: Unmasked) -> str:
+    n_losses = found.losses.shape[1]
+    if not n_losses:
+        return lesson("masks/no-loss")
+    before, after = found.losses.mean(axis=1)
+    return lesson("masks/loss", n=n_losses, loss=fact(float(before)), loss_unmasked=fact(float(after)))
+
+
+def _table_of_losses(labels: tuple[str, ...], found: Unmasked) -> dict[str, list[str]]:
+    columns = (message("loss with its mask"), message("loss with nothing hidden"))
+    losses = {name: [repr(float(loss)) for loss in row] for name, row in zip(columns, found.losses, strict=True)}
+    return {message("token"): list(labels)} | losses
+
+
+LAB = Lab(
+    address="masks",
+    title=message("Masks"),
+    purpose=message("What a head does when other words are hidden from it, by a rule or painted by hand."),
+    knobs=(RULE, REACH, HIDDEN),
+    guess=_guess,
+    content=_content,
+    leaves_out=(MASK,),
+)

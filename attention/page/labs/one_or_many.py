@@ -1,0 +1,412 @@
+"""One head or many: the same matrices cut into other heads, what a head reads, and what each of them adds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message, messages
+from attention.core.steps import HeadSteps, join_heads, output_projection
+from attention.core.trace import Difference, Projections
+from attention.experiments.head_resplit import Obstacle, contributions, counts, obstacle, query_changes, recut, slices
+from attention.figures import charts
+from attention.figures.format import number
+from attention.figures.matrix import Matrix
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import exact, fact, length, lesson, small, word
+from attention.lesson.quiz import Guess
+from attention.lesson.tables import Columns, matrix_table
+from attention.measures.entropies import entropy
+from attention.measures.likeness import overlaps
+from attention.measures.segments import groups
+from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
+from attention.page.labs.base import Lab, Runs, always
+from attention.page.parameters import Choice, Context, Parameter, Values
+from attention.page.settings import HEAD, WORD
+
+__all__ = ["CUT", "LAB"]
+
+Size = Literal["one", "fewer", "own", "more"]
+
+
+def _offered(context: Context) -> tuple[int, ...]:
+    info = context.info
+    return counts(info.n_heads * info.d_head, info.n_heads)
+
+
+CUT: Parameter[int] = Parameter("cut", Choice(_offered), 1)
+
+_TOLD: dict[Size, str] = {
+    "one": "one-or-many/one",
+    "fewer": "one-or-many/fewer",
+    "own": "one-or-many/own",
+    "more": "one-or-many/more",
+}
+_WHY_NOT: dict[Obstacle, str] = {"shared": "one-or-many/shared", "positions": "one-or-many/positions"}
+_HEAD_AXIS = message("heads")
+_KEY_AXIS = message("keys (who is asked)")
+
+
+@dataclass(frozen=True)
+class _Heads:
+    """The heads of a scene's layer, as the model has them: their weights, outputs, and which rows have a choice."""
+
+    weights: Float[Array, "H Q K"]
+    outputs: Float[Array, "H Q Dv"]
+    has_choice: Bool[Array, " Q"]
+
+    @classmethod
+    def of(cls, scene: HeadContext) -> _Heads:
+        """Derive them head by head, because all their steps take much memory."""
+        steps = [scene.attention.head(head) for head in range(scene.info.n_heads)]
+        has_choice = scene.visible.sum(axis=-1) > 1
+        has_choice &= [not token.is_padding for token in scene.tokens]
+        return cls(
+            np.stack([each.weights for each in steps]), np.stack([each.head_outputs for each in steps]), has_choice
+        )
+
+    @cached_property
+    def mean(self) -> Float[Array, "Q K"]:
+        """The mean of the heads' weights."""
+        return self.weights.mean(axis=0)
+
+
+# ------------------------------------------------------------------------------- what is asked first
+
+
+def _guess(scene: HeadContext | None) -> Guess | None:
+    """Ask how many heads read the first numbers of the vector of the word in focus."""
+    if scene is None or scene.attention.inputs is None or scene.attention.projections is None:
+        return None
+    n_heads, first = scene.info.n_heads, scene.d_head
+    changes = np.nan_to_num(_changes(scene, scene.attention.projections)[:, 0])
+    changed = int(np.count_nonzero(changes))
+    answers = sorted({0, 1, n_heads // 2, n_heads, changed})
+    focus = word(scene.names[scene.word])
+    question = lesson(
+        "one-or-many/guess",
+        focus=focus,
+        width=scene.info.d_model,
+        n=n_heads,
+        d_head=scene.d_head,
+        first=first,
+    )
+    names = tuple(_how_many(answer, n_heads) for answer in answers)
+    return Guess(question, names, _because(scene, changes, changed), frozenset({answers.index(changed)}))
+
+
+def _how_many(answer: int, n_heads: int) -> str:
+    if answer == n_heads:
+        return messages("in the only one", "in all {n}", n_heads)
+    return message("in none") if answer == 0 else message("in {some} of {all}", some=answer, all=n_heads)
+
+
+def _because(scene: HeadContext, changes: Float[Array, " H"], changed: int) -> str:
+    if not changed:
+        return lesson("one-or-many/guess-because-none")
+    most, least = int(changes.argmax()), int(changes.argmin())
+    facts: dict[str, str | int] = {"most": exact(float(changes[most]), 3), "most_head": most + 1}
+    if changed < len(changes):
+        return lesson(
+            "one-or-many/guess-because-some", changed=changed, n=len(changes), width=scene.info.d_model, **facts
+        )
+    return lesson(
+        "one-or-many/guess-because",
+        n=len(changes),
+        focus=word(scene.names[scene.word]),
+        least=exact(float(changes[least]), 3),
+        least_head=least + 1,
+        **facts,
+    )
+
+
+def _changes(scene: HeadContext, projections: Projections) -> Float[Array, "H S"]:
+    assert scene.attention.inputs is not None
+    return query_changes(scene.attention.inputs[scene.word], projections, scene.info.n_heads)
+
+
+# ------------------------------------------------------------------------------------ what is shown
+
+
+def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
+    if scene is None:
+        return ()
+    heads = _Heads.of(scene)
+    return (*_cut(scene, heads, values[CUT]), *_mean(scene, heads), *_read(scene), *_sum(scene, heads, runs))
+
+
+def _cut(scene: HeadContext, heads: _Heads, wanted: int) -> Blocks:
+    """Return the choice of a number of heads, and what they see: the model's own, and those of the cut."""
+    own, why_not = scene.info.n_heads, obstacle(scene.attention)
+    offered = (own,) if why_not else counts(math.gcd(*_widths(scene)), own)
+    count = wanted if wanted in offered else own
+    options = tuple(Option(each, _named(each, own)) for each in offered)
+    row = slice(scene.word, scene.word + 1)
+    cut = None if count == own else recut(scene.attention, count, row)
+    told = lesson(_WHY_NOT[why_not], size=scene.info.group_size) if why_not else _tell_cut(scene, count)
+    shown = [_seen(scene, "own_heads", _counted(own), heads.weights[:, scene.word], heads.mean[scene.word])]
+    if cut is not None:
+        shown.append(_seen(scene, "cut_heads", _counted(count), cut.weights[:, 0]))
+    tables = tuple(Table(f"{each.name}_table", partial(matrix_table, each), file=each.name) for each in shown)
+    place = message("Layer {layer} of {name}", layer=scene.layer + 1, name=scene.info.name)
+    knobs = Section("knobs", (Setting("cut", CUT, message("Number of heads"), count, options),), is_line=True)
+    return (
+        Heading(place),
+        *((knobs,) if len(options) > 1 else ()),
+        Prose(told),
+        Row(tuple((Picture(each.name, each),) for each in shown)),
+        Prose(_tell_row(scene, heads, cut)),
+        Fold("seen_fold", message("The weights of this {unit} as a table", unit=scene.info.reading.unit), tables),
+    )
+
+
+def _widths(scene: HeadContext) -> tuple[int, int]:
+    """Return how many numbers the queries, and the values, of all heads have together."""
+    n_heads = scene.info.n_heads
+    return n_heads * scene.d_head, n_heads * scene.steps.values.shape[-1]
+
+
+def _named(count: int, own: int) -> str:
+    return message("{n}, as in the model", n=count) if count == own else str(count)
+
+
+def _counted(count: int) -> str:
+    return messages("{n} head", "{n} heads", count)
+
+
+def _tell_cut(scene: HeadContext, count: int) -> str:
+    """Say what is cut, and what that changes."""
+    own, (width, _) = scene.info.n_heads, _widths(scene)
+    size: Size = "own" if count == own else "one" if count == 1 else "fewer" if count < own else "more"
+    told = lesson(_TOLD[size], width=width, own=own, d_own=scene.d_head, count=count, d_head=width // count)
+    if count == own or not scene.attention.has_usual_scale:
+        return told
+    root, root_own = (number((width // each) ** 0.5) for each in (count, own))
+    return told + lesson("one-or-many/divided", root=root, root_own=root_own)
+
+
+def _seen(
+    scene: HeadContext, name: str, title: str, rows: Float[Array, "N K"], mean: Float[Array, " K"] | None = None
+) -> Matrix:
+    """Return what the word in focus gives to each key, in each of some heads and, below, on average."""
+    labels = tuple(message("head {head}", head=head + 1) for head in range(len(rows)))
+    hidden = ~scene.visible[scene.word]
+    values = rows if mean is None else np.vstack([rows, mean])
+    focus = scene.names[scene.word]
+    return Matrix(
+        name=name,
+        title=message("{heads}: where {word} looks", heads=title, word=focus),
+        values=values,
+        row_labels=labels if mean is None else (*labels, message("mean")),
+        column_labels=scene.key_labels,
+        row_axis=_HEAD_AXIS,
+        column_axis=_KEY_AXIS,
+        palette="weights",
+        alt=message("{heads}: the weights that {word} gives to each key.", heads=title, word=focus),
+        column_role="key",
+        limit=1.0,
+        column_groups=groups(scene.key_tokens),
+        hidden=np.broadcast_to(hidden, values.shape) if hidden.any() else None,
+        has_total_row=mean is not None,
+    )
+
+
+def _tell_row(scene: HeadContext, heads: _Heads, cut: HeadSteps | None) -> str:
+    """Say on how many words the heads look most, and what the cut does to ΔE of the word in focus."""
+    focus = word(scene.names[scene.word])
+    if not heads.has_choice[scene.word]:
+        return lesson("one-or-many/row-lone", focus=focus)
+    own = heads.weights[:, scene.word]
+    facts: dict[str, str | int] = {"own": len(own), "focus": focus, "different": _tokens(own)}
+    if cut is None:
+        return lesson("one-or-many/row-own", **facts)
+    both = facts | {"count": _counted(len(cut.weights)), "different_cut": _tokens(cut.weights[:, 0])}
+    parts = scene.attention.projections
+    if parts is None:
+        return lesson("one-or-many/row-unknown", **both)
+    change = output_projection(join_heads(heads.outputs[:, [scene.word]]), parts.W_O, parts.b_O)
+    changed = output_projection(join_heads(cut.head_outputs), parts.W_O, parts.b_O)
+    return lesson("one-or-many/row", **both, length=length(change), moved=length(changed - change))
+
+
+def _tokens(rows: Float[Array, "N K"]) -> str:
+    """Say on how many different tokens rows of weights have their largest."""
+    return messages("one token", "{n} different tokens", len(set(rows.argmax(axis=-1).tolist())))
+
+
+# ------------------------------------------------------------------------------------ their mean
+
+
+def _mean(scene: HeadContext, heads: _Heads) -> Blocks:
+    """Return how like its heads their mean is; nothing if there is only one, or no word has a choice."""
+    rows = heads.has_choice
+    if len(heads.weights) < 2 or not rows.any():
+        return ()
+    shared = overlaps(heads.weights[:, rows], heads.mean[rows]).mean(axis=-1)
+    entropies = entropy(heads.weights[:, rows]).mean(axis=-1)
+    of_mean = float(entropy(heads.mean[rows]).mean())
+    best, worst = int(shared.argmax()), int(shared.argmin())
+    told = lesson(
+        "one-or-many/mean",
+        n=len(shared),
+        noun=scene.info.reading.noun,
+        entropy=fact(of_mean),
+        entropies=fact(float(entropies.mean())),
+        evener=int((entropies > of_mean).sum()),
+    )
+    likeness = lesson(
+        "one-or-many/mean-likeness",
+        best=best + 1,
+        most=fact(float(shared[best])),
+        worst=worst + 1,
+        least=fact(float(shared[worst])),
+    )
+    chart = charts.portions(
+        tuple(str(head + 1) for head in range(len(shared))),
+        shared,
+        message("weight that a head shares with the mean"),
+        message("How much of its weight each head has where the mean of the heads has it, too."),
+        message("head"),
+    )
+    table = Table("likeness_table", partial(_table_of_mean, shared, entropies, of_mean), file="likeness", is_whole=True)
+    return (
+        Heading(message("The mean of the heads")),
+        Row(((Prose(told + likeness),), (Picture("likeness", charts.Chart(chart)),)), (4, 5)),
+        Fold("likeness_fold", message("Every head as a table"), (table,)),
+    )
+
+
+def _table_of_mean(shared: Float[Array, " H"], entropies: Float[Array, " H"], of_mean: float) -> Columns:
+    return {
+        message("head"): [*(str(head + 1) for head in range(len(shared))), message("mean")],
+        message("weight shared with the mean"): [*(repr(float(each)) for each in shared), "1.0"],
+        message("entropy in nats"): [*(repr(float(each)) for each in entropies), repr(of_mean)],
+    }
+
+
+# ------------------------------------------------------------------------------------ what they read
+
+
+def _read(scene: HeadContext) -> Blocks:
+    """Show how each head's query of the word in focus depends on each slice of its vector."""
+    heading = Heading(message("A head reads the whole vector"))
+    parts = scene.attention.projections
+    if scene.attention.inputs is None or parts is None:
+        return (heading, Prose(lesson("one-or-many/whole-unknown")))
+    changes = _changes(scene, parts)
+    focus = scene.names[scene.word]
+    title = message("how far each query of {word} moves", word=focus)
+    figure = Matrix(
+        name="read",
+        title=title,
+        values=changes,
+        row_labels=tuple(message("head {head}", head=head + 1) for head in range(len(changes))),
+        column_labels=tuple(f"{each.start}–{each.stop - 1}" for each in slices(scene.info.d_model, scene.d_head)),
+        row_axis=_HEAD_AXIS,
+        column_axis=message("numbers of the vector that are set to 0"),
+        palette="signed",
+        alt=message("{title} if a slice of its vector is set to 0, as a part of the query's length.", title=title),
+        row_role="query",
+        blank=message("this query is 0"),
+    )
+    told = lesson(
+        "one-or-many/whole",
+        focus=word(focus),
+        coloured=int(np.count_nonzero(np.nan_to_num(changes))),
+        cells=changes.size,
+    )
+    table = Table("read_table", partial(matrix_table, figure), file="read")
+    return (
+        heading,
+        Row(((Prose(told),), (Picture("read", figure),)), (4, 5)),
+        Fold("read_fold", message("Every slice as a table"), (table,)),
+    )
+
+
+# ------------------------------------------------------------------------------------ what they add
+
+
+def _sum(scene: HeadContext, heads: _Heads, runs: Runs | None) -> Blocks:
+    """Show how long that is which each head adds to each word, and that it adds up to what the model adds."""
+    heading, parts = Heading(message("ΔE is a sum over the heads")), scene.attention.projections
+    if parts is None:
+        return (heading, Prose(lesson("one-or-many/sum-not-known")))
+    found, row = contributions(heads.outputs, parts), scene.word
+    lengths = found.lengths[row]
+    largest, bias = int(lengths.argmax()), 0.0 if parts.b_O is None else float(np.linalg.norm(parts.b_O))
+    told = lesson(
+        "one-or-many/sum",
+        bias="" if parts.b_O is None else message(", and of the bias"),
+        focus=word(scene.names[row]),
+        largest=largest + 1,
+        longest=fact(float(lengths[largest])),
+        length=length(found.total[row]),
+    )
+    total = float(lengths.sum()) + bias
+    if number(total) != number(float(np.linalg.norm(found.total[row]))):
+        told += lesson("one-or-many/sum-lengths", total=fact(total))
+    labels = tuple(str(head + 1) for head in range(len(lengths)))
+    title = message("length of what each head adds")
+    figure = Matrix(
+        name="added",
+        title=title,
+        values=found.lengths,
+        row_labels=scene.labels,
+        column_labels=labels,
+        row_axis=message("tokens"),
+        column_axis=_HEAD_AXIS,
+        palette="signed",
+        alt=message("{title} to each {unit}'s vector.", title=title, unit=scene.info.reading.unit),
+        focus_row=row,
+        row_groups=groups(scene.tokens),
+    )
+    table = Table("added_table", partial(_table_of_sum, scene, found.lengths, bias, found.total), file="added")
+    return (
+        heading,
+        Row(
+            (
+                (Prose(told + _tell_difference(found.total, runs)),),
+                (Picture("added", figure, sets={"row": WORD}, is_selectable=True),),
+            ),
+            (4, 5),
+        ),
+        Fold("added_fold", message("Every {unit} as a table", unit=scene.info.reading.unit), (table,)),
+    )
+
+
+def _tell_difference(total: Float[Array, "Q M"], runs: Runs | None) -> str:
+    added = None if runs is None else runs.added()
+    if added is None:
+        return lesson("one-or-many/sum-unknown")
+    return lesson("one-or-many/sum-known", difference=small(Difference.between(total, added).absolute))
+
+
+def _table_of_sum(scene: HeadContext, lengths: Float[Array, "Q H"], bias: float, total: Float[Array, "Q M"]) -> Columns:
+    columns = {
+        message("head {head}", head=head + 1): [repr(float(each)) for each in column]
+        for head, column in enumerate(lengths.T)
+    }
+    return {
+        message("token"): list(scene.labels),
+        **columns,
+        message("bias"): [repr(bias)] * len(lengths),
+        "ΔE": [repr(float(each)) for each in np.linalg.norm(total, axis=-1)],
+    }
+
+
+LAB = Lab(
+    address="one_or_many",
+    title=message("One head or many"),
+    purpose=message("What the heads of a layer see if the same width is cut into another number of heads."),
+    knobs=(CUT,),
+    guess=_guess,
+    content=_content,
+    idle=always(HEAD),
+    sheet="heads",
+)

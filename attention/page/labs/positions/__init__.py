@@ -1,0 +1,60 @@
+"""Where am I? What attention does without positions, and six ways to tell a model the order of the words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from attention.core.messages import message
+from attention.lesson.head_context import HeadContext
+from attention.page.blocks import Blocks, Notice
+from attention.page.labs.base import Lab, Runs
+from attention.page.labs.positions.added import own_table, sinusoids, table
+from attention.page.labs.positions.biases import alibi, own_numbers, t5
+from attention.page.labs.positions.knobs import ORDER, PLACED, SCHEME, SHIFT, SLOPE, Scheme
+from attention.page.labs.positions.shuffled import guess, shuffled
+from attention.page.labs.positions.turning import turning, turns
+from attention.page.parameters import Parameter, Values
+from attention.page.settings import HEAD, LAYER, MASK, WORD
+
+__all__ = ["LAB", "ORDER", "PLACED", "SCHEME", "SHIFT", "SLOPE"]
+
+
+def _content(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
+    """Return what the chosen scheme does; it is chosen below the heading."""
+    if scene is not None and scene.trace.memory is not None:
+        told = message("This is about the order of the words within one text. Here, one text looks at another one.")
+        return (Notice(told + " " + message("Choose {others}.", others=scene.use.others)),)
+    return _CONTENTS[values[SCHEME]](values, scene)
+
+
+_CONTENTS: Mapping[Scheme, Callable[[Values, HeadContext | None], Blocks]] = MappingProxyType(
+    {"none": shuffled, "sinusoids": sinusoids, "table": table, "rotary": turning, "alibi": alibi, "t5": t5}
+)
+
+
+def _idle(values: Values, scene: HeadContext) -> tuple[Parameter[Any], ...]:
+    """Return what changes nothing: some schemes are about the first layer alone, some about no layer and no head."""
+    scheme = values[SCHEME]
+    if scheme == "none":
+        return (LAYER,)
+    if (scheme == "rotary" and not turns(scene)) or (scheme == "table" and own_table(scene) is None):
+        return (WORD, LAYER, HEAD)
+    if scheme == "t5" and own_numbers(scene) is not None:
+        # All its layers share what is added.
+        return (LAYER,)
+    return () if scheme in ("alibi", "rotary") else (LAYER, HEAD)
+
+
+LAB = Lab(
+    address="positions",
+    title=message("Where am I?"),
+    purpose=message("What becomes of attention when the words are shuffled, and how a model is told their order."),
+    knobs=(SCHEME, ORDER, PLACED, SHIFT, SLOPE),
+    guess=guess,
+    content=_content,
+    leaves_out=(MASK,),
+    idle=_idle,
+    sheet="embed",
+)

@@ -1,0 +1,196 @@
+"""Vectors that are added at each position: the formula of the first Transformer, and a model's own table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core import positions
+from attention.core.messages import message
+from attention.core.trace import PositionTable
+from attention.figures import charts
+from attention.figures.matrix import Matrix
+from attention.lesson.head_context import HeadContext, numbered
+from attention.lesson.prose import exact, fact, lesson, small, word
+from attention.page.blocks import Blocks, Fold, Formula, Notice, Picture, Prose, Row, Table
+from attention.page.labs.positions.knobs import opened
+from attention.page.parameters import Values
+
+__all__ = ["own_table", "sinusoids", "table"]
+
+# How many positions, and how many numbers of each, are shown of the formula and of a model's table.
+N_SHOWN, WIDTH = 64, 64
+# The two waves that are drawn as lines.
+WAVES = (0, 8)
+_ANGLE = r"\big(p / 10\,000^{2i/d}\big)"
+
+
+@cache
+def _formula() -> Float[Array, "P M"]:
+    """Return the vectors of the formula; nobody can change them, for they are the same for everybody."""
+    found = positions.sinusoidal(N_SHOWN, WIDTH)
+    found.flags.writeable = False
+    return found
+
+
+def sinusoids(values: Values, scene: HeadContext | None) -> Blocks:
+    """Show the formula as a picture, two of its waves, and the dot products of its vectors."""
+    vectors = _formula()
+    products = vectors.astype(np.float64) @ vectors.T.astype(np.float64)
+    at = 0 if scene is None else min(scene.word, N_SHOWN - 1)
+    waves = charts.lines(
+        [(message("number {number}", number=index), vectors[:, index]) for index in WAVES],
+        message("two of the waves"),
+        message("Numbers {one} and {other} of each position’s vector.", one=WAVES[0], other=WAVES[1]),
+        message("position"),
+        limits=(-1.0, 1.0),
+        current=at,
+    )
+    by_distance = products[0]
+    told = lesson(
+        "positions/sinusoids-product",
+        near=exact(by_distance[1], 2),
+        far=exact(by_distance[10], 2),
+        spread=f"<b>{small(_spread_of_distances(products))}</b>",
+        shown=N_SHOWN,
+        own=exact(by_distance[0], 2),
+    )
+    product = charts.lines(
+        [(message("dot product"), by_distance)],
+        message("dot product of two positions"),
+        message("The dot product of two positions’ vectors, by their distance."),
+        message("distance"),
+    )
+    return (
+        *opened(message("Waves that are added"), values),
+        Formula(rf"PE_{{p,\,2i}} = \sin {_ANGLE}, \quad PE_{{p,\,2i+1}} = \cos {_ANGLE}"),
+        Prose(lesson("positions/sinusoids", width=WIDTH, waves=WIDTH // 2)),
+        Row(
+            (
+                (Picture("sinusoids", _rows_of_positions(vectors, at)),),
+                (Picture("waves", charts.Chart(waves)), Prose(told), Picture("products", charts.Chart(product))),
+            )
+        ),
+        Fold("products_fold", message("By distance, as a table"), (_by_distance(message("dot product"), by_distance),)),
+    )
+
+
+def _spread_of_distances(products: Float[Array, "P P"]) -> float:
+    """Return by how much products of equally distant positions differ at most."""
+    diagonals = (np.diagonal(products, distance) for distance in range(len(products)))
+    return float(max(np.ptp(each) for each in diagonals))
+
+
+def _by_distance(name: str, numbers: Float[Array, " P"]) -> Table:
+    columns = {message("distance"): list(map(str, range(len(numbers)))), name: [repr(float(each)) for each in numbers]}
+    return Table("distances_table", lambda: columns, file="distances")
+
+
+def _rows_of_positions(vectors: Float[Array, "P M"], at: int) -> Matrix:
+    return Matrix(
+        name="sinusoids",
+        title=message("the vector of each position"),
+        values=vectors,
+        row_labels=numbered(len(vectors)),
+        column_labels=numbered(vectors.shape[1]),
+        row_axis=message("positions"),
+        column_axis=message("dimensions"),
+        palette="signed",
+        alt=message("{n} numbers of each of {count} positions: waves, fast ones to the left.", n=WIDTH, count=N_SHOWN),
+        limit=1.0,
+        focus_row=at,
+    )
+
+
+def own_table(scene: HeadContext) -> PositionTable | None:
+    """Return the vectors that the model adds at its positions; None if it adds none."""
+    return None if scene.trace.embeddings is None else scene.trace.embeddings.table
+
+
+def table(values: Values, scene: HeadContext | None) -> Blocks:
+    """Show how alike the vectors are that the model adds at its positions."""
+    begun = opened(message("A vector for each position"), values)
+    if scene is None:
+        return begun
+    own = own_table(scene)
+    if own is None:
+        told = message("{name} adds no vectors for positions.", name=scene.info.name)
+        return (*begun, Notice(told + " " + message("Choose another model, such as BERT.")))
+    likeness = _cosines(own)
+    n_shown = len(likeness)
+    at = min(scene.word, n_shown - 1)
+    means = [float(np.diagonal(likeness, distance).mean()) for distance in range(n_shown)]
+    told = lesson(
+        "positions/learned" if own.is_learned else "positions/given",
+        model=word(scene.info.name),
+        count=len(own.rows),
+        width=own.rows.shape[1],
+        shown=n_shown,
+    )
+    line = charts.lines(
+        [(message("cosine"), likeness[at])],
+        message("cosine with position {place}", place=at),
+        message("The cosine of each position’s vector with that of position {place}.", place=at),
+        message("position"),
+        limits=(min(0.0, float(likeness[at].min())), 1.0),
+        current=at,
+    )
+    columns = {message("distance"): list(map(str, range(n_shown))), message("mean cosine"): list(map(repr, means))}
+    rows = Table("means_table", lambda: columns, file="cosines")
+    return (
+        *begun,
+        Prose(told),
+        Row(
+            (
+                (Picture("likeness", _drawn_likeness(likeness, at)),),
+                (Picture("cosines", charts.Chart(line)), Prose(_tell_likeness(likeness, at, means))),
+            )
+        ),
+        Fold("means_fold", message("By distance, as a table"), (rows,)),
+    )
+
+
+def _tell_likeness(likeness: Float[Array, "P P"], at: int, means: Sequence[float]) -> str:
+    """Say how alike neighbours are, and positions that are far apart."""
+    n_shown = len(likeness)
+    if n_shown < 2:
+        return ""
+    beside = at + 1 if at + 1 < n_shown else at - 1
+    return lesson(
+        "positions/likeness",
+        place=at,
+        beside=beside,
+        near=fact(float(likeness[at, beside])),
+        neighbours=fact(means[1]),
+        far=n_shown // 2,
+        half=fact(means[n_shown // 2]),
+    )
+
+
+def _cosines(table: PositionTable) -> Float[Array, "P P"]:
+    """Return the cosine of every two of the first positions' vectors."""
+    rows = table.rows[:N_SHOWN].astype(np.float64)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit = rows / np.where(lengths == 0, 1, lengths)
+    return (unit @ unit.T).astype(np.float32)
+
+
+def _drawn_likeness(likeness: Float[Array, "P P"], at: int) -> Matrix:
+    names = numbered(len(likeness))
+    return Matrix(
+        name="likeness",
+        title=message("cosine of the vectors of two positions"),
+        values=likeness,
+        row_labels=names,
+        column_labels=names,
+        row_axis=message("positions"),
+        column_axis=message("positions"),
+        palette="signed",
+        alt=message("The cosine of the vectors of every two of {count} positions.", count=len(likeness)),
+        limit=1.0,
+        focus_row=at,
+    )

@@ -1,0 +1,133 @@
+"""What is added to the scores for a distance: ALiBi's penalties, and T5's learnt numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core import positions
+from attention.core.messages import message
+from attention.core.steps import mask_scores, softmax
+from attention.figures import charts
+from attention.figures.matrix import Matrix
+from attention.lesson.head_context import HeadContext
+from attention.lesson.latex import K_T, Q
+from attention.lesson.matrices import pairs
+from attention.lesson.prose import exact, fact, lesson, word
+from attention.page.blocks import Blocks, Fold, Formula, Option, Picture, Prose, Row, Setting, Table
+from attention.page.labs.positions.knobs import N_SLOPES, SLOPE, opened
+from attention.page.parameters import Values
+from attention.page.settings import WORD
+
+__all__ = ["alibi", "own_numbers", "t5"]
+
+# How far T5's distances are drawn: beyond that, all share one number.
+FURTHEST = 140
+
+
+def alibi(values: Values, scene: HeadContext | None) -> Blocks:
+    """Show what ALiBi adds to the scores, and what becomes of the weights of the head that is looked at."""
+    slopes = positions.alibi_slopes(N_SLOPES)
+    options = tuple(Option(index, f"1/{round(1 / slope)}") for index, slope in enumerate(slopes, 1))
+    knob = Setting("slope", SLOPE, message("Slope m, for one of {n} heads", n=N_SLOPES), values[SLOPE], options)
+    formula = rf"\mathrm{{softmax}}\!\left(\frac{{{Q}{K_T}}}{{\sqrt{{d_k}}}} - m\,|i-j|\right)"
+    begun = (*opened(message("A penalty for distance"), values, knob), Formula(formula))
+    if scene is None:
+        return begun
+    slope = float(slopes[values[SLOPE] - 1])
+    bias = positions.alibi(slope, len(scene.tokens))
+    steps = scene.steps
+    weights = softmax(mask_scores(steps.unmasked_scores + bias, steps.mask))
+    away = np.abs(positions.distances(len(scene.tokens)))
+    before, after = ((each * away).sum(axis=1) for each in (steps.weights, weights))
+    row = scene.word
+    told = lesson("positions/alibi", slope=exact(slope)) + _tell_own(scene)
+    told_row = lesson(
+        "positions/alibi-row",
+        focus=word(scene.names[row]),
+        before=fact(float(before[row])),
+        after=fact(float(after[row])),
+        mean=fact(float(before.mean())),
+        mean_after=fact(float(after.mean())),
+    )
+    drawn = (
+        pairs(scene, "alibi", message("what is added"), bias),
+        _drawn_weights(scene, "own_weights", message("the model's own weights"), steps.weights),
+        _drawn_weights(scene, "alibi_weights", message("weights with this added"), weights),
+    )
+    pictures = tuple((Picture(each.name, each, sets={"row": WORD}, is_selectable=True),) for each in drawn)
+    columns = {
+        message("from"): list(scene.labels),
+        message("mean distance"): [repr(float(each)) for each in before],
+        message("mean distance with ALiBi"): [repr(float(each)) for each in after],
+    }
+    return (
+        *begun,
+        Prose(told),
+        Row(pictures, gap="small"),
+        Prose(told_row),
+        Fold("away_fold", message("Every row as a table"), (Table("away_table", lambda: columns, file="distances"),)),
+    )
+
+
+def _tell_own(scene: HeadContext) -> str:
+    """Say whether the model itself has such a penalty in the head that is looked at."""
+    own, model = scene.attention.slope(scene.head), word(scene.info.name)
+    if own is None:
+        return lesson("positions/alibi-not-own", model=model)
+    return lesson("positions/alibi-own", model=model, own=exact(own))
+
+
+def own_numbers(scene: HeadContext) -> Float[Array, "Q K"] | None:
+    """Return what the head itself adds to its scores; None if it is nothing, or a straight line, as ALiBi's."""
+    bias = scene.attention.bias
+    return None if bias is None or scene.attention.slope(scene.head) is not None else bias[scene.head]
+
+
+def t5(values: Values, scene: HeadContext | None) -> Blocks:
+    """Show which distances share one number in T5 and, if the model has such numbers, what they are."""
+    formula = rf"\mathrm{{softmax}}\!\left({Q}{K_T} + b_{{\,\mathrm{{bucket}}(j-i)}}\right)"
+    begun = (*opened(message("A number for each distance"), values), Formula(formula))
+    steps = np.arange(FURTHEST)
+    before, after = (positions.t5_buckets(sign * steps) for sign in (-1, 1))
+    stairs = charts.lines(
+        [(message("keys before the query"), before.astype(float))],
+        message("the bucket of a key before the query"),
+        message("Which of T5’s 32 numbers is added to the score of a key before the query, by its distance."),
+        message("distance"),
+    )
+    columns = {
+        message("distance"): list(map(str, steps)),
+        message("keys before the query"): list(map(str, before)),
+        message("keys after it"): list(map(str, after)),
+    }
+    fold = Fold(
+        "buckets_fold", message("By distance, as a table"), (Table("buckets_table", lambda: columns, file="buckets"),)
+    )
+    if scene is None:
+        return (*begun, Picture("stairs", charts.Chart(stairs)), fold)
+    bias = own_numbers(scene)
+    if bias is not None:
+        told = lesson("positions/t5-own", model=word(scene.info.name), head=scene.head + 1)
+        picture = Picture("bias", pairs(scene, "bias", message("what this head adds"), bias))
+        return (*begun, Prose(told), Row(((picture,), (Picture("stairs", charts.Chart(stairs)),))), fold)
+    buckets = positions.t5_buckets(positions.distances(len(scene.tokens)))
+    told = lesson(
+        "positions/t5",
+        cells=buckets.size,
+        numbers=len(np.unique(buckets)),
+        last=int(np.argmax(before == before[-1])),
+    )
+    title = message("the number of the bucket")
+    # They are the same in every head.
+    alt = message("{title}: {n} queries by {n} keys.", title=title, n=len(buckets))
+    square = replace(pairs(scene, "buckets", title, buckets.astype(np.float32)), are_counts=True, alt=alt)
+    picture = Picture("buckets", square, sets={"row": WORD}, is_selectable=True)
+    return (*begun, Prose(told), Row(((picture,), (Picture("stairs", charts.Chart(stairs)),))), fold)
+
+
+def _drawn_weights(scene: HeadContext, name: str, title: str, weights: Float[Array, "Q K"]) -> Matrix:
+    return pairs(scene, name, title, weights, 1.0, "weights", ~scene.visible)

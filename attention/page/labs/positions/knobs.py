@@ -1,0 +1,47 @@
+"""What can be set in the lab about positions, and how it begins whatever is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from attention.core.messages import message
+from attention.page.blocks import Blocks, Heading, Option, Section, Setting
+from attention.page.parameters import Choice, Flag, Order, Parameter, Values
+
+__all__ = ["MOST_MOVED", "N_SLOPES", "ORDER", "PLACED", "SCHEME", "SHIFT", "SHIFTS", "SLOPE", "Scheme", "opened"]
+
+Scheme = Literal["none", "sinusoids", "table", "rotary", "alibi", "t5"]
+
+# So many words can be put in another order: each has to be dragged, and all are in the link.
+MOST_MOVED = 24
+
+SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+N_SLOPES = 8
+
+_SCHEMES: Mapping[Scheme, str] = MappingProxyType(
+    {
+        "none": message("nothing"),
+        "sinusoids": message("sinusoids"),
+        "table": message("a table"),
+        "rotary": message("rotation"),
+        "alibi": message("ALiBi"),
+        "t5": message("T5"),
+    }
+)
+SCHEME: Parameter[Scheme] = Parameter("scheme", Choice(lambda _: tuple(_SCHEMES)), "none")
+# None is the reverse of what was typed.
+ORDER: Parameter[tuple[int, ...] | None] = Parameter(
+    "order", Order(MOST_MOVED), None, otherwise=message("the words stand in reverse order")
+)
+PLACED: Parameter[bool] = Parameter("placed", Flag(), False)
+SHIFT: Parameter[int] = Parameter("shift", Choice(lambda _: SHIFTS, written=str), 8)
+SLOPE: Parameter[int] = Parameter("slope", Choice(lambda _: tuple(range(1, N_SLOPES + 1)), written=str), 4)
+
+
+def opened(heading: str, values: Values, *knobs: Setting) -> Blocks:
+    """Return the heading, and the knobs under it: first the choice of the scheme."""
+    options = tuple(Option(name, label) for name, label in _SCHEMES.items())
+    scheme = Setting("scheme", SCHEME, message("What tells the order"), values[SCHEME], options)
+    return (Heading(heading), Section("knobs", (scheme, *knobs), is_line=True))

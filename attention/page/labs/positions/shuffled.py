@@ -1,0 +1,237 @@
+"""A head of the first layer that reads the words in another order, without positions and with them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple, Self
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message
+from attention.core.steps import HeadSteps
+from attention.core.trace import Difference, Token
+from attention.experiments.shuffled import can_be_reordered, first_head
+from attention.figures import charts
+from attention.figures.buttons import Button, Buttons
+from attention.figures.matrix import Matrix
+from attention.figures.order import OrderStrip, written
+from attention.lesson.head_context import HeadContext
+from attention.lesson.matrices import pairs
+from attention.lesson.prose import fact, lesson, small, word
+from attention.lesson.quiz import Guess
+from attention.page.blocks import Blocks, Fold, Notice, Picture, Prose, Row, Setting, Table
+from attention.page.labs.positions.knobs import MOST_MOVED, ORDER, PLACED, opened
+from attention.page.parameters import Values
+from attention.page.settings import WORD
+
+__all__ = ["guess", "shuffled"]
+
+# What differs by no more than this part of the largest number is the same but for rounding.
+ROUNDING = 1e-4
+
+
+class _Moved(NamedTuple):
+    """A head of the first layer before its words were put in another order, and after it.
+
+    ``order[i]`` is the position, as typed, of the token that stands at position i.
+    """
+
+    order: tuple[int, ...]
+    before: HeadSteps
+    after: HeadSteps
+
+    @classmethod
+    def of(cls, scene: HeadContext, order: Sequence[int], *, with_positions: bool, with_mask: bool = True) -> Self:
+        """Run the head on both orders."""
+        run = partial(first_head, scene.trace, scene.head, with_positions=with_positions, with_mask=with_mask)
+        return cls(tuple(order), run(range(len(order))), run(order))
+
+    @property
+    def difference(self) -> Difference:
+        """The largest difference between the outputs of the moved words, and the outputs, moved."""
+        return Difference.between(self.after.head_outputs, self.before.head_outputs[list(self.order)])
+
+    def lengths(self) -> Float[Array, " T"]:
+        """Return how far the output of each token moves, in the order as typed."""
+        found = np.zeros(len(self.order), dtype=np.float32)
+        changes = self.after.head_outputs - self.before.head_outputs[list(self.order)]
+        found[list(self.order)] = np.linalg.norm(changes, axis=-1)
+        return found
+
+
+def _movable(tokens: Sequence[Token]) -> list[int]:
+    """Return the positions of the tokens that can be moved: those of the first text, without special ones."""
+    found = [token.position for token in tokens if not token.is_special and not token.is_padding and not token.segment]
+    return found[:MOST_MOVED]
+
+
+def _resolved(chosen: tuple[int, ...] | None, count: int) -> tuple[int, ...]:
+    """Return the chosen order of so many words; what it does not speak of stays in its place."""
+    if chosen is None:
+        return tuple(reversed(range(count)))
+    return (*(each for each in chosen if each < count), *range(len(chosen), count))
+
+
+def _whole(tokens: Sequence[Token], order: Sequence[int]) -> tuple[int, ...]:
+    """Return the order of all tokens, given that of those that can be moved."""
+    places = _movable(tokens)
+    found = list(range(len(tokens)))
+    for place, index in zip(places, order, strict=True):
+        found[place] = places[index]
+    return tuple(found)
+
+
+def _told(difference: Difference) -> str:
+    """Return a difference, with as many digits as it takes to see that it is rounding."""
+    return f"<b>{small(difference.absolute)}</b>" if difference.relative < ROUNDING else fact(difference.absolute)
+
+
+def guess(scene: HeadContext | None) -> Guess | None:
+    """Ask what becomes of a token's output if all tokens are reversed, and no position is told.
+
+    It is the same question for every token and head, so that a lab that was opened stays open when these are chosen.
+    """
+    if scene is None or not can_be_reordered(scene.trace):
+        return None
+    order = _whole(scene.tokens, _resolved(None, len(_movable(scene.tokens))))
+    is_same = _Moved.of(scene, order, with_positions=False).difference.relative < ROUNDING
+    answers = (
+        message("It stays the same."),
+        message("It changes."),
+        message("It becomes that of the token which stood there before."),
+    )
+    because = lesson("positions/guess-same" if is_same else "positions/guess-other")
+    return Guess(lesson("positions/guess"), answers, because, frozenset({0 if is_same else 1}))
+
+
+def shuffled(values: Values, scene: HeadContext | None) -> Blocks:
+    """Show a head of the first layer that reads the words in another order."""
+    heading = message("In another order")
+    if scene is None:
+        return opened(heading, values)
+    if not can_be_reordered(scene.trace):
+        told = message("What enters the first layer of {name} is not known part by part.", name=scene.info.name)
+        return (*opened(heading, values), Notice(told + " " + message("Choose another model.")))
+    placed = Setting("placed", PLACED, message("Weights with positions"), values[PLACED])
+    places = _movable(scene.tokens)
+    order = _resolved(values[ORDER], len(places))
+    whole = _whole(scene.tokens, order)
+    without, placed_runs = (_Moved.of(scene, whole, with_positions=with_positions) for with_positions in (False, True))
+    scene = replace(scene, layer=0)
+    return (
+        *opened(heading, values, placed),
+        Prose(_tell_order(scene, without, placed_runs)),
+        *_strip(scene, places, order),
+        *_weights(scene, placed_runs if values[PLACED] else without, is_placed=values[PLACED]),
+        *_moves(scene, without, placed_runs),
+    )
+
+
+def _tell_order(scene: HeadContext, without: _Moved, placed: _Moved) -> str:
+    """Say how far the outputs of the moved words are from the moved outputs."""
+    if without.order == tuple(range(len(without.order))):
+        return lesson("positions/as-typed" if len(_movable(scene.tokens)) > 1 else "positions/lone")
+    facts: dict[str, str | int] = {
+        "model": word(scene.info.name),
+        "head": scene.head + 1,
+        "without": _told(without.difference),
+        "placed": _told(placed.difference),
+    }
+    if not scene.trace.layers[0].hidden(scene.head).any():
+        return lesson("positions/order", **facts)
+    bare = _Moved.of(scene, without.order, with_positions=False, with_mask=False)
+    return lesson("positions/order-masked", **facts, bare=_told(bare.difference))
+
+
+def _another(order: tuple[int, ...]) -> tuple[int, ...]:
+    """Return another order, the same whenever it is asked for; that of one word alone stays."""
+    numbers = np.random.default_rng(zlib.crc32(written(order).encode()))
+    found = order
+    while found == order and len(order) > 1:
+        found = tuple(int(each) for each in numbers.permutation(len(order)))
+    return found
+
+
+def _strip(scene: HeadContext, places: Sequence[int], order: tuple[int, ...]) -> Blocks:
+    """Return the words to drag, and buttons for some orders."""
+    strip = OrderStrip(
+        label=message("The words in their order"),
+        names=tuple(scene.labels[place] for place in places),
+        places=tuple(places),
+        order=order,
+        focus=places.index(scene.word) if scene.word in places else None,
+    )
+    typed = tuple(range(len(order)))
+    # What a button does is the same in every order, for it may be pressed while the words still move.
+    offered = {
+        message("Shuffle"): _another(order),
+        message("Reverse"): tuple(reversed(typed)),
+        message("As typed"): typed,
+    }
+    buttons = tuple(Button(label, parts={"order": written(other)}) for label, other in offered.items())
+    n_words = len([token for token in scene.tokens if not token.is_special and not token.is_padding])
+    told = message("The first {n} can be moved; the others stay.", n=len(places))
+    words = Picture("order", strip, sets={"order": ORDER}, is_selectable=len(places) > 1)
+    others = Picture("orders", Buttons(message("Other orders"), buttons), sets={"order": ORDER})
+    return (
+        Row(((words,), (others,)), (3, 1)),
+        *((Notice(told, is_quiet=True),) if len(places) < n_words else ()),
+    )
+
+
+def _weights(scene: HeadContext, moved: _Moved, *, is_placed: bool) -> Blocks:
+    """Return the weights before and after, side by side."""
+    kind = message("with positions") if is_placed else message("without positions")
+    drawn = partial(_drawn_weights, scene)
+    before = drawn("typed_weights", message("weights as typed, {kind}", kind=kind), moved.before.weights)
+    after = drawn("moved_weights", message("weights in this order, {kind}", kind=kind), moved.after.weights)
+    labels = tuple(scene.labels[token] for token in moved.order)
+    after = replace(after, row_labels=labels, column_labels=labels, focus_row=moved.order.index(scene.word))
+    typed = Picture("typed_weights", before, sets={"row": WORD}, is_selectable=True)
+    return (Row(((typed,), (Picture("moved_weights", after),))),)
+
+
+def _drawn_weights(scene: HeadContext, name: str, title: str, weights: Float[Array, "Q K"]) -> Matrix:
+    return pairs(scene, name, title, weights, 1.0, "weights", ~scene.visible)
+
+
+def _moves(scene: HeadContext, without: _Moved, placed: _Moved) -> Blocks:
+    """Show how far the output of each token moves, without positions and with them."""
+    moves = without.lengths(), placed.lengths()
+    before, after = scene.word, without.order.index(scene.word)
+    facts: dict[str, str | int] = {
+        "focus": word(scene.names[scene.word]),
+        "before": before,
+        "length": fact(float(np.linalg.norm(without.before.head_outputs[scene.word]))),
+        "without": fact(float(moves[0][scene.word])),
+        "own": fact(float(np.linalg.norm(placed.before.head_outputs[scene.word]))),
+        "placed": fact(float(moves[1][scene.word])),
+    }
+    if before == after:
+        told = lesson("positions/word-stays", **facts)
+    else:
+        told = lesson("positions/word-moves", **facts, after=after)
+    names = message("without positions"), message("with positions")
+    chart = charts.compared(
+        scene.labels,
+        (names[0], moves[0]),
+        (names[1], moves[1]),
+        message("length of what each token's output changes by"),
+        message("How far the output of each token moves, without positions and with them; a table has the numbers."),
+    )
+    columns = {message("token"): list(scene.labels), message("position now"): _places_now(without.order)}
+    columns |= {name: [repr(float(each)) for each in lengths] for name, lengths in zip(names, moves, strict=True)}
+    table = Table("moves_table", lambda: columns, file="moves")
+    return (
+        Row(((Prose(told),), (Picture("moves", charts.Chart(chart)),)), (4, 5)),
+        Fold("moves_fold", message("Every token as a table"), (table,)),
+    )
+
+
+def _places_now(order: Sequence[int]) -> list[str]:
+    return [str(place) for place in np.argsort(order)]

@@ -1,0 +1,282 @@
+"""Rotary positions: queries and keys turn, and their product knows the distance alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message, messages
+from attention.core.positions import Rotary, apart, apply_rotary, begun_at, speeds, turns_of
+from attention.core.steps import score
+from attention.figures import charts
+from attention.figures.dials import Dials
+from attention.figures.format import number
+from attention.figures.matrix import Matrix
+from attention.lesson.head_context import HeadContext
+from attention.lesson.matrices import pairs
+from attention.lesson.prose import exact, fact, lesson, small, word
+from attention.page.blocks import Blocks, Fold, Option, Picture, Prose, Row, Setting, Table
+from attention.page.labs.positions.knobs import SHIFT, SHIFTS, opened
+from attention.page.parameters import Values
+
+__all__ = ["turning", "turns"]
+
+N_DIALS = 8
+# So many pairs can be read on the page; a longer table is downloaded.
+MOST_ROWS = 600
+# Random queries and keys, for models that do not rotate their own.
+N_RANDOM, RANDOM_WIDTH = 8, 16
+# So far apart a query and a key are drawn, or as far as they are in the text.
+N_APART = 64
+
+
+class _Turning(NamedTuple):
+    """Queries and keys before they are rotated, and how far they are rotated in a text that begins at 0.
+
+    The arrows of one ``query`` and one ``key`` are drawn. Without a ``scene``, all are drawn at random.
+    """
+
+    queries: Float[Array, "T D"]
+    keys: Float[Array, "T D"]
+    turns: Rotary
+    query: int
+    key: int
+    scene: HeadContext | None = None
+
+    @property
+    def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of all queries, and of all keys."""
+        if self.scene is not None:
+            return self.scene.names, self.scene.key_names
+        return _numbered("q"), _numbered("k")
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the query and the key whose arrows are drawn."""
+        queries, keys = self.labels
+        return queries[self.query], keys[self.key]
+
+    def scores(self, shift: int, shift_of_keys: int) -> Float[Array, "T T"]:
+        """Return the dot products where queries and keys stand so many places further on."""
+        queries = apply_rotary(self.queries, begun_at(self.turns, shift))
+        keys = apply_rotary(self.keys, begun_at(self.turns, shift_of_keys))
+        return score(queries, keys)
+
+    def apart(self) -> Float[Array, " N"]:
+        """Return the dot product of the query and the key if they stood 0, 1, 2, … places apart, in the same order."""
+        first, second = self.keys[self.key], self.queries[self.query]
+        if self.key > self.query:
+            first, second = second, first
+        return apart(second, first, self.turns, max(N_APART, self.distance + 1))
+
+    @property
+    def distance(self) -> int:
+        """How many places apart they stand."""
+        return abs(self.query - self.key)
+
+    def arrows(self) -> tuple[Float[Array, "P 2"], Float[Array, "P 2"]]:
+        """Return the pairs of the query and of the key as they are rotated in a text that begins at 0."""
+        turns, half = begun_at(self.turns, 0), self.queries.shape[1] // 2
+        query, key = apply_rotary(self.queries, turns)[self.query], apply_rotary(self.keys, turns)[self.key]
+        return np.stack([query[:half], query[half:]], axis=1), np.stack([key[:half], key[half:]], axis=1)
+
+
+def _numbered(letter: str) -> tuple[str, ...]:
+    return tuple(f"{letter}{index}" for index in range(N_RANDOM))
+
+
+@cache
+def _random() -> _Turning:
+    """Return random queries and keys, the same for everybody."""
+    drawn = np.random.default_rng(0).standard_normal((2, N_RANDOM, RANDOM_WIDTH), dtype=np.float32)
+    turns = turns_of(N_RANDOM, RANDOM_WIDTH)
+    for each in (drawn, turns.cosines, turns.sines):
+        each.flags.writeable = False
+    return _Turning(drawn[0], drawn[1], turns, query=N_RANDOM // 2, key=1)
+
+
+def turns(scene: HeadContext) -> bool:
+    """Tell whether the head that is looked at rotates its queries and keys, as far as that is known."""
+    layer = scene.attention
+    is_known = layer.inputs is not None and layer.projections is not None
+    return is_known and layer.rotary is not None and len(scene.tokens) > 1
+
+
+def _of_head(scene: HeadContext | None) -> _Turning | None:
+    """Return what the head that is looked at rotates; None if it rotates nothing, or there is no distance."""
+    if scene is None or not turns(scene):
+        return None
+    assert scene.attention.rotary is not None
+    weights = scene.steps.weights[scene.word].copy()
+    # The key that gets most weight, other than the query's own.
+    weights[scene.word] = -1
+    queries, keys = scene.projected
+    return _Turning(queries, keys, scene.attention.rotary, scene.word, int(weights.argmax()), scene)
+
+
+def turning(values: Values, scene: HeadContext | None) -> Blocks:
+    """Show how the pairs of a query and a key turn, and that their product does not change as the text is shifted."""
+    shift, drawn = values[SHIFT], _of_head(scene) or _random()
+    options = tuple(Option(each, str(each)) for each in SHIFTS)
+    knob = Setting("shift", SHIFT, message("Places by which the text is shifted"), shift, options, is_scale=True)
+    before, after = drawn.scores(0, 0), drawn.scores(shift, shift)
+    matrices = (
+        _square(drawn, "scores_before", message("q · k, the text begins at 0"), before),
+        _square(drawn, "scores_shifted", message("q · k, the text begins at {shift}", shift=shift), after),
+    )
+    return (
+        *opened(message("Queries and keys that turn"), values, knob),
+        Prose(_tell(drawn, scene)),
+        Picture("dials", _dials(drawn, shift)),
+        *_by_distance(drawn, _tell_shift(drawn, shift, before, after)),
+        Row(tuple((Picture(each.name, each),) for each in matrices)),
+        Fold("scores_fold", message("Every score as a table"), (_table(drawn, before, after),)),
+    )
+
+
+def _by_distance(drawn: _Turning, told: str) -> Blocks:
+    """Return what is told of the shift and, beside it, q · k as the two stand further and further apart."""
+    products, here = drawn.apart(), drawn.distance
+    (query, key), best = drawn.names, int(products.argmax())
+    told += lesson(
+        "positions/apart",
+        query=word(query),
+        key=word(key),
+        last=len(products) - 1,
+        places=messages("{n} place", "{n} places", here),
+        real=exact(float(products[here])),
+        best=messages("{n} place", "{n} places", best),
+        most=exact(float(products[best])),
+    )
+    alt = message("The dot product of one query and one key, by how many places apart they stand.")
+    curve = charts.lines(
+        [(message("q · k"), products)],
+        message("q · k of {query} and {key}, moved apart", query=query, key=key),
+        alt,
+        message("distance"),
+        current=here,
+    )
+    columns = {
+        message("distance"): list(map(str, range(len(products)))),
+        message("q · k"): [repr(float(each)) for each in products],
+    }
+    table = Table("apart_table", lambda: columns, file="distances")
+    return (
+        Row(((Prose(told),), (Picture("apart", charts.Chart(curve)),)), (4, 5)),
+        Fold("apart_fold", message("By distance, as a table"), (table,)),
+    )
+
+
+def _tell(drawn: _Turning, scene: HeadContext | None) -> str:
+    """Say what is turned: the queries and keys of a head, or random ones, and why these."""
+    if drawn.scene is None:
+        reason, advice = _why_random(scene)
+        return lesson("positions/random-turns", count=N_RANDOM, width=RANDOM_WIDTH, reason=reason, advice=advice)
+    return lesson(
+        "positions/own-turns",
+        model=word(drawn.scene.info.name),
+        layer=drawn.scene.layer + 1,
+        head=drawn.scene.head + 1,
+        pairs=drawn.queries.shape[1] // 2,
+    )
+
+
+def _why_random(scene: HeadContext | None) -> tuple[str, str]:
+    """Say as HTML why no queries and keys of the model's own are shown, and what to choose in order to see some."""
+    advice = message("Choose SmolLM2 and a sentence to see a real head.")
+    if scene is None:
+        return "", advice
+    name = word(scene.info.name)
+    if scene.attention.rotary is None:
+        return message("{name} does not do that.", name=name), advice
+    if len(scene.tokens) < 2:
+        reason = message(
+            "{name} does that, but it has read one token alone, which has no distance to another.", name=name
+        )
+        return reason, message("Type a longer text to see a real head.")
+    return message("{name} does that, but what it rotates was not recorded.", name=name), advice
+
+
+def _tell_shift(drawn: _Turning, shift: int, before: Float[Array, "T T"], after: Float[Array, "T T"]) -> str:
+    """Say what the shift does to the scores, and what it would do to them if the keys stayed."""
+    cell = drawn.query, drawn.key
+    query, key = drawn.names
+    return lesson(
+        "positions/shifted",
+        shift=shift,
+        query=word(query),
+        key=word(key),
+        before=exact(float(before[cell])),
+        after=exact(float(after[cell])),
+        difference=f"<b>{small(float(np.abs(after - before).max()))}</b>",
+        alone=fact(float(np.abs(drawn.scores(shift, 0) - before).max())),
+    )
+
+
+def _dials(drawn: _Turning, shift: int) -> Dials:
+    """Return some of the pairs, from the fastest to the slowest."""
+    n_pairs = drawn.queries.shape[1] // 2
+    chosen = np.unique(np.linspace(0, n_pairs - 1, min(N_DIALS, n_pairs)).round().astype(int))
+    query, key = (arrows[chosen] for arrows in drawn.arrows())
+    angles, products = speeds(drawn.turns)[chosen], (query * key).sum(axis=1)
+    captions = tuple(
+        (
+            message("pair {number}", number=int(pair) + 1),
+            message("{degrees}° a place", degrees=f"{np.degrees(angle):.3g}"),
+            message("q · k: {product}", product=number(float(product))),
+        )
+        for pair, angle, product in zip(chosen, angles, products, strict=True)
+    )
+    return Dials(
+        title=message("Pairs of numbers as arrows (dashed: before the shift)"),
+        alt=message(
+            "{n} pairs of numbers of a query and a key as arrows on dials, turned by a shift of {shift} places. The "
+            "angle between the two stays the same.",
+            n=len(chosen),
+            shift=shift,
+        ),
+        query_name=message("query: {name}", name=drawn.names[0]),
+        key_name=message("key: {name}", name=drawn.names[1]),
+        query=query,
+        key=key,
+        turned=angles * shift,
+        captions=captions,
+    )
+
+
+def _square(drawn: _Turning, name: str, title: str, values: Float[Array, "T T"]) -> Matrix:
+    """Return numbers of all pairs of queries and keys."""
+    if drawn.scene is not None:
+        return pairs(drawn.scene, name, title, values)
+    return Matrix(
+        name=name,
+        title=title,
+        values=values,
+        row_labels=drawn.labels[0],
+        column_labels=drawn.labels[1],
+        row_axis=message("queries"),
+        column_axis=message("keys"),
+        palette="signed",
+        alt=message("{title}: {n} random queries by {n} random keys.", title=title, n=N_RANDOM),
+        row_role="query",
+        column_role="key",
+        focus_row=drawn.query,
+    )
+
+
+def _table(drawn: _Turning, before: Float[Array, "T T"], after: Float[Array, "T T"]) -> Table:
+    queries, keys = drawn.labels
+
+    def make() -> dict[str, list[str]]:
+        return {
+            message("query"): [name for name in queries for _ in keys],
+            message("key"): [name for _ in queries for name in keys],
+            message("before"): [repr(float(each)) for each in before.ravel()],
+            message("after"): [repr(float(each)) for each in after.ravel()],
+        }
+
+    return Table("scores_table", make, file="scores", limit=MOST_ROWS)

@@ -1,0 +1,303 @@
+"""The same word in two texts: how far its two vectors drift apart, layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message
+from attention.core.trace import Difference, Token, Trace
+from attention.core.words import Word
+from attention.core.words import words_of as whole_words
+from attention.experiments.pca import cosines, mean_cosine
+from attention.figures import charts
+from attention.figures.buttons import Button, Buttons
+from attention.figures.charts import Chart, Curve
+from attention.figures.colours import INACTIVE
+from attention.lesson.head_context import HeadContext
+from attention.lesson.proof import TOLERANCE
+from attention.lesson.prose import fact, lesson, word
+from attention.lesson.quiz import words_of
+from attention.lesson.tables import Columns
+from attention.page.blocks import (
+    Blocks,
+    Entry,
+    Fold,
+    Heading,
+    Notice,
+    Option,
+    Picture,
+    Prose,
+    Row,
+    Section,
+    Setting,
+    Table,
+)
+from attention.page.labs.base import Runs
+from attention.page.parameters import Choice, Parameter, Values
+from attention.page.settings import VERSUS, WORD
+
+__all__ = ["BESIDE_TEXT", "PAIRS", "drift"]
+
+Beside = Literal["after", "before", "alone", "typed"]
+
+BESIDES: tuple[Beside, ...] = ("after", "before", "alone", "typed")
+BESIDE_TEXT: Parameter[Beside | None] = Parameter(
+    "other", Choice(lambda _: BESIDES), None, otherwise=message("one of the ready pairs is shown")
+)
+
+# A word in two texts: what tells its meaning comes after it, or before it. Both stand at the same place.
+PAIRS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
+    {
+        "after": ("the bank of the river", "the bank of the city", "bank"),
+        "before": ("the river has a bank", "the city has a bank", "bank"),
+    }
+)
+# So many words that both texts have can be chosen from.
+MAX_SHARED = 12
+
+
+class _Pair(NamedTuple):
+    """A word in two runs: its place in each."""
+
+    first: Trace
+    place: int
+    second: Trace
+    other: int
+
+    @property
+    def tokens(self) -> tuple[Token, Token]:
+        """The two tokens."""
+        return self.first.tokens[self.place], self.second.tokens[self.other]
+
+    def vectors(self) -> tuple[Float[Array, "L+1 M"], Float[Array, "L+1 M"]]:
+        """Return its vectors in both, before each layer and after the last."""
+        one = np.stack([state[self.place] for state in self.first.hidden_states])
+        two = np.stack([state[self.other] for state in self.second.hidden_states])
+        return one, two
+
+    def of_others(self) -> Float[Array, " L+1"] | None:
+        """Return the mean cosine between different words of the two texts; None if there are none."""
+        (ones, names), (twos, others) = _words(self.first), _words(self.second)
+        differ = np.array(names)[:, None] != np.array(others)
+        if not differ.any():
+            return None
+        states = zip(self.first.hidden_states, self.second.hidden_states, strict=True)
+        return np.array([mean_cosine(before[ones], after[twos], differ) for before, after in states])
+
+
+def _words(trace: Trace) -> tuple[list[int], list[str]]:
+    """Return the positions of a text's words or pieces of words, and what was typed there."""
+    places = words_of(trace.tokens)
+    return places, [_folded(trace.tokens[place].typed) for place in places]
+
+
+def _folded(typed: str) -> str:
+    return typed.strip().casefold()
+
+
+# --------------------------------------------------------------------------------- which word, in which texts
+
+
+def drift(scene: HeadContext, values: Values, runs: Runs | None) -> Blocks:
+    """Show how the vectors of a word in two texts drift apart."""
+    heading = Heading(message("The same word in two texts"))
+    if not scene.info.reading.takes_sentences or runs is None:
+        return (heading, Prose(lesson("vector-moves/drift-not-here")))
+    beside = values[BESIDE_TEXT] or _first_pair(scene)
+    names: Mapping[Beside, str] = {
+        "after": message("the bank of the …"),
+        "before": message("the … has a bank"),
+        "alone": message("{word}, read alone", word=scene.names[scene.word]),
+        "typed": message("your text and another one"),
+    }
+    options = tuple(Option(each, names[each]) for each in BESIDES)
+    knob = Section("texts", (Setting("other", BESIDE_TEXT, message("Compared"), beside, options),), is_line=True)
+    if beside == "typed":
+        return (heading, knob, *_typed(scene, (values[VERSUS] or "").strip(), runs))
+    if beside == "alone":
+        alone = _alone(scene, runs)
+        if alone is None:
+            return (heading, knob, Prose(lesson("vector-moves/drift-none", focus=word(scene.names[scene.word]))))
+        return (heading, knob, *_apart(scene, beside, alone))
+    *texts, wanted = PAIRS[beside]
+    pair = _of_texts(texts, wanted, runs)
+    if pair is None:
+        return (heading, knob, Prose(lesson("vector-moves/drift-unread", model=word(scene.info.name))))
+    return (heading, knob, *_apart(scene, beside, pair))
+
+
+def _first_pair(scene: HeadContext) -> Beside:
+    """Return the pair that is shown first: where later words are hidden, what tells the meaning has to come before."""
+    return "before" if scene.attention.is_causal else "after"
+
+
+def _alone(scene: HeadContext, runs: Runs) -> _Pair | None:
+    """Return the word in focus and the same word read alone."""
+    text = scene.focus.typed.strip()
+    other = runs.reading(text) if text and not scene.focus.is_special else None
+    place = None if other is None else _find(other, text)
+    return None if other is None or place is None else _Pair(scene.trace, scene.word, other, place)
+
+
+def _of_texts(texts: Sequence[str], wanted: str, runs: Runs) -> _Pair | None:
+    """Return a word in two texts."""
+    first, second = (runs.reading(text) for text in texts)
+    if first is None or second is None:
+        return None
+    place, other = _find(first, wanted), _find(second, wanted)
+    return None if place is None or other is None else _Pair(first, place, second, other)
+
+
+def _find(trace: Trace, text: str) -> int | None:
+    found = (token.position for token in trace.tokens if not token.is_special and token.typed.strip() == text)
+    return next(found, None)
+
+
+# ------------------------------------------------------------------------------------ a second text that is typed
+
+
+def _typed(scene: HeadContext, text: str, runs: Runs) -> Blocks:
+    """Return the field for a second text, and how a word that both texts have drifts apart."""
+    hint = message("Type a text that has a word of yours")
+    field = Entry("second", VERSUS, message("Second text"), text, hint)
+    if not text:
+        return (field, Prose(lesson("vector-moves/drift-empty")))
+    second = runs.reading(text)
+    if second is None:
+        return (field, Prose(lesson("vector-moves/drift-unread", model=word(scene.info.name))))
+    shared = _shared(scene.trace, second)
+    if not shared:
+        return (field, Prose(lesson("vector-moves/drift-nothing")))
+    chosen = _in_focus(scene, shared)
+    pair = _last_pieces(scene.trace, second, _longest(shared)) if chosen is None else _pieces(scene, second, chosen)
+    return (field, *_choice(shared, pair.place), *_apart(scene, "typed", pair))
+
+
+class _Both(NamedTuple):
+    """A word that both texts have, where it stands in each."""
+
+    first: Word
+    second: Word
+
+
+def _shared(first: Trace, second: Trace) -> list[_Both]:
+    """Return the words that both texts have: the first of its kind meets the first, the next one the next."""
+    met: dict[str, list[Word]] = {}
+    for each in _real_words(second):
+        met.setdefault(_folded(each.typed), []).append(each)
+    found = []
+    for each in _real_words(first):
+        others = met.get(_folded(each.typed), [])
+        if others:
+            # Where the first text has more of them, all that are left meet the last.
+            found.append(_Both(each, others.pop(0) if len(others) > 1 else others[0]))
+    return found
+
+
+def _real_words(trace: Trace) -> list[Word]:
+    return [
+        each
+        for each in whole_words(trace.tokens)
+        if not each.is_special and not each.is_padding and any(map(str.isalnum, each.typed))
+    ]
+
+
+def _in_focus(scene: HeadContext, shared: Sequence[_Both]) -> _Both | None:
+    """Return the word of which the token in focus is a piece, if both texts have it."""
+    return next((both for both in shared if scene.word in both.first.positions), None)
+
+
+def _longest(shared: Sequence[_Both]) -> _Both:
+    """Return the longest word that both have, of several the last: it is seldom an article."""
+    return max(reversed(shared), key=lambda both: len(both.first.typed.strip()))
+
+
+def _pieces(scene: HeadContext, second: Trace, both: _Both) -> _Pair:
+    """Return the piece of a word that is in focus, and that in the other text; where it has fewer, the last."""
+    index = both.first.positions.index(scene.word)
+    return _Pair(scene.trace, scene.word, second, both.second.positions[: index + 1][-1])
+
+
+def _last_pieces(first: Trace, second: Trace, both: _Both) -> _Pair:
+    """Return the last piece of a word in both texts: in a decoder, it alone has seen the whole word."""
+    return _Pair(first, both.first.positions[-1], second, both.second.positions[-1])
+
+
+def _choice(shared: Sequence[_Both], place: int) -> Blocks:
+    """Return a button for each word that both texts have, if there are several; that which is compared is off."""
+    words = {_folded(both.first.typed): both for both in reversed(shared)}
+    if len(words) < 2:
+        return ()
+    here = next(_folded(both.first.typed) for both in shared if place in both.first.positions)
+    row = tuple(
+        Button(both.first.typed.strip(), parts=None if name == here else {"word": str(both.first.positions[-1])})
+        for name, both in sorted(words.items(), key=lambda item: item[1].first.position)[:MAX_SHARED]
+    )
+    buttons = Picture("shared", Buttons(message("Words in both texts"), row), sets={"word": WORD})
+    return (Section("shared_words", (Notice(message("In both texts:"), is_quiet=True), buttons), is_line=True),)
+
+
+# ------------------------------------------------------------------------------------------ how far apart
+
+
+def _apart(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
+    """Return how the two vectors of a word drift apart, beside what different words do."""
+    one, two = pair.vectors()
+    own, others = cosines(one, two), pair.of_others()
+    places = tuple(map(str, range(len(own))))
+    numbers = np.arange(len(own))
+    curves = [Curve(message("the same word"), numbers, own)]
+    columns: dict[str, list[str]] = {message("after layer"): list(places), message("the same word"): _written(own)}
+    if others is not None:
+        curves.append(Curve(message("different words"), numbers, others, INACTIVE))
+        columns[message("different words")] = _written(others)
+    title = message("cosine of the two vectors")
+    alt = message("{title}, layer by layer; the table below has the same numbers.", title=title)
+    lowest = min(float(np.nanmin(each.values)) for each in curves if not np.isnan(each.values).all())
+    chart = charts.layer_lines(places, curves, title, alt, limits=(min(0.0, lowest), 1.0))
+    words = _tell_apart(scene, beside, pair, own) + _tell_tokens(beside, pair)
+    if Difference.between(one, two).relative <= TOLERANCE:
+        words += lesson("vector-moves/drift-causal" if scene.attention.is_causal else "vector-moves/drift-same")
+    return (
+        Row(((Prose(words),), (Picture("drift", Chart(chart)),)), (4, 5)),
+        Fold("drift_fold", message("These cosines as a table"), (_table(columns),)),
+    )
+
+
+def _tell_apart(scene: HeadContext, beside: Beside, pair: _Pair, own: Float[Array, " L+1"]) -> str:
+    """Say how far apart the two vectors are before the first layer, and after the last."""
+    facts: dict[str, str | int] = {"first": fact(float(own[0])), "end": fact(float(own[-1])), "last": len(own) - 1}
+    focus = word(scene.names[scene.word])
+    if beside == "alone":
+        return lesson("vector-moves/drift-alone", focus=focus, **facts)
+    if beside != "typed":
+        one, two, wanted = PAIRS[beside]
+        return lesson("vector-moves/drift-pair", word=word(wanted), one=word(one), two=word(two), **facts)
+    compared = word(scene.names[pair.place])
+    if pair.place == scene.word:
+        return lesson("vector-moves/drift-typed", word=compared, **facts)
+    return lesson("vector-moves/drift-typed-other", word=compared, focus=focus, **facts)
+
+
+def _tell_tokens(beside: Beside, pair: _Pair) -> str:
+    """Say so if the word is not the same token in both texts."""
+    one, two = (token.text for token in pair.tokens)
+    if one == two:
+        return ""
+    if beside == "alone":
+        return lesson("vector-moves/drift-token", one=word(one), two=word(two))
+    return lesson("vector-moves/drift-tokens", one=word(one), two=word(two))
+
+
+def _table(columns: Columns) -> Table:
+    return Table("drift_table", lambda: columns, file="drift")
+
+
+def _written(numbers: Float[Array, " N"]) -> list[str]:
+    return [repr(float(each)) for each in numbers]

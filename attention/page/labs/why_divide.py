@@ -1,0 +1,301 @@
+"""Why the scores are divided by √d_k: on random vectors of any width, and in a head of a model."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import Literal, NamedTuple, Self
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message
+from attention.core.steps import mask_scores, scale_scores, softmax
+from attention.experiments.scaling import exponent, gradient_length, random_scores
+from attention.figures import charts
+from attention.figures.charts import Chart
+from attention.figures.format import number
+from attention.figures.matrix import Matrix
+from attention.lesson.head_context import HeadContext
+from attention.lesson.matrices import pairs
+from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.quiz import Guess
+from attention.measures.entropies import entropy
+from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
+from attention.page.labs.base import Lab, Runs
+from attention.page.parameters import Choice, Parameter, Values
+from attention.page.settings import WORD
+
+__all__ = ["DIVISOR", "LAB", "TEMPERATURE", "WIDTH"]
+
+Divisor = Literal["none", "root", "width"]
+
+WIDTHS = tuple(2**power for power in range(10))
+# So many queries, each with so many keys of its own: ten thousand dot products for each width.
+N_QUERIES, N_KEYS = 1250, 8
+# What is asked about.
+ASKED_WIDTH = 64
+TEMPERATURES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0, 10.0)
+
+WIDTH: Parameter[int] = Parameter("width", Choice(lambda _: WIDTHS), ASKED_WIDTH)
+DIVISOR: Parameter[Divisor] = Parameter("divisor", Choice(lambda _: ("none", "root", "width")), "root")
+TEMPERATURE: Parameter[float] = Parameter("temperature", Choice(lambda _: TEMPERATURES, written="{:g}".format), 1.0)
+
+
+class _Draws(NamedTuple):
+    """Random scores before and after the division by √d, what softmax makes of them, and what follows for each width.
+
+    Shapes: scores and weights (W, Q, K); how far the scores spread, and the mean length of softmax's gradient, (W,).
+    """
+
+    scores: Array
+    weights: Array
+    spreads: Array
+    slopes: Array
+
+    @classmethod
+    def of(cls, scores: Float[Array, "W Q K"]) -> Self:
+        """Work out what follows from scores; nobody can change it, for it is the same for everybody."""
+        weights = softmax(scores)
+        found = cls(scores, weights, scores.std(axis=(1, 2)), gradient_length(weights).mean(axis=-1))
+        for each in found:
+            each.flags.writeable = False
+        return found
+
+
+@cache
+def _drawn() -> tuple[_Draws, _Draws]:
+    """Return the draws before the division by √d, and after it."""
+    scores = random_scores(WIDTHS, N_QUERIES, N_KEYS)
+    roots = np.sqrt(np.array(WIDTHS, dtype=np.float32))[:, None, None]
+    return _Draws.of(scores), _Draws.of(scores / roots)
+
+
+_WIDTH_OPTIONS = tuple(Option(width, str(width)) for width in WIDTHS)
+
+
+# ------------------------------------------------------------------------------- what is asked first
+
+
+def _guess(_: HeadContext | None) -> Guess:
+    """Ask for the spread of random dot products of one width."""
+    at = WIDTHS.index(ASKED_WIDTH)
+    root = round(ASKED_WIDTH**0.5)
+    answers = (1, root, ASKED_WIDTH, ASKED_WIDTH**2)
+    because = lesson(
+        "why-divide/guess-because",
+        width=ASKED_WIDTH,
+        root=root,
+        count=f"{N_QUERIES * N_KEYS:,}",
+        spread=fact(float(_drawn()[0].spreads[at])),
+    )
+    question = lesson("why-divide/guess", width=ASKED_WIDTH)
+    names = tuple(message("about {value}", value=f"{answer:,}") for answer in answers)
+    return Guess(question, names, because, frozenset({answers.index(root)}))
+
+
+# ------------------------------------------------------------------------------------ what is shown
+
+
+def _content(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
+    """Return what happens to random vectors of the chosen width and, where a model has run, to its head's."""
+    return (*_random(values[WIDTH]), *(() if scene is None else _head(scene, values[DIVISOR], values[TEMPERATURE])))
+
+
+def _random(width: int) -> Blocks:
+    before, after = _drawn()
+    at = WIDTHS.index(width)
+    told = lesson(
+        "why-divide/random",
+        count=f"{before.scores[at].size:,}",
+        exponent=exact(exponent(WIDTHS, before.spreads), 3),
+        width=width,
+        before=fact(float(before.spreads[at])),
+        after=fact(float(after.spreads[at])),
+    )
+    softened = lesson(
+        "why-divide/softmax",
+        keys=N_KEYS,
+        width=width,
+        largest=fact(float(before.weights[at].max(axis=-1).mean())),
+        largest_after=fact(float(after.weights[at].max(axis=-1).mean())),
+        slope=exact(float(before.slopes[at]), 3),
+        slope_after=exact(float(after.slopes[at]), 3),
+    )
+    spreads = _by_width(at, before.spreads, after.spreads, message("how far the dot products spread"))
+    slopes = _by_width(at, before.slopes, after.slopes, message("length of softmax's gradient"))
+    table = Table("widths_table", _table_of_widths, file="widths", is_whole=True)
+    return (
+        Heading(message("Random queries and keys")),
+        Setting("width", WIDTH, message("Numbers in a query, d"), width, _WIDTH_OPTIONS, is_scale=True),
+        Prose(told),
+        Row(
+            (
+                (Picture("spread_by_width", spreads),),
+                (Picture("spread_at_width", _spread(before.scores[at], after.scores[at])),),
+            )
+        ),
+        Prose(softened),
+        Row(
+            (
+                (Picture("weights_at_width", _example(width, before.weights[at, 0], after.weights[at, 0])),),
+                (Picture("slope_by_width", slopes),),
+            )
+        ),
+        Fold("widths_fold", message("These numbers as a table"), (table,)),
+    )
+
+
+def _by_width(at: int, before: Float[Array, " W"], after: Float[Array, " W"], title: str) -> Chart:
+    alt = message("{title} for every width d, before the division by √d and after it.", title=title)
+    return Chart(charts.growth(WIDTHS, before, after, title, alt, "d", at))
+
+
+def _spread(before: Float[Array, "Q K"], after: Float[Array, "Q K"]) -> Chart:
+    return Chart(charts.spread(before, after, is_closer=True, counted=message("dot products")))
+
+
+def _example(width: int, before: Float[Array, " K"], after: Float[Array, " K"]) -> Chart:
+    title = message("one query's weights, d = {width}", width=width)
+    alt = message("The weights of {n} keys for one random query, before the division by √d and after it.", n=N_KEYS)
+    return Chart(charts.shares(before, after, tuple(f"k{index + 1}" for index in range(N_KEYS)), title, alt))
+
+
+def _table_of_widths() -> dict[str, list[str]]:
+    before, after = _drawn()
+    columns = {
+        message("spread"): before.spreads,
+        message("spread, divided by √d"): after.spreads,
+        message("gradient"): before.slopes,
+        message("gradient, divided by √d"): after.slopes,
+    }
+    return {"d": list(map(str, WIDTHS))} | {
+        name: [f"{float(value):.6g}" for value in column] for name, column in columns.items()
+    }
+
+
+# ------------------------------------------------------------------------------- in a model's own head
+
+
+def _head(scene: HeadContext, divisor: Divisor, temperature: float) -> Blocks:
+    weights = _weights(scene, divisor, temperature)
+    is_own = divisor == "root" and temperature == 1 and scene.attention.has_usual_scale
+    names: dict[Divisor, str] = {
+        "none": message("1, as they are"),
+        "root": message("√d = {root}", root=number(scene.d_head**0.5)),
+        "width": message("d = {width}", width=scene.d_head),
+    }
+    knobs = (
+        Setting(
+            "divisor",
+            DIVISOR,
+            message("Divide the scores by"),
+            divisor,
+            tuple(Option(name, label) for name, label in names.items()),
+        ),
+        Setting(
+            "temperature",
+            TEMPERATURE,
+            message("Temperature"),
+            temperature,
+            tuple(Option(each, f"{each:g}") for each in TEMPERATURES),
+            is_scale=True,
+            help=message("Softmax gets the scores divided by this, too: a high one makes the weights even."),
+        ),
+    )
+    own = Picture(
+        "own_weights",
+        _matrix(scene, "weights", message("as the model does it"), scene.steps.weights),
+        sets={"row": WORD},
+        is_selectable=True,
+    )
+    chosen = Picture(
+        "chosen_weights",
+        _matrix(scene, "chosen", message("as chosen here"), weights),
+        sets={"row": WORD},
+        is_selectable=True,
+    )
+    return (
+        Heading(scene.place),
+        Section("knobs", knobs, is_line=True),
+        Prose(_tell_head(scene)),
+        Row(((own,), (chosen,))),
+        Prose(_tell_row(scene, weights, is_own=is_own)),
+        Fold(
+            "rows_fold",
+            message("Every row as a table"),
+            (Table("rows_table", partial(_table_of_rows, scene, weights), file="rows"),),
+        ),
+    )
+
+
+def _weights(scene: HeadContext, divisor: Divisor, temperature: float) -> Float[Array, "Q K"]:
+    """Return the head's weights with another factor for its scores."""
+    factor = {"none": 1.0, "root": scene.d_head**-0.5, "width": 1 / scene.d_head}[divisor] / temperature
+    steps = scene.steps
+    return softmax(mask_scores(scene.attention.capped(scale_scores(steps.scores, factor)), steps.mask))
+
+
+def _matrix(scene: HeadContext, name: str, title: str, weights: Float[Array, "Q K"]) -> Matrix:
+    return pairs(scene, name, title, weights, 1.0, "weights", ~scene.visible)
+
+
+def _tell_head(scene: HeadContext) -> str:
+    """Say how far the dot products of this head spread, beside what random ones would."""
+    return lesson(
+        "why-divide/head" if scene.steps.scores.size > 1 else "why-divide/head-lone",
+        d_head=scene.d_head,
+        root=fact(scene.d_head**0.5),
+        spread=fact(float(scene.steps.scores.std())),
+    )
+
+
+def _tell_row(scene: HeadContext, weights: Float[Array, "Q K"], *, is_own: bool) -> str:
+    """Say what the change does to the row in focus and, on average, to all rows; or how it is in the model itself."""
+    own, row = scene.steps.weights, scene.word
+    best = int(own[row].argmax())
+    n_visible = int(scene.visible[row].sum())
+    if n_visible < 2:
+        return lesson("why-divide/row-lone", focus=word(scene.names[row]))
+    facts = {
+        "focus": word(scene.names[row]),
+        "best": word(scene.key_names[best]),
+        "before": fact(float(own[row, best])),
+        "most": fact(float(np.log(n_visible))),
+        "visible": str(n_visible),
+        "entropy": fact(float(entropy(own)[row])),
+        "slope": exact(float(gradient_length(own)[row]), 3),
+        "mean": fact(float(entropy(own).mean())),
+    }
+    if is_own:
+        return lesson("why-divide/row-own", **facts)
+    return lesson(
+        "why-divide/row",
+        after=fact(float(weights[row, best])),
+        entropy_after=fact(float(entropy(weights)[row])),
+        slope_after=exact(float(gradient_length(weights)[row]), 3),
+        mean_after=fact(float(entropy(weights).mean())),
+        **facts,
+    )
+
+
+def _table_of_rows(scene: HeadContext, weights: Float[Array, "Q K"]) -> dict[str, list[str]]:
+    table = {message("from"): list(scene.labels)}
+    for name, each in ((message("own"), scene.steps.weights), (message("chosen"), weights)):
+        table |= {
+            message("{name}: largest weight", name=name): [repr(float(value)) for value in each.max(axis=-1)],
+            message("{name}: entropy in nats", name=name): [repr(float(value)) for value in entropy(each)],
+            message("{name}: gradient", name=name): [repr(float(value)) for value in gradient_length(each)],
+        }
+    return table
+
+
+LAB = Lab(
+    address="why_divide",
+    title=message("Why divide by √d"),
+    purpose=message("How large dot products become with their width, and what softmax and its gradient make of that."),
+    knobs=(WIDTH, DIVISOR, TEMPERATURE),
+    guess=_guess,
+    content=_content,
+    sheet="scale",
+)

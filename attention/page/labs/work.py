@@ -1,0 +1,78 @@
+"""Something long that a lab has the server do: its button, how far it is, and what came of it the last time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from attention.core.messages import message, messages
+from attention.page.blocks import LongText, Work
+from attention.page.parameters import Parameter
+from attention.training.jobs import Ending, Job, Run, Status
+
+__all__ = ["Words", "work"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is said: on the button, the first time and again, and where nothing has been done yet.
+
+    ``going`` says how far a run is; ``ended`` what came of one, for each way to end, with its date and its seconds.
+    """
+
+    start: str
+    again: str
+    nothing: str
+    going: Callable[[Run], str]
+    ended: Callable[[Run, Mapping[str, str]], Mapping[Ending, str]]
+
+
+def work(
+    key: str,
+    job: Job,
+    status: Status,
+    words: Words,
+    *,
+    is_here: bool,
+    arguments: tuple[str, ...] = (),
+    clears: tuple[Parameter[Any], ...] = (),
+    text: LongText | None = None,
+) -> Work:
+    """Return the button, or how far it is; only where the page ``is_here``, and not in a file, it can be pressed."""
+    run = status.now or status.last
+    told = words.nothing if run is None else _told(run, words)
+    stops = message("Stop") if status.now is not None and status.is_own else ""
+    return Work(
+        key,
+        job,
+        arguments,
+        words.start if run is None else words.again,
+        " ".join((told, *_queue(status))),
+        share=None if status.now is None else status.now.share,
+        is_off=not is_here,
+        stops=message("Leave the queue") if status.place else stops,
+        clears=clears,
+        text=text,
+    )
+
+
+def _queue(status: Status) -> Iterator[str]:
+    """Say that something else goes on, and who waits for its end."""
+    if status.is_busy:
+        yield message("Something else is being computed.")
+    if status.place:
+        yield message(
+            "You are number {place} of {n} in the queue: it starts by itself while this page is open.",
+            place=status.place,
+            n=status.n_waiting,
+        )
+    elif status.n_waiting:
+        yield messages("{n} visitor is waiting.", "{n} visitors are waiting.", status.n_waiting)
+
+
+def _told(run: Run, words: Words) -> str:
+    if not run.ending:
+        return words.going(run)
+    facts = {"date": f"{run.began.astimezone():%Y-%m-%d %H:%M}", "seconds": f"{run.seconds:.0f}"}
+    return words.ended(run, facts)[run.ending]

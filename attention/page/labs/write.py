@@ -1,0 +1,360 @@
+"""Train it on your text: a small Transformer learns from a text, and writes before, meanwhile and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+from jaxtyping import Bool
+from numpy import ndarray as Array
+
+from attention.core.messages import message, messages
+from attention.figures import charts
+from attention.figures.charts import Chart, Curve
+from attention.figures.colours import INACTIVE, WEIGHT
+from attention.figures.format import number
+from attention.figures.heads import HeadGrid, HeadThumb
+from attention.figures.matrix import Matrix
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import fact, lesson, typed
+from attention.lesson.quiz import Guess
+from attention.page.blocks import Blocks, Fold, Heading, LongText, Notice, Option, Picture, Prose, Row, Setting, Table
+from attention.page.labs.base import Lab, Runs, always
+from attention.page.labs.work import Words, work
+from attention.page.parameters import Choice, Number, Parameter, Values
+from attention.page.settings import HEAD, LAYER, WORD
+from attention.training.jobs import Ending, Run, Status
+from attention.training.writing_results import (
+    BATCH,
+    CONTEXT,
+    DEPTHS,
+    JOB,
+    LEAST,
+    MOMENTS,
+    MOST,
+    N_HEADS,
+    N_MEASURED,
+    STEPS,
+    TEMPERATURES,
+    WIDTH,
+    Moment,
+    bundled,
+    moments,
+    parameters,
+    uniform,
+)
+
+__all__ = ["LAB", "LAYERS", "STAGE", "WATCHED"]
+
+LAYERS: Parameter[int] = Parameter("n_layers", Choice(lambda _: DEPTHS), 2)
+STAGE: Parameter[int | None] = Parameter(
+    "stage", Number(lambda _: len(MOMENTS)), None, otherwise=message("the last one is shown")
+)
+WATCHED: Parameter[int] = Parameter("seen_head", Number(lambda _: DEPTHS[-1] * N_HEADS, first=1), 0)
+
+_PARTS: Mapping[str, str] = {
+    "embedding": message("embedding"),
+    "positions": message("positions"),
+    "attention": message("attention"),
+    "feed_forward": message("feed-forward"),
+    "norms": message("norms"),
+    "output": message("output"),
+}
+# Those of which it is asked which is largest.
+_ASKED = ("embedding", "attention", "feed_forward", "output")
+
+
+def _guess(_: HeadContext | None) -> Guess:
+    """Ask which part has most of the parameters."""
+    n_symbols = len(set(bundled()))
+    counts = parameters(n_symbols, LAYERS.default)
+    question = lesson(
+        "write/guess",
+        layers=LAYERS.default,
+        symbols=n_symbols,
+        width=WIDTH,
+        all=f"{sum(counts.values()):,}",
+    )
+    because = lesson(
+        "write/guess-because", feed_forward=f"{counts['feed_forward']:,}", attention=f"{counts['attention']:,}"
+    )
+    largest = max(_ASKED, key=lambda part: counts[part])
+    return Guess(question, tuple(_PARTS[part] for part in _ASKED), because, frozenset({_ASKED.index(largest)}))
+
+
+# ------------------------------------------------------------------------------------ what is shown
+
+
+def _content(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
+    status = Status() if runs is None else runs.job(JOB)
+    run = status.now or status.last
+    found = () if run is None else moments(run.frames)
+    shown = () if run is None or not found else _trained(values, run, found)
+    return (
+        Heading(message("A small Transformer learns to write")),
+        Prose(lesson("write/intro")),
+        *_training(values, status, is_here=runs is not None),
+        *shown,
+        *_counted(values[LAYERS], found[0].sizes[2] if found else len(set(bundled()))),
+        Fold("story_fold", message("The story"), (Prose(lesson("write/story", text=typed(bundled()))),)),
+    )
+
+
+def _training(values: Values, status: Status, *, is_here: bool) -> Blocks:
+    """Return the depth of the Transformer, the field for a text and the button, or how far the training is."""
+    text = LongText(
+        message("Your text"),
+        message(
+            "Paste a text here, of at least {least} characters. Without one, a story is learnt.", least=f"{LEAST:,}"
+        ),
+        LEAST,
+        MOST,
+    )
+    options = tuple(Option(depth, str(depth)) for depth in DEPTHS)
+    arguments = ("--layers", str(values[LAYERS]))
+    button = work("train", JOB, status, _WORDS, is_here=is_here, arguments=arguments, clears=(STAGE,), text=text)
+    return (
+        Setting("n_layers", LAYERS, message("Layers"), values[LAYERS], options),
+        button,
+        *((Notice(status.problem),) if status.problem else ()),
+        Prose(lesson("write/private"), "detail"),
+    )
+
+
+def _what(run: Run) -> str:
+    return message("your text") if run.is_private else message("the story")
+
+
+def _tell_going(run: Run) -> str:
+    step = int(run.frames[-1]["step"]) if run.frames else 0
+    return message("Learning from {what}: step {step} of {steps}", what=_what(run), step=step, steps=STEPS)
+
+
+def _tell_ended(run: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
+    layers = messages("{n} layer", "{n} layers", int(run.arguments[1]))
+    facts = {**facts, "what": _what(run), "layers": layers}
+    return {
+        "failed": message("The training of {date} failed.", **facts),
+        "done": message("Learnt from {what} on {date}, with {layers}, in {seconds} s.", **facts),
+        "late": message("Learnt from {what} on {date}, with {layers}: time was up after {seconds} s.", **facts),
+        "stopped": message("Learnt from {what} on {date}, with {layers}; stopped after {seconds} s.", **facts),
+    }
+
+
+_WORDS = Words(
+    message("Train"),
+    message("Train again"),
+    message("Nothing has been learnt on this server yet. It takes a quarter to half a minute, on one core."),
+    _tell_going,
+    _tell_ended,
+)
+
+
+# ---------------------------------------------------------------------------------- what has been learnt
+
+
+def _trained(values: Values, run: Run, found: tuple[Moment, ...]) -> Blocks:
+    """Show a stage of a training: what it writes, what that costs, and where its heads look."""
+    last = len(found) - 1
+    chosen = values[STAGE]
+    at = last if chosen is None else min(chosen, last)
+    here = found[at]
+    options = tuple(Option(index, str(each.step)) for index, each in enumerate(found))
+    # A file is made from the link, in which there is no text.
+    table = Table("stages_table", partial(_table, found), file="" if run.is_private else "stages")
+    return (
+        Setting("stage", STAGE, message("Steps of training"), at, options, is_scale=True),
+        Row(
+            (
+                _written(here),
+                (Picture("losses", _losses(found, at)), Prose(_tell_state(found, at))),
+            ),
+            (1, 1),
+        ),
+        *_heads(here, values[WATCHED]),
+        Fold("stages_fold", message("Every stage as a table"), (table,)),
+    )
+
+
+def _written(here: Moment) -> Blocks:
+    """Return what it writes at each temperature; the first is 1."""
+    as_is, bolder = here.written
+    return (
+        Prose(lesson("write/as-is", text=typed(as_is))),
+        Prose(lesson("write/bolder", text=typed(bolder), temperature=str(TEMPERATURES[1]))),
+    )
+
+
+def _tell_state(found: Sequence[Moment], at: int) -> str:
+    here = found[at]
+    n_learnt, n_held_out, n_symbols = here.sizes
+    told = lesson(
+        "write/state",
+        step=here.step,
+        batch=BATCH,
+        context=CONTEXT,
+        learnt=fact(float(here.losses[0])),
+        held_out=fact(float(here.losses[1])),
+        n_held_out=f"{n_held_out:,}",
+        symbols=f"{n_symbols:,}",
+        uniform=fact(uniform(n_symbols)),
+        unigram=fact(here.unigram),
+    )
+    if n_learnt > N_MEASURED * CONTEXT:
+        told += lesson("write/measured", pieces=N_MEASURED, context=CONTEXT)
+    best = min(found[: at + 1], key=lambda each: float(each.losses[1]))
+    copied = f"<b>{here.copied[0]}</b>"
+    if best is here or here.losses[0] >= best.losses[0]:
+        return told + lesson("write/copied", copied=copied)
+    return told + lesson("write/by-heart", best=best.step, loss=fact(float(best.losses[1])), copied=copied)
+
+
+def _losses(found: Sequence[Moment], at: int) -> Chart:
+    """Return the losses at every stage, with those of models that know less beside them."""
+    steps = np.array([each.step for each in found])
+    parts = ((message("learnt from"), WEIGHT), (message("held out"), None))
+    lines = [
+        Curve(name, steps, np.array([float(each.losses[part]) for each in found]), colour, at)
+        for part, (name, colour) in enumerate(parts)
+    ]
+    known = (
+        (message("all equally likely"), uniform(found[0].sizes[2])),
+        (message("how often each comes"), found[0].unigram),
+    )
+    # Both are of one colour: neither is what is learnt.
+    references = [
+        Curve(f"{name}: {number(loss)}", np.array([0, STEPS]), np.array([loss, loss]), INACTIVE, is_dashed=index > 0)
+        for index, (name, loss) in enumerate(known)
+    ]
+    most = max(float(curve.values.max()) for curve in (*lines, *references))
+    return Chart(
+        charts.stages(
+            (*references, *lines),
+            message("loss in nats per character"),
+            message(
+                "The loss on the part that is learnt from and on the part held out, over the training, with those of a "
+                "model to which all characters are equally likely, and of one that knows how often each comes; the "
+                "table below has the same numbers."
+            ),
+            n_steps=STEPS,
+            limits=(0.0, most),
+            axis=message("steps"),
+        )
+    )
+
+
+def _heads(here: Moment, wanted: int) -> Blocks:
+    """Show the heads on the beginning of the text, and one of them enlarged."""
+    n_layers, n_heads = here.weights.shape[:2]
+    watched = min(wanted, n_layers * n_heads - 1)
+    layer, head = divmod(watched, n_heads)
+    weights = here.weights[layer, head]
+    hidden = _hidden(len(weights))
+    thumbs = tuple(
+        HeadThumb(
+            message("Head {head}", head=place % n_heads + 1),
+            np.where(hidden, np.float32(-np.inf), here.weights[divmod(place, n_heads)]),
+            "",
+            message("Layer {layer}", layer=place // n_heads + 1),
+        )
+        for place in range(n_layers * n_heads)
+    )
+    grid = HeadGrid(thumbs, watched, message("The heads of all layers"))
+    own, previous = (fact(float(np.diagonal(weights, offset).mean())) for offset in (0, -1))
+    told = lesson("write/head", own=own, previous=previous)
+    return (
+        Heading(message("Where its heads look"), 3),
+        Picture("written_heads", grid, sets={"head": WATCHED}),
+        Row(((Picture("written_weights", _matrix(here, layer, head)),), (Prose(told, "detail"),)), (1, 1)),
+    )
+
+
+def _hidden(n: int) -> Bool[Array, "T T"]:
+    return np.triu(np.ones((n, n), dtype=bool), k=1)
+
+
+def _matrix(here: Moment, layer: int, head: int) -> Matrix:
+    weights = here.weights[layer, head]
+    labels = tuple(here.beginning)
+    title = message("Layer {layer}, head {head}, after {step} steps", layer=layer + 1, head=head + 1, step=here.step)
+    return Matrix(
+        name="written",
+        title=title,
+        values=weights,
+        row_labels=labels,
+        column_labels=labels,
+        row_axis=message("queries (who asks)"),
+        column_axis=message("keys (who is asked)"),
+        palette="weights",
+        alt=message("{title}: the weights of the first {n} characters of the text.", title=title, n=len(labels)),
+        row_role="query",
+        column_role="key",
+        limit=1.0,
+        hidden=_hidden(len(weights)),
+    )
+
+
+def _table(found: Sequence[Moment]) -> dict[str, list[str]]:
+    return {
+        message("step"): [str(each.step) for each in found],
+        message("loss, learnt from"): [repr(float(each.losses[0])) for each in found],
+        message("loss, held out"): [repr(float(each.losses[1])) for each in found],
+        message("longest passage copied"): [str(each.copied[0]) for each in found],
+        **{
+            message("written at temperature {temperature}", temperature=each): [
+                moment.written[index] for moment in found
+            ]
+            for index, each in enumerate(TEMPERATURES)
+        },
+    }
+
+
+# ------------------------------------------------------------------------------------- how large it is
+
+
+def _counted(n_layers: int, n_symbols: int) -> Blocks:
+    """Return how many parameters each part has, with as many layers as it is to have."""
+    counts = parameters(n_symbols, n_layers)
+    total = sum(counts.values())
+    names = tuple(_PARTS[part] for part in counts)
+    chart = charts.lengths(
+        names,
+        np.array(list(counts.values())),
+        message("parameters of each part"),
+        alt=message("How many parameters each part of the Transformer has; the table below has the same numbers."),
+        are_counts=True,
+    )
+    told = lesson(
+        "write/parts",
+        layers=n_layers,
+        heads=N_HEADS,
+        width=WIDTH,
+        symbols=f"{n_symbols:,}",
+        all=f"<b>{total:,}</b>",
+        attention_share=f"{counts['attention'] / total:.0%}",
+        feed_forward_share=f"{counts['feed_forward'] / total:.0%}",
+    )
+    columns = {message("part"): list(names), message("parameters"): [str(count) for count in counts.values()]}
+    return (
+        Heading(message("How large it is"), 3),
+        Row(((Prose(told),), (Picture("parts", Chart(chart)),)), (1, 1)),
+        Fold(
+            "counted_fold",
+            message("The parameters as a table"),
+            (Table("counted_table", lambda: columns, file="parameters"),),
+        ),
+    )
+
+
+LAB = Lab(
+    address="write",
+    title=message("Train it on your text"),
+    purpose=message("A small Transformer learns to write like a text that you paste: before, meanwhile and after."),
+    knobs=(LAYERS, STAGE, WATCHED),
+    guess=_guess,
+    content=_content,
+    idle=always(WORD, LAYER, HEAD),
+    job=JOB,
+    without=frozenset({"mask", "parts"}),
+)

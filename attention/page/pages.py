@@ -1,0 +1,209 @@
+"""All pages, in groups: the title, address and purpose of each, and what can be set on that page alone.
+
+The navigation, the links between pages, the table in the README and the tests over all pages come from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, get_args
+
+from attention.core.messages import message
+from attention.core.trace import ModelInfo
+from attention.lesson.compare import COMPARE as COMPARED
+from attention.lesson.neuron import NEURON
+from attention.page import settings
+from attention.page.labs import LABS, Lab
+from attention.page.page import Group, Page
+from attention.page.parameters import Parameter
+
+__all__ = [
+    "ALL_HEADS",
+    "CLASSROOM",
+    "CODE_LAB",
+    "COMPARE",
+    "FIND_IT",
+    "FRONT",
+    "GROUPS",
+    "GROUP_TITLES",
+    "MANY_SENTENCES",
+    "MODELS",
+    "NEURON_VIEW",
+    "OF_LABS",
+    "PAGES",
+    "STEP_BY_STEP",
+    "SYNTAX_CHECK",
+    "Group",
+    "Page",
+    "everything",
+    "table",
+]
+
+# What each group is called.
+GROUP_TITLES: Mapping[Group, str] = {
+    "Learn": message("Learn"),
+    "Explore": message("Explore"),
+    "Labs": message("Labs"),
+    "Class": message("Class"),
+}
+
+
+def _takes_sentences(info: ModelInfo) -> bool:
+    return info.reading.takes_sentences
+
+
+FRONT = Page(
+    "",
+    message("What this is"),
+    "Learn",
+    message("What attention is, one question about a sentence, and the way in."),
+    own=(settings.FIRST_ANSWER,),
+    tab=message("See attention"),
+)
+STEP_BY_STEP = Page(
+    "step_by_step",
+    message("Step by step"),
+    "Learn",
+    message("The nine steps of attention on your sentence, each with its formula, its numbers and its code."),
+    own=(
+        settings.MAIN.panel,
+        settings.OTHER.panel,
+        settings.MAIN.table,
+        settings.OTHER.table,
+        settings.SAVINGS,
+        settings.SIZES,
+        settings.FACTORS,
+        settings.WHY,
+        settings.NEXT,
+        settings.MAP,
+        settings.GUESS,
+        settings.ANSWER,
+        settings.PRESENT,
+        settings.ROWS,
+    ),
+)
+ALL_HEADS = Page(
+    "all_heads",
+    message("All heads"),
+    "Explore",
+    message("Every head of every layer on your sentence, and what each one does."),
+    own=(
+        settings.SORT,
+        settings.ZOOM,
+        settings.WORDS,
+        settings.HIDE,
+        settings.RENORMALISE,
+        settings.BLOCK,
+        settings.LEAST,
+        settings.ON,
+        settings.PINS,
+        settings.MEAN,
+        settings.ROWS,
+    ),
+)
+NEURON_VIEW = Page(
+    "neuron_view",
+    message("Neuron view"),
+    "Explore",
+    message("How one query meets every key, number by number."),
+    matrix=NEURON,
+)
+COMPARE = Page(
+    "compare",
+    message("Compare"),
+    "Explore",
+    message("Two sentences in one head, or two models on one sentence, and the difference."),
+    own=(settings.VERSUS, settings.GUESS, settings.ANSWER),
+    is_for=_takes_sentences,
+    matrix=COMPARED,
+)
+MANY_SENTENCES = Page(
+    "many_sentences",
+    message("Many sentences"),
+    "Explore",
+    message("What every head does on average over 500 sentences, or over a file of yours."),
+    own=(settings.FILE, settings.ALIGNMENT, settings.ZOOM, settings.HOLD, settings.ROWS),
+    is_for=_takes_sentences,
+)
+SYNTAX_CHECK = Page(
+    "syntax_check",
+    message("Syntax check"),
+    "Explore",
+    message("Which head finds the grammatical head of a word, and how often."),
+    own=(settings.RELATION, settings.EXAMPLE, settings.RARE, settings.HOLD, settings.ROWS),
+    is_for=_takes_sentences,
+)
+FIND_IT = Page(
+    "find_it",
+    message("Find it"),
+    "Explore",
+    message("Five things to find, a head, a layer or two sentences, and a rule that judges what you found."),
+    own=(settings.TASK, settings.VERSUS),
+)
+CODE_LAB = Page(
+    "code_lab",
+    message("Code lab"),
+    "Labs",
+    message("The same attention written five ways, run on your sentence."),
+    own=(settings.WAY, settings.ROWS),
+)
+CLASSROOM = Page(
+    "classroom",
+    message("A class"),
+    "Class",
+    message("A room that your class follows on its own screens, and three lesson plans."),
+    own=(settings.PLAN,),
+)
+MODELS = Page(
+    "models",
+    message("Models"),
+    "Explore",
+    message("All models that there are, where they are now, and the way to more of them."),
+    own=(settings.GET,),
+)
+
+
+def _page_of(lab: Lab) -> Page:
+    """Return the page of a lab, on which a question is asked first."""
+    return Page(
+        lab.address, lab.title, "Labs", lab.purpose, own=(*lab.knobs, settings.ANSWER, settings.ROWS), is_for=lab.is_for
+    )
+
+
+OF_LABS: Mapping[Lab, Page] = MappingProxyType({lab: _page_of(lab) for lab in LABS})
+
+PAGES = (
+    FRONT,
+    STEP_BY_STEP,
+    ALL_HEADS,
+    NEURON_VIEW,
+    COMPARE,
+    MANY_SENTENCES,
+    SYNTAX_CHECK,
+    FIND_IT,
+    *OF_LABS.values(),
+    CODE_LAB,
+    CLASSROOM,
+    MODELS,
+)
+# A group exists once it has a page.
+GROUPS: tuple[Group, ...] = tuple(name for name in get_args(Group) if any(page.group == name for page in PAGES))
+
+
+def everything(page: Page) -> tuple[Parameter[Any], ...]:
+    """Return all parameters, each once: first those of this page, then those that other pages have of their own."""
+    others = (own for other in PAGES for own in other.own)
+    return tuple({parameter.name: parameter for parameter in (*page.parameters, *others)}.values())
+
+
+def table(pages: Iterable[Page] = PAGES) -> str:
+    """Return the pages as a table in Markdown, group by group."""
+    found = list(pages)
+    rows = [
+        f"| {GROUP_TITLES[page.group]} | **{page.title}** | {page.purpose} |"
+        for group in get_args(Group)
+        for page in found
+        if page.group == group
+    ]
+    return "\n".join(("| | page | what it is for |", "|---|---|---|", *rows))

@@ -1,0 +1,674 @@
+"""What a user can set, declared once: its name in a link, its values, how they are written, what a change resets.
+
+A parameter has a *kind*, which reads a string strictly, writes a value, and says in words what it can be. Bounds may
+depend on the available models and on the chosen one (``Context``). Reading and writing links, the notices about bad
+values and the state of widgets all follow from these declarations, which are in :mod:`attention.page.settings`.
+
+In a link, layers, heads and examples are counted from 1, words and characters from 0; in the program all are counted
+from 0.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar, get_args
+
+from attention.core.messages import message
+from attention.core.text import clean
+from attention.core.trace import ModelInfo
+from attention.figures.head_view import Side
+from attention.figures.matrix import Cell
+from attention.figures.order import written as as_order
+from attention.figures.question import MAX_PERCENT, SHOW, Answer
+from attention.figures.table import Order as RowOrder
+from attention.figures.table import read_order, written_order
+from attention.measures.segments import SENTENCES
+
+__all__ = [
+    "MAX_PINS",
+    "Answers",
+    "Cells",
+    "Choice",
+    "Context",
+    "Flag",
+    "Grid",
+    "Indices",
+    "Keys",
+    "Kind",
+    "Name",
+    "Number",
+    "Order",
+    "Parameter",
+    "Pins",
+    "Sorts",
+    "Spot",
+    "Spots",
+    "Text",
+    "Values",
+    "other_model",
+    "read",
+]
+
+T = TypeVar("T")
+
+# The most pinned tokens that a link has room for.
+MAX_PINS = 64
+# The most digits that a number in a link may have.
+MAX_DIGITS = 5
+# The most parts that an answer may have; the mark of a question is a hash.
+MAX_GIVEN = 16
+_MARK = re.compile("[0-9a-f]{8}")
+# The most tables in one view whose rows have another order than their own, the most folds that are not as they begin,
+# and how tables and folds are called.
+MAX_SORTED, MAX_TURNED, MAX_COLUMNS = 8, 16, 999
+_KEY = re.compile("[a-zA-Z0-9_]{1,64}")
+# How many characters of a bad value are repeated in the notice about it.
+MAX_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a word begins, independent of a model's tokens: in which of two texts, and at which character."""
+
+    segment: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What bounds depend on: the available models by their ids, and the id of the chosen one."""
+
+    models: Mapping[str, ModelInfo]
+    model: str
+
+    @property
+    def info(self) -> ModelInfo:
+        """The chosen model."""
+        return self.models[self.model]
+
+    @property
+    def other(self) -> ModelInfo:
+        """The model beside it."""
+        return self.models[other_model(self.model, self.models)]
+
+
+def other_model(model: str, models: Mapping[str, ModelInfo]) -> str:
+    """Return the id of the model beside this one: the first of the catalogue that is not the model itself."""
+    return next(model_id for model_id in models if model_id != model)
+
+
+# ----------------------------------------------------------------------------------------- kinds
+
+
+class Kind(ABC, Generic[T]):
+    """A kind of value: how it is read, written and described."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def read(self, written: str, context: Context, /) -> T:
+        """Read a value from a link.
+
+        Raises:
+            ValueError: it is not a value of this kind, or not a possible one in this context.
+        """
+
+    @abstractmethod
+    def write(self, value: T) -> str:
+        """Write a value for a link; there is exactly one way to write each value."""
+
+    @abstractmethod
+    def fits(self, value: object, context: Context, /) -> bool:
+        """Tell whether an arbitrary object, such as one sent by a browser, is a possible value in this context."""
+
+    @abstractmethod
+    def can_be(self, context: Context, /) -> str:
+        """Say what a value can be, in a clause that follows a semicolon."""
+
+    def tidy(self, value: T) -> T:
+        """Return a value in the form in which it is stored."""
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Kind[T]):
+    """One of several options; where there are many, ``example`` says what they look like instead of naming them.
+
+    Where they are ``counted``, a link may also say the place of one, counted from 1.
+    """
+
+    options: Callable[[Context], tuple[T, ...]]
+    example: str = ""
+    written: Callable[[T], str] = str
+    counted: bool = False
+
+    def read(self, written: str, context: Context) -> T:
+        """Return the option that is written like this, or stands at this place."""
+        for place, option in enumerate(self.options(context), 1):
+            if written == self.written(option) or (self.counted and written == str(place)):
+                return option
+        raise ValueError(written)
+
+    def write(self, value: T) -> str:
+        """Write the option."""
+        return self.written(value)
+
+    def fits(self, value: object, context: Context) -> bool:
+        """Tell whether it is one of the options."""
+        return any(type(value) is type(option) and value == option for option in self.options(context))
+
+    def can_be(self, context: Context) -> str:
+        """Name the options."""
+        if self.example:
+            return message("it looks like {example}", example=self.example)
+        return message("it can be {options}", options=", ".join(map(self.written, self.options(context))))
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(Kind[bool]):
+    """On or off."""
+
+    def read(self, written: str, _: Context) -> bool:
+        """Read 1 or 0."""
+        if written not in ("0", "1"):
+            raise ValueError(written)
+        return written == "1"
+
+    def write(self, value: bool) -> str:
+        """Write 1 or 0."""
+        return "1" if value else "0"
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it is a truth value."""
+        return isinstance(value, bool)
+
+    def can_be(self, _: Context) -> str:
+        """Name both."""
+        return message("it can be {options}", options="0, 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Kind[int]):
+    """The number of one of ``count`` consecutive things, counted from 0 here and from ``first`` in a link."""
+
+    count: Callable[[Context], int]
+    first: int = 0
+
+    def read(self, written: str, context: Context) -> int:
+        """Read a number within the bounds."""
+        value = _digits(written) - self.first
+        if not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    def write(self, value: int) -> str:
+        """Write the number, counted as in a link."""
+        return str(value + self.first)
+
+    def fits(self, value: object, context: Context) -> bool:
+        """Tell whether the number is within the bounds."""
+        return type(value) is int and 0 <= value < self.count(context)
+
+    def can_be(self, context: Context) -> str:
+        """Name the bounds."""
+        return message("it can be {first} to {last}", first=self.first, last=self.count(context) - 1 + self.first)
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Kind[str]):
+    """A text that was typed; all texts in a link share its limited length. Notices call it by its ``noun``."""
+
+    noun: str
+
+    def read(self, written: str, _: Context) -> str:
+        """Make the text safe; every text is accepted."""
+        return clean(written)
+
+    def write(self, value: str) -> str:
+        """Write the text unchanged."""
+        return value
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it is a text."""
+        return isinstance(value, str)
+
+    def can_be(self, _: Context) -> str:
+        """Say that any text is accepted."""
+        return message("it can be any text")
+
+    def tidy(self, value: str) -> str:
+        """Make the text safe."""
+        return clean(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Kind[str]):
+    """A short name of something that need not exist."""
+
+    most: int
+    example: str
+
+    def read(self, written: str, context: Context) -> str:
+        """Read a name that is not too long."""
+        value = clean(written)
+        if not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    def write(self, value: str) -> str:
+        """Write the name unchanged."""
+        return value
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it is a short enough text."""
+        return isinstance(value, str) and len(value) <= self.most
+
+    def can_be(self, _: Context) -> str:
+        """Say how long it can be, with an example."""
+        return message("it has {n} characters at most, and looks like {example}", n=self.most, example=self.example)
+
+    def tidy(self, value: str) -> str:
+        """Make the name safe."""
+        return clean(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells(Kind[Cell]):
+    """A cell of a matrix, by the matrix's name, the row and the column."""
+
+    def read(self, written: str, _: Context) -> Cell:
+        """Read the three parts."""
+        name, *place = written.split("-")
+        if len(place) != 2:
+            raise ValueError(written)
+        return Cell(name, *map(_digits, place))
+
+    def write(self, value: Cell) -> str:
+        """Write the three parts."""
+        return f"{value.matrix}-{value.row}-{value.column}"
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it is a cell; whether the matrix has this cell is known only once the matrix is computed."""
+        return isinstance(value, Cell)
+
+    def can_be(self, _: Context) -> str:
+        """Give an example."""
+        return message("it looks like {example}", example="scores-3-2")
+
+
+@dataclass(frozen=True, slots=True)
+class Spots(Kind[Spot]):
+    """A place in one of two texts."""
+
+    def read(self, written: str, _: Context) -> Spot:
+        """Read the sentence's letter and the character."""
+        name, *start = written.split("-", 1)
+        return Spot(SENTENCES.index(name), _digits("".join(start)))
+
+    def write(self, value: Spot) -> str:
+        """Write the sentence's letter and the character."""
+        return f"{SENTENCES[value.segment]}-{value.start}"
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it is a spot in one of the texts."""
+        return isinstance(value, Spot) and 0 <= value.segment < len(SENTENCES)
+
+    def can_be(self, _: Context) -> str:
+        """Give an example."""
+        return message("it looks like {example}", example="A-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Grid(Kind[tuple[int, ...]]):
+    """Some of the cells of a grid: for each row a number whose bit c tells of column c; rows of none at the end go."""
+
+    most: int
+
+    def read(self, written: str, context: Context) -> tuple[int, ...]:
+        """Read rows in hexadecimal, with points between them."""
+        rows = tuple(int(row, 16) for row in written.split(".")) if written else ()
+        if not self.fits(rows, context) or self.write(rows) != written:
+            raise ValueError(written)
+        return rows
+
+    def write(self, value: tuple[int, ...]) -> str:
+        """Write rows in hexadecimal, with points between them."""
+        return ".".join(f"{row:x}" for row in value)
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether these are rows of such a grid, the last of them with a cell."""
+        if not isinstance(value, tuple) or len(value) > self.most or (value and value[-1] == 0):
+            return False
+        return all(type(row) is int and 0 <= row < 2**self.most for row in value)
+
+    def can_be(self, _: Context) -> str:
+        """Give an example."""
+        return message("it looks like {example}", example="0.6.1f")
+
+    @staticmethod
+    def of(rows: Iterable[int]) -> tuple[int, ...]:
+        """Return these rows without those at the end that have no cell."""
+        found = tuple(rows)
+        return found[: max((place for place, row in enumerate(found, 1) if row), default=0)]
+
+    @staticmethod
+    def flipped(value: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
+        """Return the cells with one more, or without it if it is one of them."""
+        rows = [*value, *[0] * (row + 1 - len(value))]
+        rows[row] ^= 1 << column
+        return Grid.of(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Order(Kind[tuple[int, ...]]):
+    """An order of at most so many things: the index of the one at each place; what stays at the end is left out."""
+
+    most: int
+
+    def read(self, written: str, context: Context) -> tuple[int, ...]:
+        """Read numbers separated by hyphens, counted from 1."""
+        value = tuple(_digits(part) - 1 for part in written.split("-")) if written else ()
+        if not self.fits(value, context) or self.write(value) != written:
+            raise ValueError(written)
+        return value
+
+    def write(self, value: tuple[int, ...]) -> str:
+        """Write numbers separated by hyphens, counted from 1."""
+        return as_order(value)
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether each index is in it once, and the last place has another than its own."""
+        if not isinstance(value, tuple) or len(value) > self.most or not all(type(each) is int for each in value):
+            return False
+        return sorted(value) == list(range(len(value))) and (not value or value[-1] != len(value) - 1)
+
+    def can_be(self, _: Context) -> str:
+        """Give an example."""
+        return message("it looks like {example}", example="3-1-2")
+
+
+@dataclass(frozen=True, slots=True)
+class Indices(Kind[tuple[int, ...]]):
+    """The numbers of some of ``count`` things, possibly none, in ascending order and without repetition."""
+
+    count: Callable[[Context], int]
+    first: int = 1
+
+    def read(self, written: str, context: Context) -> tuple[int, ...]:
+        """Read numbers separated by hyphens."""
+        numbers = [_digits(part) - self.first for part in written.split("-")] if written else []
+        value = tuple(sorted(set(numbers)))
+        if not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    def write(self, value: tuple[int, ...]) -> str:
+        """Write the numbers, counted as in a link."""
+        return "-".join(str(index + self.first) for index in value)
+
+    def fits(self, value: object, context: Context) -> bool:
+        """Tell whether these are ascending numbers within the bounds."""
+        count = self.count(context)
+        return _are_ascending(value) and all(0 <= index < count for index in value)  # type: ignore[attr-defined]
+
+    def can_be(self, context: Context) -> str:
+        """Give an example and the bounds."""
+        last = self.count(context) - 1 + self.first
+        return message("it looks like {example}, from {first} to {last}", example="1-3", first=self.first, last=last)
+
+
+@dataclass(frozen=True, slots=True)
+class Pins(Kind[tuple[Side, tuple[int, ...]]]):
+    """The tokens that are pinned in one of the two columns of the head view."""
+
+    def read(self, written: str, _: Context) -> tuple[Side, tuple[int, ...]]:
+        """Read the column and the positions."""
+        name, *parts = written.split("-")
+        positions = tuple(sorted(set(map(_digits, parts))))
+        for side in get_args(Side):
+            if side == name and positions:
+                return side, positions[:MAX_PINS]
+        raise ValueError(written)
+
+    def write(self, value: tuple[Side, tuple[int, ...]]) -> str:
+        """Write the column and the positions."""
+        side, positions = value
+        return "-".join((side, *map(str, positions)))
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it is a column and ascending positions in it."""
+        if not isinstance(value, tuple) or len(value) != 2:
+            return False
+        side, positions = value
+        return side in get_args(Side) and bool(positions) and _are_ascending(positions)
+
+    def can_be(self, _: Context) -> str:
+        """Give two examples."""
+        return message("it looks like {example} or {other}", example="query-3-5", other="key-1")
+
+    def tidy(self, value: tuple[Side, tuple[int, ...]]) -> tuple[Side, tuple[int, ...]]:
+        """Keep no more than a link has room for."""
+        side, positions = value
+        return side, positions[:MAX_PINS]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers(Kind[Answer]):
+    """What was answered to a question that is known by its mark."""
+
+    def read(self, written: str, context: Context) -> Answer:
+        """Read the mark and what was answered."""
+        mark, *given = written.split("-")
+        value = Answer(mark, () if given == [SHOW] else tuple(map(_digits, given)))
+        if not given or not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    def write(self, value: Answer) -> str:
+        """Write the mark and what was answered."""
+        return value.written()
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it can be an answer; whether there is such a question is known once it is asked."""
+        return (
+            isinstance(value, Answer)
+            and _MARK.fullmatch(value.mark) is not None
+            and len(value.given) <= MAX_GIVEN
+            and all(type(each) is int and 0 <= each <= MAX_PERCENT for each in value.given)
+        )
+
+    def can_be(self, _: Context) -> str:
+        """Show some."""
+        return message("it looks like {example} or {other}", example="0a1b2c3d-2", other="0a1b2c3d-show")
+
+
+@dataclass(frozen=True, slots=True)
+class Keys(Kind[tuple[str, ...]]):
+    """The keys of some parts of a page, in alphabetical order."""
+
+    def read(self, written: str, context: Context) -> tuple[str, ...]:
+        """Read keys with points between them."""
+        value = tuple(written.split(".")) if written else ()
+        if not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    def write(self, value: tuple[str, ...]) -> str:
+        """Write keys with points between them."""
+        return ".".join(value)
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether these can be keys; whether there are such parts is known once a page is made."""
+        if not isinstance(value, tuple) or len(value) > MAX_TURNED or not all(isinstance(key, str) for key in value):
+            return False
+        return list(value) == sorted(set(value)) and all(map(_KEY.fullmatch, value))
+
+    def can_be(self, _: Context) -> str:
+        """Give an example."""
+        return message("it looks like {example}", example="behind.rules")
+
+    @staticmethod
+    def turned(value: tuple[str, ...], key: str, *, is_in: bool) -> tuple[str, ...]:
+        """Return these keys with one more, or without it."""
+        others = [each for each in value if each != key][: MAX_TURNED - is_in]
+        return tuple(sorted([*others, key] if is_in else others))
+
+
+@dataclass(frozen=True, slots=True)
+class Sorts(Kind[tuple[tuple[str, RowOrder], ...]]):
+    """The orders of the rows of some tables: their keys in alphabetical order, each with a column and a direction."""
+
+    def read(self, written: str, context: Context) -> tuple[tuple[str, RowOrder], ...]:
+        """Read orders with points between them."""
+        parts = (part.partition("-") for part in written.split(".")) if written else ()
+        value = tuple((table, read_order(order)) for table, _, order in parts)
+        if not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    def write(self, value: tuple[tuple[str, RowOrder], ...]) -> str:
+        """Write orders with points between them."""
+        return ".".join(f"{table}-{written_order(order)}" for table, order in value)
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether these are such orders; whether there is such a table is known once a page is made."""
+        if not isinstance(value, tuple) or len(value) > MAX_SORTED or not all(map(_is_order_of_one, value)):
+            return False
+        tables = [table for table, _ in value]
+        return tables == sorted(set(tables)) and all(map(_KEY.fullmatch, tables))
+
+    def can_be(self, _: Context) -> str:
+        """Give an example."""
+        return message("it looks like {example}", example="heads_table-5down")
+
+    @staticmethod
+    def with_value(
+        value: tuple[tuple[str, RowOrder], ...], table: str, order: RowOrder | None
+    ) -> tuple[tuple[str, RowOrder], ...]:
+        """Return these orders with another one of one table, which None gives its own back."""
+        others = {name: each for name, each in value if name != table}
+        kept = dict(list(others.items())[: MAX_SORTED - 1])
+        return tuple(sorted((kept if order is None else kept | {table: order}).items()))
+
+
+def _is_order_of_one(value: object) -> bool:
+    """Tell whether a value has the form of a table's key with a column and a direction."""
+    match value:
+        case (str(), (int(column), bool())):
+            return not isinstance(column, bool) and 0 <= column < MAX_COLUMNS
+    return False
+
+
+def _are_ascending(value: object) -> bool:
+    are_numbers = isinstance(value, tuple) and all(type(index) is int and index >= 0 for index in value)
+    return are_numbers and value == tuple(sorted(set(value)))  # type: ignore[call-overload]
+
+
+def _digits(written: str) -> int:
+    if not (written.isascii() and written.isdigit() and len(written) <= MAX_DIGITS):
+        raise ValueError(written)
+    return int(written)
+
+
+# ------------------------------------------------------------------------------------ parameters
+
+
+class Values(Protocol):
+    """What holds a value for every parameter."""
+
+    def __getitem__(self, parameter: Parameter[T], /) -> T:
+        """Return the value of a parameter."""
+
+
+def _always(_before: Values, _after: Values) -> bool:
+    return True
+
+
+def _every(_: ModelInfo) -> bool:
+    return True
+
+
+# Compared by identity: there is one declaration of each.
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter(Generic[T]):
+    """Something that a user can set.
+
+    ``default`` is its value until the user chooses one; None always means that nothing was chosen. ``resets`` names
+    the parameters that go back to their defaults when this one changes; ``when`` decides whether they do, given the
+    values before and after. ``needs`` tells which models accept the parameter. ``opening`` returns the value that is
+    meant by a link which does not give one, if that depends on the model. ``otherwise`` says what is shown instead of
+    a bad value, if that is not simply the default. ``yields_to`` names the parameter that takes precedence if a link
+    gives both.
+    """
+
+    name: str
+    kind: Kind[Any]
+    default: T
+    resets: tuple[str, ...] = ()
+    when: Callable[[Values, Values], bool] = _always
+    needs: Callable[[ModelInfo], bool] = _every
+    opening: Callable[[ModelInfo], T] | None = None
+    otherwise: str = ""
+    unknown: str = message("is not known here")
+    yields_to: str = ""
+
+    def opened(self, info: ModelInfo | None) -> T:
+        """Return the value meant by a link to this model that does not give one; the default for an unknown model."""
+        return self.default if self.opening is None or info is None else self.opening(info)
+
+    def fits(self, value: object, context: Context) -> bool:
+        """Tell whether an arbitrary object is a value that the parameter can have in this context."""
+        if value is None or value == self.default:
+            return value == self.default
+        return self.kind.fits(value, context) and self.needs(context.info)
+
+    def tidied(self, value: T) -> T:
+        """Return a value in the form in which it is stored."""
+        kept: T = self.default if value is None else self.kind.tidy(value)
+        return kept
+
+    def complain(self, written: str, context: Context) -> str:
+        """Say that the value in a link is not a possible one, what is shown instead, and what the value can be."""
+        default = "" if self.default is None else self.kind.write(self.default)
+        otherwise = self.otherwise or message("{value} is shown", value=default or message("the default"))
+        return message(
+            "The link says {said}, which {unknown}: {otherwise}; {can_be}.",
+            said=self._said(written),
+            unknown=self.unknown,
+            otherwise=otherwise,
+            can_be=self.kind.can_be(context),
+        )
+
+    def give_way(self, written: str) -> str:
+        """Say that another parameter of the link takes precedence over this one."""
+        return message(
+            "The link says {said} and {other}=: {other} counts.", said=self._said(written), other=self.yields_to
+        )
+
+    def _said(self, written: str) -> str:
+        value = clean(written)
+        return f"{self.name}={value if len(value) <= MAX_SHOWN else f'{value[:MAX_SHOWN]}…'}"
+
+
+def _refuse(kind: Text, info: ModelInfo) -> str:
+    return message("The link has a {noun}, which {name} does not take: it is left out.", noun=kind.noun, name=info.name)
+
+
+def read(parameter: Parameter[T], query: Mapping[str, str], context: Context) -> tuple[T, str]:
+    """Read a parameter from a link; a value that makes no sense becomes the default, with a notice that says so."""
+    written, opened = query.get(parameter.name), parameter.opened(context.models.get(context.model))
+    if written is None:
+        return opened, ""
+    if parameter.yields_to in query:
+        return opened, parameter.give_way(written)
+    try:
+        value: T = parameter.tidied(parameter.kind.read(written, context))
+    except ValueError:
+        return opened, parameter.complain(written, context)
+    if value != parameter.default and not parameter.needs(context.info):
+        # What the user typed is not dropped silently.
+        return opened, _refuse(parameter.kind, context.info) if isinstance(parameter.kind, Text) else ""
+    return value, ""

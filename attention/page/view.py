@@ -1,0 +1,363 @@
+"""What a user is looking at, in the form of a link: every part of a view can be shared and restored.
+
+The parameters are declared in :mod:`attention.page.settings`; :mod:`attention.page.pages` says which page has which of
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeVar
+
+from attention.core.masks import MaskName
+from attention.core.messages import message
+from attention.core.text import clean, is_folded, last_words, shorten
+from attention.core.trace import Part, Token
+from attention.figures.atlas import WHOLE
+from attention.figures.matrix import Cell
+from attention.figures.table import Order as RowOrder
+from attention.lesson.initial_selection import first_place
+from attention.lesson.survey import Lines, Look, Sorting
+from attention.measures.segments import Block
+from attention.models import ModelInfo, bundled
+from attention.page import settings
+from attention.page.blocks import Arranged
+from attention.page.pages import FRONT, PAGES, Page, everything
+from attention.page.parameters import Context, Parameter, Spot, Text, read
+
+__all__ = [
+    "Place",
+    "View",
+    "same_word",
+    "spot_of",
+    "word_at",
+]
+
+T = TypeVar("T")
+
+# The matrices that only one page draws: no other page knows their cells.
+_STRANGE = {page.matrix: page for page in PAGES if page.matrix}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The layer and head of one model that are looked at, and the opened cell; None was left open."""
+
+    layer: int | None = None
+    head: int | None = None
+    cell: Cell | None = None
+
+    def layer_and_head(self, info: ModelInfo, text: str) -> tuple[int, int]:
+        """Return the layer and the head; those opened first for a text, or the model's default beside a chosen one."""
+        if self.layer is None and self.head is None:
+            return first_place(info, text)
+        layer = info.default_layer if self.layer is None else self.layer
+        head = info.default_head if self.head is None else self.head
+        return layer, head
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a page shows: a value for every parameter; ``chosen`` holds, by name, those that differ from the default.
+
+    A view may also hold the parameters of other pages, so that they are still set when the user returns there; links
+    to this page do not contain them (``shown`` leaves them out). Views that show the same have equal links.
+    """
+
+    page: Page = FRONT
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, page: Page = FRONT, **values: Any) -> Self:
+        """Return a view with these values, by the names of their parameters; nothing is reset.
+
+        Raises:
+            TypeError: there is no parameter with one of the names.
+        """
+        known = {parameter.name: parameter for parameter in everything(page)}
+        unknown = values.keys() - known
+        if unknown:
+            raise TypeError(f"no parameter is named {', '.join(sorted(unknown))}")
+        view = cls(page)
+        for name, value in values.items():
+            view = view.replaced(known[name], value)
+        return view
+
+    # -------------------------------------------------------------------------- its values
+
+    def __getitem__(self, parameter: Parameter[T]) -> T:
+        """Return the value of a parameter."""
+        value: T = self.chosen.get(parameter.name, parameter.default)
+        return value
+
+    @property
+    def text(self) -> str:
+        """The sentence or the picture."""
+        return self[settings.TEXT]
+
+    @property
+    def pair(self) -> str:
+        """A second sentence that the model reads together with the first, or what its decoder writes."""
+        return self[settings.PAIR]
+
+    @property
+    def versus(self) -> str | None:
+        """A sentence that is read by itself and compared; None until the user chooses one."""
+        return self[settings.VERSUS]
+
+    @property
+    def model(self) -> str:
+        """The id of the model."""
+        return self[settings.MODEL]
+
+    @property
+    def part(self) -> Part:
+        """Which use of attention is looked at."""
+        return self[settings.PART]
+
+    @property
+    def step(self) -> str:
+        """The key of the step."""
+        return self[settings.STEP]
+
+    @property
+    def mask(self) -> MaskName:
+        """The name of the mask."""
+        return self[settings.MASK]
+
+    @property
+    def word(self) -> int | None:
+        """The word in focus, by its position among the model's tokens; if ``spot`` is None too, none was chosen."""
+        return self[settings.WORD]
+
+    @property
+    def spot(self) -> Spot | None:
+        """The place in the text of a word in focus that was chosen among another model's tokens."""
+        return self[settings.AT]
+
+    @property
+    def beside(self) -> bool:
+        """Whether a second model stands beside the first."""
+        return self[settings.BESIDE]
+
+    @property
+    def pane(self) -> Place:
+        """The layer, head and cell of the model that are looked at."""
+        return self.place(settings.MAIN)
+
+    @property
+    def other(self) -> Place:
+        """The layer, head and cell of the model beside it."""
+        return self.place(settings.OTHER)
+
+    def place(self, pane: settings.OfPane) -> Place:
+        """Return the layer, head and cell of one of the two models."""
+        return Place(self[pane.layer], self[pane.head], self[pane.cell])
+
+    @property
+    def sort(self) -> Sorting:
+        """The order in which all heads are shown."""
+        return self[settings.SORT]
+
+    @property
+    def arranged(self) -> Arranged:
+        """What was made of the page: the orders of its tables, and the folds that are not as they begin."""
+        orders: tuple[tuple[str, RowOrder], ...] = self[settings.ROWS]
+        turned: tuple[str, ...] = self[settings.OPEN]
+        return Arranged(dict(orders), frozenset(turned))
+
+    @property
+    def zoom(self) -> int:
+        """How far one has zoomed into the picture of all heads, in per cent."""
+        return WHOLE + self[settings.ZOOM]
+
+    @property
+    def block(self) -> Block:
+        """Which of the lines within and between two sentences are drawn."""
+        return self[settings.BLOCK]
+
+    @property
+    def look(self) -> Look:
+        """How weights are shown: for tokens or words, and with which of them hidden."""
+        return Look(self[settings.WORDS], self[settings.HIDE], self[settings.RENORMALISE])
+
+    @property
+    def lines(self) -> Lines:
+        """What is set in the head view."""
+        return Lines(self[settings.ON], self[settings.LEAST], self[settings.PINS], self[settings.MEAN])
+
+    # --------------------------------------------------------------------------- changes
+
+    def with_value(self, parameter: Parameter[T], value: T) -> Self:
+        """Choose a value; if it is a new one, what the declaration ``resets`` goes back to its default."""
+        after = self.replaced(parameter, value)
+        is_same = after[parameter] == self[parameter]
+        return after if is_same or not parameter.when(self, after) else after._without(parameter.resets)
+
+    def replaced(self, parameter: Parameter[T], value: T) -> Self:
+        """Return the view with this value and all others unchanged."""
+        value = parameter.tidied(value)
+        chosen = {name: each for name, each in self.chosen.items() if name != parameter.name}
+        if value != parameter.default:
+            chosen[parameter.name] = value
+        view = replace(self, chosen=chosen)
+        return view._with_room() if isinstance(parameter.kind, Text) else view
+
+    def without(self, *parameters: Parameter[Any]) -> Self:
+        """Return the view with these parameters at their defaults."""
+        return self._without([parameter.name for parameter in parameters])
+
+    def valid_for(self, context: Context) -> Self:
+        """Drop what the model, or the one beside it, does not accept: a mask, a second sentence, a layer."""
+        return self.without(*(each for each in self.page.parameters if not each.fits(self[each], context)))
+
+    def for_page(self, page: Page) -> Self:
+        """Return the view on another page, without an answer; a cell of a matrix that it does not draw is dropped."""
+        view = replace(self, page=page)
+        if page is not self.page:
+            # Each page asks something else, and has other tables and folds.
+            view = view.without(settings.ANSWER, settings.ROWS, settings.OPEN)
+        cell = self[settings.CELL]
+        is_strange = cell is not None and _STRANGE.get(cell.matrix, page) is not page
+        return view.without(settings.CELL) if is_strange else view
+
+    def shown(self) -> Self:
+        """Return the view without the parameters that only other pages have."""
+        names = {parameter.name for parameter in self.page.parameters}
+        return replace(self, chosen={name: value for name, value in self.chosen.items() if name in names})
+
+    def carry_over(self, before: Self) -> Self:
+        """Return the view with the parameters of other pages as they were before, unless they are chosen here.
+
+        What a change since then has reset, such as tokens that were pinned in another text, does not come back.
+        """
+        kept = before
+        for parameter in self.page.parameters:
+            kept = kept.with_value(parameter, self[parameter])
+        here = {parameter.name for parameter in self.page.parameters}
+        others = {name: value for name, value in kept.chosen.items() if name not in here}
+        return replace(self, chosen={**others, **self.chosen})
+
+    def _without(self, names: Iterable[str]) -> Self:
+        gone = set(names)
+        return replace(self, chosen={name: value for name, value in self.chosen.items() if name not in gone})
+
+    def _texts(self) -> list[tuple[Parameter[Any], Text]]:
+        each = ((parameter, parameter.kind) for parameter in self.page.parameters)
+        return [(parameter, kind) for parameter, kind in each if isinstance(kind, Text)]
+
+    def _with_room(self) -> Self:
+        """Cut each text to the room that the texts before it leave in a link."""
+        chosen, before = dict(self.chosen), ""
+        for parameter, _ in self._texts():
+            kept = _kept(self[parameter] or "", before)
+            before += kept
+            if kept != (self[parameter] or ""):
+                chosen[parameter.name] = kept
+            if chosen.get(parameter.name) == parameter.default:
+                chosen.pop(parameter.name, None)
+        return replace(self, chosen=chosen)
+
+    # --------------------------------------------------------------------------------- links
+
+    def to_query(self) -> dict[str, str]:
+        """Return the parameters of the link; defaults are left out."""
+        # A link to a bundled model need not give the values with which that model opens.
+        entry = bundled.find(self.model)
+        info = None if entry is None else entry.info
+        return {
+            parameter.name: parameter.kind.write(value)
+            for parameter in self.page.parameters
+            if (value := self[parameter]) is not None and value != parameter.opened(info)
+        }
+
+    @classmethod
+    def from_query(
+        cls, query: Mapping[str, str], page: Page, models: Mapping[str, ModelInfo]
+    ) -> tuple[Self, list[str]]:
+        """Read a link to a page, with the parameters of other pages; a bad value becomes the default, with a notice."""
+        # The bounds of the other parameters depend on the model.
+        model, notice = read(settings.MODEL, query, Context(models, settings.MODEL.default))
+        context, chosen, notices = Context(models, model), {}, [notice]
+        for parameter in everything(page):
+            if parameter is settings.MODEL:
+                value = model
+            else:
+                value, notice = read(parameter, query, context)
+                notices.append(notice)
+            if value != parameter.default:
+                chosen[parameter.name] = value
+        view = cls(page, chosen)
+        taken = {
+            each.name: query[each.name] for each in page.parameters if each.name in query and each.needs(context.info)
+        }
+        return view._with_room(), [*view.notices(taken), *filter(None, notices)]
+
+    def notices(self, typed: Mapping[str, str | None]) -> list[str]:
+        """Return a sentence for each text that a link does not hold as it was typed: too long, or its spaces folded.
+
+        ``typed`` holds texts by the names of their parameters; for those not in it, the view's own texts are used.
+        """
+        found, before = [], ""
+        for parameter, kind in self._texts():
+            text = typed.get(parameter.name, self[parameter]) or ""
+            cleaned = clean(text)
+            kept = _kept(cleaned, before)
+            before += kept
+            if len(kept) < len(cleaned):
+                found.append(_cut(kind.noun, cleaned, kept))
+            if kept and is_folded(text):
+                found.append(_folded(kind.noun))
+        return found
+
+
+def _folded(noun: str) -> str:
+    """Say that white space was folded, which the tokenizers of some models would tell apart."""
+    return message(
+        "The {noun} has line breaks, tabs or several spaces in a row: the model reads one space in their place.",
+        noun=noun,
+    )
+
+
+def _cut(noun: str, cleaned: str, kept: str) -> str:
+    """Say how much of a text a link has room for."""
+    facts: dict[str, str | float] = {"noun": noun, "all": f"{len(cleaned):,}", "room": f"{len(kept):,}"}
+    if not kept:
+        return message(
+            "The {noun} has {all} characters, and a link has room for {room} of them: it was left out.", **facts
+        )
+    return message(
+        "The {noun} has {all} characters, and a link has room for {room} of them: it was cut after “{end}”.",
+        end=last_words(kept),
+        **facts,
+    )
+
+
+def _kept(cleaned: str, before: str) -> str:
+    """Cut a cleaned text to the room that the texts before it leave in a link."""
+    return shorten(before + cleaned)[0][len(before) :]
+
+
+def same_word(position: int, tokens: tuple[Token, ...], others: tuple[Token, ...]) -> int | None:
+    """Return the position, among another model's tokens, of the word at this position, by its place in the text.
+
+    None if it covers no characters, or the other model has read no such text.
+    """
+    spot = spot_of(tokens[position])
+    return None if spot is None else word_at(spot, others)
+
+
+def spot_of(token: Token) -> Spot | None:
+    """Return where in the text a token begins; None if it covers no characters, like [CLS]."""
+    return None if token.start is None else Spot(token.segment, token.start)
+
+
+def word_at(spot: Spot, tokens: tuple[Token, ...]) -> int | None:
+    """Return the position of the token that covers a spot in the text, or of the last token before it, if any."""
+    before = [
+        token.position
+        for token in tokens
+        if token.segment == spot.segment and token.start is not None and token.start <= spot.start
+    ]
+    return before[-1] if before else None

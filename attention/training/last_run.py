@@ -1,0 +1,104 @@
+"""The last run of a job on disk, so that whoever comes next sees it, also after the server has been started anew.
+
+One file for each job, as JSON: it can be read by a person, and reading it runs nothing. Only numbers are kept, and only
+of jobs that say how they are read: of what users give a job, nothing comes here.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attention.training.jobs import WHOLE, Frame, Job, Run
+
+__all__ = ["LastRuns"]
+
+_LOGGER = logging.getLogger(__name__)
+# A file that is larger is none of ours: the measurements of half a minute take a few kilobytes.
+_MOST_BYTES = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class LastRuns:
+    """The last runs of jobs in a folder."""
+
+    folder: Path
+
+    def keep(self, job: Job, run: Run) -> None:
+        """Write down a run; the file is there as a whole or not at all. Where there is no room, that is only logged."""
+        if job.checks is None or run.is_private:
+            return
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=self.folder, delete=False) as file:
+                json.dump(_written(run), file)
+            # Several servers may share the folder: the later one wins, and nobody reads half of a file.
+            Path(file.name).replace(self._place(job))
+        except OSError as error:
+            _LOGGER.warning("What came of %s could not be kept in %s: %s", job.name, self.folder, error.strerror)
+
+    def find(self, job: Job) -> Run | None:
+        """Return the run that was written down; None if there is none, or it is not what the job finds."""
+        if job.checks is None:
+            return None
+        place = self._place(job)
+        try:
+            if place.stat().st_size > _MOST_BYTES:
+                raise ValueError("it is too large")
+            run = _read(json.loads(place.read_text("utf-8")))
+            job.checks(run.frames)
+        except FileNotFoundError:
+            return None
+        # It may hold anything: another version has written it, or a person.
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            _LOGGER.warning("What was kept of %s in %s cannot be read: %s", job.name, place, error)
+            return None
+        return run
+
+    def _place(self, job: Job) -> Path:
+        return self.folder / f"{job.name}.json"
+
+
+def _written(run: Run) -> dict[str, Any]:
+    return {
+        "began": run.began.isoformat(),
+        "arguments": run.arguments,
+        "ending": run.ending,
+        "seconds": run.seconds,
+        "frames": [{name: number.item() for name, number in frame.items()} for frame in run.frames],
+    }
+
+
+def _read(written: Mapping[str, Any]) -> Run:
+    """Return the run that a file says.
+
+    Raises:
+        ValueError, LookupError, TypeError or AttributeError: it is none.
+    """
+    began = datetime.fromisoformat(written["began"])
+    if began.tzinfo is None:
+        raise ValueError("its date has no zone")
+    frames = tuple(map(_frame, written["frames"]))
+    seconds, arguments = float(written["seconds"]), tuple(map(str, written["arguments"]))
+    if not math.isfinite(seconds) or written["ending"] not in WHOLE:
+        raise ValueError("it is not the end of a run")
+    return Run(arguments, "", began, frames, written["ending"], seconds)
+
+
+def _frame(written: Mapping[str, Any]) -> Frame:
+    """Return a frame of single numbers that nobody can change, as a job's own are."""
+    frame = {name: np.array(number) for name, number in written.items()}
+    for each in frame.values():
+        if each.ndim or each.dtype.kind not in "if" or not np.isfinite(each):
+            raise ValueError("a frame has something else than numbers")
+        each.flags.writeable = False
+    return frame

@@ -1,1 +1,0 @@
-"""The only part of the project that knows Streamlit."""

@@ -1,0 +1,20 @@
+"""What a server keeps for all visitors, forgotten: as after a new start."""
+
+from attention.answer import cache, fetching, jobs, running
+
+KEPT = (
+    cache._caches,
+    cache.shelf,
+    cache.downloads,
+    cache._freeze,
+    fetching._owned,
+    jobs.jobs,
+    jobs._owned,
+    running.own_files,
+    running.measurements,
+)
+
+
+def forget():
+    for each in KEPT:
+        each.cache_clear()

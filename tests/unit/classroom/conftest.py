@@ -1,0 +1,11 @@
+"""The databases in which rooms are kept: a file, and a PostgreSQL of the tests' own."""
+
+import pytest
+
+from attention.classroom.store import sqlite
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request, tmp_path):
+    """The address of an empty database, of each kind in turn."""
+    return sqlite(tmp_path) if request.param == "sqlite" else request.getfixturevalue("postgres").new()

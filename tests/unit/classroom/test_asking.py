@@ -1,0 +1,121 @@
+"""What a class is told of a question, and when."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from attention.classroom import asking
+from attention.classroom.store import Answered
+from attention.lesson.quiz import Guess
+
+ONE = Guess(
+    "Which <b>word</b>?",
+    ("cat", "mat", "sat"),
+    "It is <b>mat</b>: 0.84.",
+    frozenset({1}),
+    frozenset({2}),
+    whys=("<p>It comes first.</p>", "", "<p>It is near.</p>"),
+)
+SHARES = Guess("How is it shared?", ("cat", "mat"), "0.9 and 0.1.", shares=(0.9, 0.1))
+
+
+@pytest.mark.parametrize("guess", [ONE, SHARES])
+def test_a_question_survives_json(guess):
+    assert asking.unpacked(json.loads(json.dumps(asking.packed(guess)))) == guess
+
+
+@pytest.mark.parametrize("seen", ["closed", "as it is", "hidden"])
+def test_what_is_seen_meanwhile_is_kept_with_the_question(seen):
+    data = json.loads(json.dumps(asking.packed(ONE, seen)))
+    assert asking.meanwhile(data) == seen
+    assert asking.unpacked(data) == ONE
+    # A question that was asked before this was kept belongs to its view.
+    assert asking.meanwhile(asking.packed(ONE)) == "closed"
+    del data["meanwhile"]
+    assert asking.meanwhile(data) == "closed"
+
+
+@pytest.mark.parametrize("guess", [ONE, SHARES])
+def test_nothing_of_what_is_true_is_told_before(guess):
+    written = json.dumps(asking.seen(guess))
+    assert guess.reason not in written
+    assert "0.9" not in written
+    assert set(asking.seen(guess)) == {"mark", "question", "label", "answers", "shape"}
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ([1], Answered((1,), "right")),
+        (2, Answered((2,), "close")),
+        ([0], Answered((0,), "other")),
+        ([3], None),
+        ([-1], None),
+        ([1, 2], None),
+        ([], None),
+        (True, None),
+        ("1", None),
+        ([1.0], None),
+        (None, None),
+        ({"0": 1}, None),
+    ],
+)
+def test_a_browser_can_say_anything(said, wanted):
+    assert asking.given(ONE, said) == wanted
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [([90, 10], "right"), ([45, 5], "right"), ([70, 30], "close"), ([10, 90], "other"), ([0, 0], None), ([90], None)],
+)
+def test_shares_are_judged_by_how_far_they_overlap(said, verdict):
+    answered = asking.given(SHARES, said)
+    assert (None if answered is None else answered.verdict) == verdict
+
+
+def test_the_tally_counts_each_answer_and_explains_the_commonest_wrong_one():
+    answers = Counter({Answered((0,), "other"): 5, Answered((1,), "right"): 9, Answered((2,), "close"): 2})
+    told = asking.told(ONE, answers)
+    assert told["counts"] == [5, 9, 2]
+    assert (told["right"], told["close"]) == ([1], [2])
+    lead = "<p><strong>Commonest wrong answer: “<bdi>cat</bdi>” (5)</strong></p>"
+    assert told["wrong"] == f"{lead}<p>It comes first.</p>"
+    # It is named even if nobody says why one may think so.
+    assert asking.told(replace(ONE, whys=()), answers)["wrong"] == lead
+    # Who is right needs no excuse.
+    assert asking.told(ONE, Counter({Answered((1,), "right"): 1}))["wrong"] == ""
+    nobody = asking.told(ONE, Counter())
+    assert (nobody["counts"], nobody["wrong"]) == ([0, 0, 0], "")
+
+
+def test_of_wrong_answers_that_are_as_common_none_is_the_commonest():
+    tie = Counter({Answered((0,), "other"): 2, Answered((1,), "right"): 2, Answered((2,), "close"): 2})
+    assert asking.told(ONE, tie)["wrong"] == ""
+    assert "“<bdi>sat</bdi>” (3)" in asking.told(ONE, tie + Counter({Answered((2,), "close"): 1}))["wrong"]
+
+
+def test_what_was_typed_is_text_in_the_commonest_wrong_answer():
+    hostile = replace(ONE, answers=("<img src=x>", "mat", "sat"))
+    told = asking.told(hostile, Counter({Answered((0,), "other"): 1}))
+    assert "<bdi>&lt;img src=x&gt;</bdi>" in told["wrong"]
+
+
+def test_true_shares_are_told_in_percent_and_only_of_shares():
+    assert asking.told(SHARES, Counter())["shares"] == [90.0, 10.0]
+    assert "shares" not in asking.told(ONE, Counter())
+
+
+def test_each_pupil_is_told_what_the_own_answer_is_worth():
+    told = asking.worth(
+        {"a": Answered((9, 1), "right"), "b": Answered((7, 3), "close"), "c": Answered((1, 9), "other")}
+    )
+    words = {"a": "Right.", "b": "Close.", "c": "Not this time."}
+    assert {pupil: re.sub("<.*?>", "", said).strip() for pupil, said in told.items()} == words
+
+
+def test_shares_are_counted_by_their_verdicts():
+    answers = Counter({Answered((90, 10), "right"): 3, Answered((80, 20), "right"): 1, Answered((1, 99), "other"): 2})
+    assert asking.told(SHARES, answers)["counts"] == [4, 0, 2]

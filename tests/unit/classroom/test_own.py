@@ -1,0 +1,183 @@
+"""Ten questions on a sentence of one's own: which, what is right of them, and what teacher and pupil are told."""
+
+import csv
+import io
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention.classroom import asking, own
+from attention.classroom.own_store import Taken, Tally
+from attention.lesson.head_context import HeadContext
+from attention.lesson.questions import QUESTIONS, ready
+from attention.lesson.tables import to_csv
+from tests.loaded import load
+from tests.unit.classroom.test_questions import TRUE, Plain
+
+SENTENCES = (
+    "The cat sat on the mat",
+    "My little dog likes to chase squirrels in the park",
+    "Yesterday we went to the cinema because it was raining",
+    "Purple volcanoes whisper quietly tonight",
+)
+
+
+@pytest.fixture(scope="module", params=["toy", "minilm-l6", "smollm2-135m"])
+def model(request, minilm, smollm2):
+    return {"toy": load("toy"), "minilm-l6": minilm, "smollm2-135m": smollm2}[request.param]
+
+
+def scene_of(model, sentence, word=2):
+    trace = model.trace(sentence)
+    return HeadContext(trace, trace.info.default_layer, trace.info.default_head, word)
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_there_are_ten_always_the_same_in_the_order_of_the_steps(model, sentence):
+    found = own.questions_on(scene_of(model, sentence))
+    names = [each["name"] for each in found]
+    assert len(set(names)) == len(names) == 10
+    assert own.questions_on(scene_of(model, sentence)) == found
+    assert names == [each.name for each in QUESTIONS if each.name in names]
+
+
+def test_sentences_of_one_class_are_asked_much_the_same():
+    """A teacher who looks at a question finds most of the class there."""
+    toy = load("toy")
+    asked = Counter(each["name"] for text in SENTENCES for each in own.questions_on(scene_of(toy, text)))
+    assert list(asked.values()).count(len(SENTENCES)) >= 8
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_an_answer_is_right_where_the_record_says_so(model, sentence):
+    scene = scene_of(model, sentence)
+    for question in own.questions_on(scene):
+        guess = asking.unpacked(question)
+        true = TRUE[question["name"]](Plain(scene), guess)
+        for index, answer in enumerate(guess.answers):
+            mark = own.judged(question, index)
+            assert (mark.question, mark.given, mark.is_right) == (question["name"], index, answer == true)
+            told = own.marked(question, index)
+            assert [guess.answers[right] for right in told["right"]] == [true]
+            assert (told["why"] == "") == mark.is_right
+
+
+@pytest.mark.parametrize("given", [-1, 4, 99, True, 1.0])
+def test_what_is_none_of_the_answers_is_none(given):
+    question = next(each for each in own.questions_on(scene_of(load("toy"), SENTENCES[0])) if each["name"] == "scaled")
+    assert own.judged(question, given) is None
+
+
+def test_before_it_is_answered_a_question_tells_nothing_of_what_is_true(model):
+    for question in own.questions_on(scene_of(model, SENTENCES[1])):
+        seen = own.seen(question)
+        assert set(seen) == {"title", "question", "label", "answers"}
+        written = json.dumps(seen)
+        for hidden in (question["reason"], *filter(None, question["whys"])):
+            assert json.dumps(hidden)[1:-1] not in written
+
+
+def test_a_teacher_is_told_no_word_of_a_sentence(model):
+    """What was thought is told without it, and an answer that is one of its words is not told at all."""
+    words = {"purple", "volcano", "whisper", "quietly", "tonight"}
+    for word in range(1, 5):
+        scene = scene_of(model, SENTENCES[3], word)
+        for question in QUESTIONS:
+            guess = question.make(scene)
+            asked = None if guess is None else {"name": question.name, **asking.packed(guess)}
+            for index in range(0 if guess is None else len(guess.answers)):
+                mark = own.judged(asked, index)
+                told = f"{mark.answer} {mark.thought}".lower()
+                assert not [each for each in words if each in told]
+                assert "<" not in told
+                assert bool(mark.thought) != mark.is_right
+
+
+def test_where_one_can_see_it_is_a_step_or_a_page_of_the_app():
+    from attention.lesson.steps import STEPS
+    from attention.page.pages import PAGES
+
+    places = {step.key for step in STEPS} | {page.address for page in PAGES}
+    assert {question.seen_at for question in QUESTIONS} <= places
+
+
+# ------------------------------------------------------------------------------------- for the teacher
+
+
+def test_the_commonest_wrong_answer_is_the_one_that_most_gave():
+    tallies = [
+        Tally("sums", True, "", "", 4),
+        Tally("sums", False, "A column …", "those of each column", 2),
+        Tally("sums", False, "each of the 6 rows", "all of them together", 2),
+        Tally("sums", False, "each of the 9 rows", "all of them together", 1),
+        Tally("cost", False, "twice", "12", 1),
+        Tally("cost", False, "twice", "14", 1),
+        Tally("zero", False, "nothing", "none", 2),
+        Tally("zero", False, "as much", "the same", 2),
+    ]
+    sums, zero, cost = own.summary(tallies)
+    assert zero["wrong"] is None
+    assert (sums["title"], sums["answered"], sums["right"]) == (ready("sums").title, 9, 4)
+    # For sentences of all lengths, it is one thought.
+    assert sums["wrong"] == {"answer": "all of them together", "why": "each of the … rows", "count": 3}
+    # Nobody gave the same number, and all thought the same.
+    assert cost["wrong"] == {"answer": "", "why": "twice", "count": 2}
+
+
+@given(
+    st.lists(
+        st.builds(
+            Tally,
+            st.sampled_from([each.name for each in QUESTIONS]),
+            st.booleans(),
+            st.sampled_from(["a", "b 1", "b 2"]),
+            st.sampled_from(["x", "y"]),
+            st.integers(1, 30),
+        ),
+        max_size=20,
+    )
+)
+def test_whatever_was_answered_is_counted_once(tallies):
+    told = own.summary(tallies)
+    assert sum(each["answered"] for each in told) == sum(each.count for each in tallies)
+    assert sum(each["right"] for each in told) == sum(each.count for each in tallies if each.is_right)
+    for each in told:
+        thoughts = Counter()
+        for tally in tallies:
+            if ready(tally.question).title == each["title"] and not tally.is_right:
+                thoughts[tally.thought.rstrip(" 12")] += tally.count
+        leads = [count for count in thoughts.values() if count == max(thoughts.values())]
+        assert (each["wrong"] or {}).get("count") == (leads[0] if len(leads) == 1 else None)
+
+
+def read(taken, has_nicknames):
+    return list(csv.reader(io.StringIO(to_csv(own.table(taken, has_nicknames=has_nicknames)))))
+
+
+def test_the_table_has_a_row_for_each_pupil():
+    taken = [Taken("Ann", ("sums", "cost"), {"sums": True, "cost": False}), Taken("Ben", ("sums", "zero"), {})]
+    heading, *rows = read(taken, True)
+    assert heading == ["pupil", *(ready(name).title for name in ("sums", "zero", "cost")), "right answers", "questions"]
+    assert rows == [["Ann", "1", "", "0", "1", "2"], ["Ben", "", "", "", "0", "2"]]
+    assert [row[0] for row in read(taken, False)] == ["pupil", "1", "2"]
+    assert read([], True) == [["pupil", "right answers", "questions"]]
+
+
+HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "＝1", '=HYPERLINK("http://x","y")', "-0.5", "1e5", "007"]
+
+
+@pytest.mark.parametrize("nickname", HOSTILE)
+def test_a_nickname_is_text_in_every_spreadsheet(nickname):
+    ((_, row)) = read([Taken(nickname, ("sums",), {"sums": True})], True)
+    assert row[0] == f"'{nickname}"
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=24))
+def test_no_nickname_breaks_the_table(nickname):
+    ((_, row)) = read([Taken(nickname, ("sums",), {"sums": True})], True)
+    assert row[0].removeprefix("'") == nickname.removeprefix("'")
+    assert row[0][0] not in "=+-@"
+    assert row[1:] == ["1", "1", "1"]

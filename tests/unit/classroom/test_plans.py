@@ -1,0 +1,63 @@
+"""Lesson plans: they are as long as they say, and each of their views is one that a class can be shown."""
+
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+
+from attention.classroom.drawing import Shown, guess_of, is_shown, show, tidy
+from attention.lesson.plans import plans
+from attention.models import list_models
+from attention.page.blocks import Section, Way
+from attention.page.content import classroom
+from attention.page.pages import CLASSROOM, PAGES
+from attention.page.view import View
+
+PARTS = {part.name: part for plan in plans() for part in plan.parts}
+
+
+def test_they_are_twenty_forty_five_and_ninety_minutes_long():
+    assert [plan.minutes for plan in plans()] == [20, 45, 90]
+    for plan in plans():
+        assert len({part.name for part in plan.parts}) == len(plan.parts)
+
+
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+def test_every_view_can_be_shown_and_its_link_is_one_that_a_page_writes(part):
+    assert is_shown(part.page)
+    page = next(page for page in PAGES if page.address == part.page)
+    models = {info.model_id: info for info in list_models()}
+    view, problems = View.from_query(dict(parse_qsl(part.link)), page, models)
+    assert problems == []
+    assert dict(parse_qsl(tidy(part.page, part.link))).items() <= dict(parse_qsl(part.link)).items()
+    assert view.text == dict(parse_qsl(part.link))["text"]
+
+
+@pytest.mark.parametrize("part", [part for part in PARTS.values() if part.asks], ids=lambda part: part.name)
+def test_where_a_plan_says_ask_there_is_a_question(part):
+    assert guess_of(part.page, part.link) is not None
+
+
+def ways_of(plan):
+    """The ways from the page for a class to the views of a plan."""
+    for block in classroom.content(View(CLASSROOM), (), whole=True):
+        for each in block.blocks if isinstance(block, Section) else ():
+            if isinstance(each, Way) and each.key.startswith(f"{plan.name}-"):
+                yield each
+
+
+@pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.name)
+def test_no_answer_is_on_a_pupils_screen_before_it_is_shown(plan):
+    ways = list(ways_of(plan))
+    assert len(ways) == len(plan.parts)
+    for part, way in zip(plan.parts, ways, strict=True):
+        link = tidy(way.page.address, urlencode(way.query))
+        assert dict(parse_qsl(link)).items() == dict(parse_qsl(tidy(part.page, part.link))).items()
+        if not part.asks:
+            continue
+        # Before the teacher asks, and while the question is open; the map of the model tells nothing then.
+        for seen in ("as it is", "closed"):
+            screen = show(Shown(part.page, link, seen))
+            assert all(each["data"].get("heads", "") is None for each in screen["pictures"]), (part.name, seen)
+            assert guess_of(part.page, link).reason not in screen["html"]
+        after = {each["component"] for each in show(Shown(part.page, link, "opened"))["pictures"]}
+        assert after - {"model_map"}, part.name

@@ -1,0 +1,160 @@
+"""What is told of a matrix that comes from another, and that it really comes from that one."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention.figures.matrix import MAX_CELLS, Change, Matrix
+from attention.lesson.head_context import HeadContext
+from attention.lesson.steps import step_of
+from attention.lesson.transitions import masking, scaling, splitting, weighing
+from tests import shades
+from tests.unit.saying import says
+
+# Each step on the stage, the step before it, and the name of the matrix that it shows.
+FOLLOWING = {"scale": ("scores", "scaled"), "mask": ("scale", "masked"), "softmax": ("mask", "weights")}
+
+
+def shown(key, scene):
+    """The matrix that a step shows, with how it came to be."""
+    exhibit = step_of(key).exhibits(scene)[-1]
+    return replace(exhibit.matrix, change=exhibit.change)
+
+
+@pytest.mark.parametrize("key", FOLLOWING)
+def test_a_matrix_comes_from_the_one_that_the_step_before_has_shown(scene, key):
+    before, name = FOLLOWING[key]
+    source, matrix = shown(before, scene), shown(key, scene)
+    assert matrix.name == name
+    assert matrix.change.source.name == source.name
+    assert np.array_equal(matrix.change.source.drawn, source.drawn)
+    # The browser knows by this that one has stepped from the one to the other.
+    assert matrix.payload()["change"]["before"] is None or (
+        matrix.payload()["change"]["before"]["values"] == source.payload()["values"]
+    )
+
+
+def test_scores_have_one_scale_of_colours_until_they_are_weights(scene):
+    limit = shown("scores", scene).colour_limit
+    matrices = [shown(key, scene) for key in ("scale", "mask")]
+    assert {each.colour_limit for each in matrices} == {limit}
+    assert {shown(key, scene).change.source.colour_limit for key in FOLLOWING} == {limit}
+
+
+def test_what_is_told_of_scaling_is_what_was_done(scene):
+    change = scaling(scene)
+    divisor = float(re.search(r"÷ ([\d.]+)\.$", change.told)[1])
+    np.testing.assert_allclose(scene.steps.scaled_scores * divisor, scene.steps.scores, rtol=1e-2)
+    np.testing.assert_allclose(scene.steps.scaled_scores * change.divisor, scene.steps.scores, rtol=1e-5)
+    rows, columns = scene.steps.scores.shape
+    assert change.told.startswith(f"Kept: S, {rows} × {columns}. ")
+
+
+def test_what_is_told_of_the_mask_is_how_many_cells_it_hides(scene_of):
+    assert masking(scene_of(mask="none")).told.endswith("hides no cell.")
+    scene = scene_of(mask="causal")
+    n, total = len(scene.tokens) * (len(scene.tokens) - 1) // 2, len(scene.tokens) ** 2
+    assert masking(scene).told.endswith(f"Changed: {n} of {total} cells are −∞ now.")
+
+
+def test_scores_come_from_the_query_of_the_word_in_focus_and_all_keys(scene):
+    matrix = shown("scores", scene)
+    change, row = matrix.change, matrix.values[scene.word]
+    products = change.query * change.keys
+    added = 0 if change.biases is None else change.biases
+    np.testing.assert_allclose(products.sum(axis=1) + added, row, rtol=1e-4, atol=1e-4)
+    assert f"the sum of {products.shape[1]} products" in change.told
+
+
+def test_the_last_row_of_the_weighted_values_is_what_the_values_and_weights_give(scene):
+    exhibit = step_of("sum").exhibits(scene)[0]
+    change, total = exhibit.change, exhibit.matrix.values[-1]
+    values = change.source.values
+    assert np.isnan(values[-1]).all()
+    np.testing.assert_allclose(change.weights @ values[:-1], total, rtol=1e-4, atol=1e-5)
+    # One scale of colours, so that one sees what is left of a row.
+    assert change.source.colour_limit == exhibit.matrix.colour_limit
+
+
+def test_what_is_sent_of_the_joined_heads_is_what_is_added_to_the_stream(scene):
+    change = step_of("heads").exhibits(scene)[0].change
+    parts = change.sent().parts
+    assert parts["count"] == scene.info.n_heads
+    if change.change is None:
+        assert parts["change"] is None
+        return
+    summed = change.stream + change.change
+    wanted = [np.linalg.norm(each) for each in (change.change, change.stream, summed)]
+    np.testing.assert_allclose(parts["lengths"], wanted, rtol=1e-5)
+    for name, vector in (("change", change.change), ("stream", change.stream), ("joined", scene.joined[scene.word])):
+        limit = parts[name]["limit"]
+        drawn = shades.shown(parts[name]["shades"], limit, is_signed=True)
+        np.testing.assert_allclose(drawn, np.clip(vector, -limit, limit), atol=limit / 28)
+
+
+def test_softmax_keeps_the_order_in_each_row_as_it_says(scene):
+    assert "order in each" in weighing(scene).told
+    scores, weights = scene.steps.masked_scores, scene.steps.weights
+    for row in range(len(scores)):
+        assert (np.diff(weights[row][np.argsort(scores[row])]) >= 0).all()
+
+
+def test_where_nothing_changes_nothing_moves(scene_of):
+    scene = scene_of(mask="none")
+    assert not shown("mask", scene).moves
+    assert shown("scale", scene).moves
+    layer = replace(scene.attention, scale=1.0)
+    undivided = HeadContext(replace(scene.trace, layers=(layer,)), 0, 0, 1)
+    assert scaling(undivided).told.endswith("divide its scores.")
+    assert not shown("scale", undivided).moves
+
+
+def test_a_matrix_of_many_cells_does_not_move_and_says_why():
+    values = np.arange(2 * MAX_CELLS, dtype=np.float32).reshape(2, -1)
+    labels = tuple(map(str, range(MAX_CELLS)))
+
+    def matrix(values, change=None):
+        return Matrix("x", "X", values, ("a", "b"), labels, "rows", "columns", "signed", "", change=change)
+
+    still = matrix(values, Change(matrix(values + 1), "divide", "Halved."))
+    assert not still.moves
+    assert says(still.payload()["change"]["told"], "Halved", "2,400", "1,200")
+    # Where it would not move anyway, its size is no reason.
+    assert matrix(values, Change(matrix(values), "mask", "Nothing.")).payload()["change"]["told"] == "Nothing."
+    with pytest.raises(ValueError, match=r"\(2, 1200\).*\(1, 3\)"):
+        row = Matrix("x", "X", np.ones((1, 3)), ("a",), ("b", "c", "d"), "rows", "columns", "signed", "")
+        matrix(values, Change(row, "divide", ""))
+
+
+def test_the_pieces_of_a_text_and_what_stands_between_them_are_the_text(scene):
+    strips = step_of("tokens").strips(scene)
+    for strip in strips:
+        found = [piece for piece in strip.change.pieces if piece is not None]
+        assert "".join(before + typed for typed, before in found) == " ".join(strip_text(strip).split())
+        n_added = sum(token.is_special and token.word is None for token in strip.tokens)
+        assert len(found) == len(strip.tokens) - n_added
+        assert f" {len(strip.tokens)} tokens now." in strip.change.told
+
+
+def strip_text(strip):
+    """The text of a strip, from where its tokens say that they are in it."""
+    text = ""
+    for token in strip.tokens:
+        if token.start is not None:
+            text = text.ljust(token.start) + token.typed
+    return text
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("stop", "Kept: 1 word."),
+        ("Jane visits Africa", "Kept: 3 words, in their order."),
+        ("In 1999, it sat", "Kept: 5 words and signs, in their order."),
+        ("?", "Kept: 1 word or sign."),
+    ],
+)
+def test_signs_are_named_where_there_are_any(minilm, text, kept):
+    assert splitting(minilm.trace(text).tokens).told.startswith(f"{kept} Changed: ")

@@ -1,0 +1,409 @@
+"""What can be taken away: it stands alone, it holds text as text, and its numbers are those of the trace."""
+
+import base64
+import hashlib
+import html
+import html.parser
+import io
+import json
+import re
+import tomllib
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from attention.core import steps
+from attention.core.trace import LayerTrace, ModelInfo, Token, Trace
+from attention.figures.assets import bare, lean_components, script
+from attention.figures.atlas import Atlas, Tiles, by_layer
+from attention.figures.head_view import HeadLines, HeadView
+from attention.figures.matrix import Matrix
+from attention.page import figure_files, page_file
+from attention.page.figure_files import atlas_html, head_view_html, matrix_html, matrix_svg, trace_npz
+from tests.unit.saying import says
+
+ROOT = Path(__file__).parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
+NASTY = [
+    "</script>",
+    "<!--<script>",
+    "</style>",
+    "</SCRIPT >",
+    "]]>",
+    "&lt;",
+    "\"'`",
+    "\u2028\u2029",
+    "\x00\x0b",
+    "\ud800",
+    "\ufffe",
+    "مرحبا",
+    "👩‍👩‍👧",
+    " ",
+    "",
+]
+anything = st.one_of(st.sampled_from(NASTY), st.text(max_size=20))
+
+
+def heads(*labels, **changes):
+    weights = np.full((len(labels), len(labels)), 1 / len(labels))
+    return HeadView("Layer 1", labels, labels, (HeadLines("Head 1", weights),), "Some weights.", **changes)
+
+
+def matrix(values, labels=None, **changes):
+    values = np.asarray(values, np.float32)
+    rows, columns = labels or ([f"r{i}" for i in range(values.shape[0])], [f"c{i}" for i in range(values.shape[1])])
+    parts = {"name": "m", "title": "S", "row_axis": "queries", "column_axis": "keys", "palette": "signed", "alt": "A."}
+    return Matrix(values=values, row_labels=tuple(rows), column_labels=tuple(columns), **parts | changes)
+
+
+class Page(html.parser.HTMLParser):
+    """The elements of a page with their attributes, and the text in each script, title, heading and paragraph."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.texts, self.open = [], {}, None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag in ("script", "title", "h1", "p"):
+            self.open = f"{tag} {dict(attrs).get('type', '')}".strip()
+            self.texts[self.open] = ""
+
+    def handle_endtag(self, tag):
+        self.open = None
+
+    def handle_data(self, data):
+        if self.open:
+            self.texts[self.open] += data
+
+
+def pages(*labels):
+    cells = matrix(np.zeros((1, len(labels))), (["r"], labels))
+    return [
+        head_view_html(heads(*labels), "Heads", "A caption."),
+        matrix_html(cells, "Scores", "A caption."),
+        atlas_html(atlas(np.full((2, 3, 4, 4), 0.25)), "All heads", "A caption."),
+    ]
+
+
+def atlas(weights):
+    tiles = Tiles.of(list(weights))
+    return Atlas(tiles, by_layer(tiles), "Heads", "All heads.")
+
+
+# --------------------------------------------------------------------------------------------- HTML
+
+
+def test_a_page_names_no_other_place():
+    for text in pages("a", "b"):
+        addresses = re.findall(r"[a-z]+://[^\s\"'`)]*", text)
+        assert set(addresses) <= {"http://www.w3.org/2000/svg"}  # a name, nothing is fetched from it
+        for tag, attributes in Page(text).found:
+            assert "src" not in attributes
+            assert attributes.get("href", "data:,") == "data:,"
+            assert tag not in ("iframe", "img", "object", "embed", "base")
+        assert "@import" not in text
+        assert "url(//" not in text
+        assert not re.search(r"\bimport\b|\bfetch\(|XMLHttpRequest|WebSocket", Page(text).texts["script"])
+
+
+def test_a_page_forbids_itself_the_network_and_every_other_script():
+    for text in pages("a", "b"):
+        (policy,) = [a["content"] for _, a in Page(text).found if a.get("http-equiv") == "Content-Security-Policy"]
+        digest = hashlib.sha256(Page(text).texts["script"].encode()).digest()
+        assert f"script-src 'sha256-{base64.b64encode(digest).decode()}'" in policy
+        assert policy.startswith("default-src 'none';")
+
+
+@given(st.lists(anything, min_size=1, max_size=4), anything, anything)
+def test_any_text_stays_text_on_a_page(labels, title, caption):
+    text = head_view_html(heads(*labels), title, caption)
+    text.encode("utf-8")
+    plain = Page(head_view_html(heads("a"), "Heads", "A caption." if caption else ""))
+    page = Page(text)
+    assert [tag for tag, _ in page.found] == [tag for tag, _ in plain.found]
+    assert page.texts["script"] == plain.texts["script"]
+    given_json = page.texts["script application/json"]
+    assert not re.search("[<>&\u2028\u2029]", given_json)
+    assert json.loads(given_json)["pictures"][0]["data"]["rows"] == labels
+    shown = re.sub("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", title)
+    assert page.texts["h1"] == shown
+
+
+def test_the_script_of_a_component_cannot_end_its_element():
+    for name in ("head_view", "matrix", "atlas"):
+        code = lean_components([name])
+        assert "</script" not in code.lower()
+        assert "<!--" not in code
+        assert "export " not in code
+        assert re.fullmatch(rf"const components=\{{{name}:\(\(\)=>\{{.*;?return \w+\}}\)\(\)\}}", code, re.DOTALL)
+
+
+def test_the_page_looks_like_the_app():
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+    for name, ours in zip(("light", "dark"), page_file.theme(), strict=True):
+        keys = ("background", "secondaryBackground", "text", "border")
+        assert list(ours.values()) == [theme[name][f"{key}Color"] for key in keys]
+
+
+def test_the_data_on_the_page_are_those_of_the_app():
+    data = heads("a", "b", pinned=("query", (1,)))
+    page = Page(head_view_html(data, "Heads"))
+    assert json.loads(page.texts["script application/json"])["pictures"][0]["data"] == json.loads(
+        json.dumps(data.payload())
+    )
+    assert "p" not in page.texts
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "assets" / "components").glob("*.js")), ids=lambda path: path.stem)
+def test_a_script_loses_its_comments_and_nothing_else(path):
+    code, lines = path.read_text("utf-8"), bare(path.read_text("utf-8")).splitlines()
+    kept = iter(lines)
+    is_next, depth = next(kept, None), 0
+    for line in code.splitlines():
+        if line == is_next and not depth:
+            is_next = next(kept, None)
+            continue
+        # A line that is gone opens, continues or closes a comment.
+        depth = (depth or "/**" in line) and "*/" not in line
+        assert line.strip().startswith(("//", "/**", "*")), line
+    assert is_next is None
+    assert not any(line.strip().startswith("//") for line in lines)
+
+
+def test_pages_are_small():
+    weights = np.random.default_rng(0).dirichlet(np.ones(32), (12, 32))
+    labels = tuple(f"token{i}" for i in range(32))
+    data = HeadView("12 heads", labels, labels, tuple(HeadLines(f"Head {i}", w, i) for i, w in enumerate(weights)), "")
+    assert len(head_view_html(data, "Heads").encode()) < 100_000
+    assert len(matrix_html(matrix(np.ones((32, 32))), "Scores").encode()) < 100_000
+    noise = np.random.default_rng(0).dirichlet(np.ones(32), (12, 12, 32))
+    assert len(atlas_html(atlas(noise), "All heads").encode()) < 250_000
+
+
+# ---------------------------------------------------------------------------------------------- SVG
+
+
+def texts(svg):
+    return ["".join(element.itertext()) for element in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+@given(st.lists(anything, min_size=1, max_size=4), anything, anything)
+def test_an_svg_is_well_formed_whatever_the_tokens(labels, title, alt):
+    values = np.arange(len(labels) ** 2).reshape(len(labels), -1)
+    svg = matrix_svg(matrix(values, (labels, labels), title=title, alt=alt))
+    root = ET.fromstring(svg.encode("utf-8"))
+    assert root.tag == f"{SVG}svg"
+    tags = {element.tag.removeprefix(SVG) for element in root.iter()}
+    assert tags <= {"svg", "title", "desc", "defs", "pattern", "rect", "text", "line"}
+    assert "://" not in re.sub(r'xmlns="[^"]*"', "", re.sub(">[^<]*<", "><", svg))
+
+
+def test_an_svg_has_its_numbers_while_they_fit():
+    values = np.array([[0.5, -1.25], [-np.inf, 0]])
+    written = texts(matrix_svg(matrix(values)))
+    assert written.count("0.50") == written.count("−1.25") == written.count("−∞") == written.count("0.00") == 1
+    assert {"r0", "r1", "c0", "c1", "S", "2×2 · −1.25 … 0.50", "rows: queries · columns: keys"} <= set(written)
+    assert "0.50" not in texts(matrix_svg(matrix(np.full((2, 25), 0.5))))
+
+
+def test_a_long_label_is_shortened_and_kept_in_its_title():
+    svg = matrix_svg(matrix([[1]], (["a"], ["supercalifragilisticexpialidocious"])))
+    titles = [element.text for element in ET.fromstring(svg).iter(f"{SVG}title")]
+    assert "supercalifragilisticexpialidocious" in titles
+    assert any(text.startswith("supercalifrag…") for text in texts(svg))
+
+
+@pytest.mark.parametrize("side", [3, 40])
+def test_a_weight_that_the_mask_hides_is_hatched_in_every_file(side):
+    hidden = ~np.tri(side, dtype=bool)
+    weights = np.where(hidden, 0, 1 / np.arange(1, side + 1)[:, None])
+    picture = matrix(weights, palette="weights", hidden=hidden)
+    svg = ET.fromstring(matrix_svg(picture))
+    if side == 3:
+        cells = [rect for rect in svg.iter(f"{SVG}rect") if rect.get("stroke") == "#0f172217"]
+        (pattern,) = svg.iter(f"{SVG}pattern")
+        assert [cell.get("fill") == f"url(#{pattern.get('id')})" for cell in cells] == hidden.ravel().tolist()
+        written = [text.text for text in svg.iter(f"{SVG}text") if text.get("text-anchor") == "middle"][-9:]
+        assert written == ["1.00", "0", "0", "0.50", "0.50", "0", "0.33", "0.33", "0.33"]
+    else:
+        image = next(svg.iter(f"{SVG}image")).get("href").removeprefix("data:image/png;base64,")
+        alphas = np.array(Image.open(io.BytesIO(base64.b64decode(image))).convert("RGBA"))[..., 3]
+        assert np.array_equal(alphas == 0, hidden)
+    given = json.loads(Page(matrix_html(picture, "A")).texts["script application/json"])["pictures"][0]["data"]
+    numbers = np.frombuffer(base64.b64decode(given["values"]), "<f4").reshape(side, side)
+    assert np.array_equal(np.isneginf(numbers), hidden)
+    assert given["masked"] == "0"
+
+
+def test_cells_have_the_colours_of_their_numbers_and_masked_ones_are_hatched():
+    svg = matrix_svg(matrix([[0, 1, -np.inf, 2, np.nan]], palette="weights"))
+    fills = [element.get("fill") for element in ET.fromstring(svg).iter(f"{SVG}rect") if element.get("stroke")]
+    # What is hidden has no cell at all.
+    (pattern,) = ET.fromstring(svg).iter(f"{SVG}pattern")
+    assert fills == [
+        "#ffffff",
+        figure_files._FULL["weights"],
+        f"url(#{pattern.get('id')})",
+        figure_files._FULL["weights"],
+    ]
+    ends = matrix_svg(matrix([[-3, 3]]))
+    fills = [element.get("fill") for element in ET.fromstring(ends).iter(f"{SVG}rect") if element.get("stroke")]
+    assert fills == [figure_files._FULL["negative"], figure_files._FULL["positive"]]
+
+
+def test_pictures_written_into_one_page_share_no_id():
+    others = [
+        matrix([[0, -np.inf]]),
+        matrix([[1, -np.inf]]),
+        matrix([[0, -np.inf]], title="Another"),
+        matrix([[0.0]] * 500),
+    ]
+    ids = [
+        element.get("id") for data in others for element in ET.fromstring(matrix_svg(data)).iter() if element.get("id")
+    ]
+    assert len(ids) == len(set(ids)) == len(others)
+
+
+def test_the_colours_are_those_of_the_page():
+    (full,) = re.findall(r"^const FULL = (.*);$", script("matrix"), re.MULTILINE)
+    assert json.loads(full)["light"] == dict(figure_files._FULL)
+
+
+def test_each_cell_beyond_the_colours_has_a_corner_and_the_number_of_them_is_told():
+    values = np.ones((6, 30), np.float32)
+    values[2, 3], values[4, 5] = 500, -300
+    root = ET.fromstring(matrix_svg(matrix(values)))
+    (corners,) = (path.get("d") for path in root.iter(f"{SVG}path"))
+    assert corners.count("M") == 2
+    assert says(" ".join(root.itertext()), "2", "±1.00")
+    assert not list(ET.fromstring(matrix_svg(matrix(np.eye(6)))).iter(f"{SVG}path"))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1500), (512, 512), (13, 768), (1500, 1)])
+def test_a_large_matrix_is_one_small_image_with_every_cell(rows, columns):
+    values = np.random.default_rng(0).normal(size=(rows, columns)).astype(np.float32)
+    values[0, 0] = -np.inf
+    svg = matrix_svg(matrix(values))
+    (image,) = ET.fromstring(svg).iter(f"{SVG}image")
+    picture = Image.open(io.BytesIO(base64.b64decode(image.get("href").split(",")[1])))
+    picture.load()
+    assert picture.size == (columns, rows)
+    pixels = np.asarray(picture.convert("RGBA"))
+    assert pixels[0, 0, 3] == 0
+    assert (pixels[..., 3] == 0).sum() == 1
+    highest = np.unravel_index(np.abs(np.where(np.isfinite(values), values, 0)).argmax(), values.shape)
+    end = figure_files._FULL["positive" if values[highest] > 0 else "negative"]
+    assert "#{:02x}{:02x}{:02x}".format(*pixels[highest][:3]) == end
+    assert len(svg) < 400_000
+
+
+def test_the_row_of_totals_stands_apart():
+    root = ET.fromstring(matrix_svg(matrix(np.ones((3, 2)), has_total_row=True)))
+    (line,) = root.iter(f"{SVG}line")
+    tops = sorted({float(rect.get("y")) for rect in root.iter(f"{SVG}rect") if rect.get("stroke")})
+    assert tops[2] - tops[1] > tops[1] - tops[0]
+    assert tops[1] < float(line.get("y1")) < tops[2]
+    large = ET.fromstring(matrix_svg(matrix(np.ones((3, 500)), has_total_row=True)))
+    assert len(list(large.iter(f"{SVG}image"))) == 2
+
+
+def test_heads_side_by_side_are_parted():
+    root = ET.fromstring(matrix_svg(matrix(np.ones((2, 6)), block_width=2)))
+    assert len(list(root.iter(f"{SVG}line"))) == 2
+
+
+# ---------------------------------------------------------------------------------------------- npz
+
+
+def random_trace(n_layers=2, n_heads=4, n_groups=2, n_tokens=5, d_head=4, text="a b", mask=None):
+    rng = np.random.default_rng(0)
+    layers = []
+    for _ in range(n_layers):
+        queries = rng.normal(size=(n_heads, n_tokens, d_head)).astype(np.float32)
+        keys, values = rng.normal(size=(2, n_groups, n_tokens, d_head)).astype(np.float32)
+        inputs = rng.normal(size=(n_tokens, n_heads * d_head)).astype(np.float32)
+        output = steps.attend(queries, keys, values, mask=mask).head_outputs
+        layers.append(LayerTrace(inputs, queries, keys, values, mask, d_head**-0.5, output))
+    info = ModelInfo("random", "R", "", n_layers, n_heads, n_groups, n_heads * d_head, d_head, 99, 0, "", "", "")
+    tokens = tuple(Token(f"t{i}", f"T{i}", None if i == 0 else i, i, 100 + i, i == 0, i % 2) for i in range(n_tokens))
+    return Trace(text, tokens, tuple(layers), info)
+
+
+def loaded(data):
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+@pytest.mark.parametrize("mask", [None, np.triu(np.full((5, 5), -np.inf, np.float32), 1)], ids=["no mask", "causal"])
+def test_one_layer_comes_back_bit_for_bit(mask):
+    trace = random_trace(mask=mask)
+    found = loaded(trace_npz(trace, 1))
+    layer = trace.layers[1]
+    for name in ("inputs", "queries", "keys", "values", "model_output"):
+        assert np.array_equal(found[f"layer_1_{name}"], getattr(layer, name))
+        assert found[f"layer_1_{name}"].dtype == np.float32
+    assert np.array_equal(found["layer_1_weights"], layer.steps().weights)
+    assert found["layer_1_scale"] == layer.scale
+    assert ("layer_1_mask" in found) == (mask is not None)
+    if mask is not None:
+        assert np.array_equal(found["layer_1_mask"], mask)
+    assert not any(name.startswith("layer_0") for name in found)
+
+
+def test_what_comes_back_makes_the_outputs_again():
+    trace = random_trace()
+    found = loaded(trace_npz(trace, 0))
+    q, k, v = (found[f"layer_0_{name}"] for name in ("queries", "keys", "values"))
+    again = steps.attend(q, k, v, scale=float(found["layer_0_scale"]))
+    np.testing.assert_array_equal(again.head_outputs, found["layer_0_model_output"])
+
+
+def test_the_whole_run_has_the_weights_of_every_layer():
+    trace = random_trace()
+    found = loaded(trace_npz(trace))
+    for index, layer in enumerate(trace.layers):
+        assert np.array_equal(found[f"layer_{index}_weights"], layer.steps().weights)
+        assert found[f"layer_{index}_weights"].dtype == np.float32
+    assert not any("queries" in name for name in found)
+
+
+def test_the_tokens_come_along():
+    trace = random_trace(text="naïve 漢字")
+    for found in (loaded(trace_npz(trace)), loaded(trace_npz(trace, 0))):
+        assert found["tokens"].tolist() == [token.text for token in trace.tokens]
+        assert found["typed"].tolist() == [token.typed for token in trace.tokens]
+        assert found["token_ids"].tolist() == [token.token_id for token in trace.tokens]
+        assert found["words"].tolist() == [-1, 1, 2, 3, 4]
+        assert found["segments"].tolist() == [0, 1, 0, 1, 0]
+        assert found["is_special"].tolist() == [True, False, False, False, False]
+        assert not found["is_padding"].any()
+        assert (str(found["text"]), str(found["model_id"])) == ("naïve 漢字", "random")
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), max_size=4))
+def test_any_token_comes_back(texts):
+    tokens = tuple(Token(text, text, None, i, i) for i, text in enumerate(texts))
+    trace = random_trace(n_tokens=1)
+    found = loaded(trace_npz(Trace("", tokens, trace.layers, trace.info)))
+    assert found["tokens"].tolist() == texts
+
+
+@pytest.mark.parametrize("layer", [-1, 2])
+def test_a_layer_that_is_not_there_is_an_index_error(layer):
+    with pytest.raises(IndexError, match=f"between 0 and 1, got {layer}"):
+        trace_npz(random_trace(), layer)
+
+
+@pytest.mark.parametrize("layer", [None, 11])
+def test_a_run_of_a_large_bert_stays_under_a_megabyte(layer):
+    # Random numbers: nothing compresses worse.
+    trace = random_trace(n_layers=12, n_heads=12, n_groups=12, n_tokens=32, d_head=64)
+    assert len(trace_npz(trace, layer)) < 1_000_000
