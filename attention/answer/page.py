@@ -263,7 +263,7 @@ def _controls(view: View, panes: list[Pane], content: Content) -> components.Par
         line.list(MASK, message("Mask"), masks, [names[mask] for mask in masks], help=info.build.mask_help)
     if "beside" not in without and panes and info.reading.takes_sentences:
         line.switch(BESIDE, message("Side by side"))
-    if GUESS in view.page.own and panes and is_for:
+    if GUESS in view.page.own and "guess" not in without and panes and is_for:
         line.switch(GUESS, message("Guess first"))
     return line.part()
 

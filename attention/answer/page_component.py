@@ -214,6 +214,8 @@ class Sheet:
         take = partial(_take, sets, block.clears, block.only_while) if sets else None
         if block.brush is not None:
             take = partial(_paint, block.brush)
+        elif take is not None and block.opens is not None:
+            take = partial(_take_or_open, take, *block.opens)
         ask_at = numbers.where(self.view, block.key)
         data, acts = components.of_figure(block.figure, take, is_selectable=block.is_selectable, ask_at=ask_at)
         return self.place(components.Part(block.figure.component, key, data, acts))
@@ -354,6 +356,14 @@ def _paint(brush: Brush, parts: Parts) -> None:
     before = view[brush.cells] if view[brush.mode] == brush.painted else brush.before
     cells = Grid.flipped(before, int(row), int(column))
     state.set_all([(brush.cells, cells), (brush.mode, brush.painted)])
+
+
+def _take_or_open(take: Callable[[Parts], None], page: Page, query: Mapping[str, str], parts: Parts) -> None:
+    """Take a press or, where it has chosen a cell, show that on another page."""
+    if "cell" in parts:
+        state.go_to(page, {**query, **{name: value for name, value in parts.items() if value is not None}})
+    else:
+        take(parts)
 
 
 def _take(

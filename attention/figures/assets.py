@@ -55,6 +55,7 @@ VARIABLES = " ".join(f"--{name}: {colour};" for name, colour in _COLOURS.items()
 _LETTERS = f":host {{ {VARIABLES} }}"
 # Every component, and the scripts that it shares with others or is divided into, beside the base.
 COMPONENTS: Mapping[str, tuple[str, ...]] = {
+    "arcs": ("svg",),
     "atlas": ("colours", "asked"),
     "bars": (),
     "buttons": (),

@@ -13,7 +13,7 @@ from attention.figures.click_schema import TouchOne
 from attention.figures.transition import Split, said
 from attention.measures.segments import groups
 
-__all__ = ["TokenStrip"]
+__all__ = ["TokenStrip", "numbers_of_words", "title_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class TokenStrip:
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it, with nothing to select."""
-        titles = [_title(token) for token in self.tokens] if self.titles is None else self.titles
+        titles = [title_of(token) for token in self.tokens] if self.titles is None else self.titles
         sentences = {start: name for name, start in groups(self.tokens)}
         chips = [
             {
@@ -52,13 +52,14 @@ class TokenStrip:
                 "title": title,
                 "sentence": sentences.get(token.position),
             }
-            for token, group, title in zip(self.tokens, _words(self.tokens), titles, strict=True)
+            for token, group, title in zip(self.tokens, numbers_of_words(self.tokens), titles, strict=True)
         ]
         change = None if self.change is None else said(self.change, is_seen=True)
         return {"label": self.label, "chips": chips, "focus": self.focus, "change": change, "selectable": False}
 
 
-def _title(token: Token) -> str:
+def title_of(token: Token) -> str:
+    """Say what a token is: its text, what is special about it, its position, and its id."""
     what = [message("position {position}", position=token.position)]
     if token.is_padding or token.is_special:
         what = [message("padding") if token.is_padding else message("special token"), *what]
@@ -67,7 +68,7 @@ def _title(token: Token) -> str:
     return f"{token.text}: {', '.join(what)}"
 
 
-def _words(tokens: Sequence[Token]) -> list[int]:
+def numbers_of_words(tokens: Sequence[Token]) -> list[int]:
     """Number the words: pieces of one word, side by side in one segment, get the same number."""
     numbers = [0] if tokens else []
     for before, token in pairwise(tokens):

@@ -11,6 +11,8 @@ from attention.lesson.quiz import Guess, highest
 
 __all__ = ["guess"]
 
+_TELLING = 0.2
+
 
 def guess(scene: HeadContext) -> Guess | None:
     """Ask which word the one in focus gives the most weight to; None if there are fewer than two to choose from."""
@@ -21,7 +23,8 @@ def guess(scene: HeadContext) -> Guess | None:
         lesson("guess/front", focus=word(scene.names[scene.word])),
         lambda key: lesson("guess/front-because", best=word(names[key]), weight=fact(float(row[key]))),
     )
-    if asked is None:
+    # Where no word stands out, an answer would be luck.
+    if asked is None or max(float(row[key]) for key in range(len(names)) if names[key] in asked.answers) < _TELLING:
         return None
     question = asked.question
     if any(answer.startswith(CONTINUES) for answer in asked.answers):

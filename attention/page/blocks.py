@@ -147,7 +147,7 @@ class Picture:
     If a press sets anything, cells and tokens look selectable, unless ``is_selectable`` says otherwise. The parameters
     in ``clears`` go back to their defaults. A press counts only while the view has the values of ``only_while``.
 
-    With a ``brush``, a press on a cell paints instead.
+    With a ``brush``, a press on a cell paints instead. A press that chooses a cell leads to the page that it ``opens``.
 
     Pictures with the same ``place`` on different pages of a walk are one in the app: the one turns into the other.
     """
@@ -160,6 +160,7 @@ class Picture:
     only_while: tuple[tuple[Parameter[Any], Any], ...] = ()
     place: str = ""
     brush: Brush | None = None
+    opens: tuple[Page, Mapping[str, str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ FRONT = Page(
     message("What this is"),
     "Learn",
     message("What attention is, one question about a sentence, and the way in."),
-    own=(settings.FIRST_ANSWER,),
+    own=(settings.GUESS, settings.FIRST_ANSWER),
     tab=message("See attention"),
 )
 STEP_BY_STEP = Page(

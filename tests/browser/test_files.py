@@ -77,7 +77,7 @@ def test_they_are_found_under_a_base_path_on_every_page(context, tmp_path):
         expect_styled(page)
         page.get_by_role("button", name="Learn", exact=True).click()
         page.get_by_role("link", name="What this is").click()
-        expect(page.get_by_role("heading", level=1)).to_have_text("See attention happen")
+        expect(page.locator(".st-key-front_picture")).to_be_visible()
         expect(page.locator(".question")).to_be_visible()
         page.get_by_role("button", name="Explore", exact=True).click()
         page.get_by_role("link", name="All heads").click()

@@ -71,15 +71,6 @@ def test_whose_factors_are_shown_is_chosen_in_one_line_over_the_picture(shared_t
             shared_tab.expect_query(step=step, model="toy", **({"factors": factors} if option else {}))
 
 
-def test_after_the_question_of_the_front_door_all_rows_are_seen(shared_tab):
-    shared_tab.page.set_viewport_size(PROJECTOR)
-    shared_tab.go("")
-    shared_tab.page.locator(".st-key-question").get_by_text("mat", exact=True).click()
-    shown = shared_tab.matrix("minilm-l6", "front")
-    expect(shown.picture).to_be_in_viewport(ratio=1)
-    assert shown.labels()[-1] == "[SEP]"
-
-
 @pytest.mark.parametrize("model", ["toy", "minilm-l6"])
 def test_a_large_screen_has_larger_pictures(shared_tab, model):
     shared_tab.page.set_viewport_size(PROJECTOR)

@@ -37,7 +37,7 @@ def test_below_a_path_of_a_site_everything_is_found(new_person, app_below, tells
         page.goto(url)
         expect(page).to_have_url(f"{url}/")
         tab.settled()
-        expect(page.get_by_role("heading", level=1)).to_have_text("See attention happen")
+        expect(page.locator(".st-key-front_picture")).to_be_visible()
         page.goto(f"{url}/step_by_step?model=toy&step=scores&text=Two+birds+sing")
         tab.settled().next()
         expect(page).to_have_url(re.compile(f"^{re.escape(url)}/step_by_step.*step=scale"))

@@ -3,12 +3,15 @@
 import re
 import shutil
 
+import numpy as np
 import pytest
 
+from attention.figures.format import number
 from attention.lesson.initial_selection import first_place
 from attention.lesson.quiz import words_of
 from attention.models import ModelUnavailableError, bundled, list_models, load, weights
 from attention.models.toy import ToyModel
+from attention.page.content import front
 from tests import loaded
 from tests.pages.forgetting import forget
 
@@ -16,21 +19,56 @@ MODELS = {info.model_id: info for info in list_models()}
 SECRET = "xylophone quarantine"
 
 
-def test_the_front_door_asks_before_it_shows_the_head_that_is_opened_first(open_page):
+def test_the_front_shows_the_true_rows_of_the_head_that_is_opened_first(open_page):
     shown = open_page("app.py")
-    assert shown.components() == ["question", "front_tokens"]
-    assert "the (5)" in shown.text
-    assert "0.84" not in shown.text
-    answers = shown.component("question")["answers"]
-    shown.send("question", "choose", answers.index("mat"))
-    trace = loaded.load("minilm-l6").trace("The cat sat on the mat")
-    data = shown.component("front_minilm-l6")
-    assert data["rows"] == [token.text for token in trace.tokens]
+    trace = loaded.load("minilm-l6").trace(front.SENTENCE)
     layer, head = first_place(MODELS["minilm-l6"], trace.text)
-    assert f"layer {layer + 1}, head {head + 1}" in data["alt"]
-    assert shown.component("question")["verdict"] == "right"
+    data, weights = shown.component("front_picture"), trace.layers[layer].head(head).weights
+    assert [word["text"] for word in data["words"]] == [token.text for token in trace.tokens]
+    assert sorted(map(int, data["rows"])) == list(range(len(trace.tokens)))
+    for row, sent in data["rows"].items():
+        np.testing.assert_allclose([weight for weight, _ in sent], weights[int(row)], atol=5e-5)
+        assert [written for _, written in sent] == [number(float(weight)) for weight in weights[int(row)]]
+    assert trace.tokens[data["focus"]].text == "it"
+    assert re.search(r"it gives animal \D+0\.64", shown.text)
     assert len(shown.proofs) == 1
-    assert re.search(r"the \(1\)\D+cat\D+0\.75\D+the \(5\)\D+mat\D+0\.84", shown.text)
+
+
+def test_no_weight_is_sent_before_a_guess(open_page):
+    shown = open_page("app.py", guess="1")
+    assert shown.component("front_picture")["rows"] == {}
+    assert "0.64" not in shown.text
+    assert not [label for label in shown.ways if "0.64" in label]
+    answers = shown.component("question")["answers"]
+    shown.send("question", "choose", answers.index("animal"))
+    assert shown.component("question")["verdict"] == "right"
+    assert shown.component("front_picture")["rows"]
+
+
+def test_a_press_on_a_word_is_in_the_link_and_one_on_a_number_opens_it_in_its_step(open_page):
+    shown = open_page("app.py")
+    shown.send("front_picture", "choose", 2)
+    assert shown.component("front_picture")["focus"] == 2
+    assert shown.query["word"] == "2"
+    shown.send("front_picture", "open", [10, 2])
+    assert shown.page.address == "step_by_step"
+    assert (shown.query["step"], shown.query["cell"], shown.query["word"]) == ("softmax", "weights-10-2", "10")
+    trace = loaded.load("minilm-l6").trace(front.SENTENCE)
+    assert "0.64" in shown.text
+    assert shown.query["text"] == trace.text
+
+
+@pytest.mark.parametrize("said", [None, [1], [1, 2, 3], [1, 15], [-1, 0], ["1", 2], {"query": 1}, [True, 1]])
+def test_what_is_no_number_of_the_picture_opens_nothing(open_page, said):
+    shown = open_page("app.py").send("front_picture", "open", said)
+    assert shown.page.address == ""
+    assert "cell" not in shown.query
+
+
+def test_a_long_text_sends_the_row_of_its_word_alone(open_page):
+    shown = open_page("app.py", text="the cat sat on the mat " * 10)
+    data = shown.component("front_picture")
+    assert list(data["rows"]) == [str(data["focus"])]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -46,10 +84,10 @@ def test_the_front_door_says_what_attention_is_in_two_sentences_and_without_a_fo
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_question_is_judged_by_the_record_of_any_model(open_page, model):
-    shown = open_page("app.py", model=model)
+    shown = open_page("app.py", model=model, guess="1")
     assert shown.notices == []
-    trace = loaded.load(model).trace(MODELS[model].reading.first).part("encoder")
-    word = shown.component("front_tokens")["focus"]
+    trace = loaded.load(model).trace(shown.view.text).part("encoder")
+    word = shown.component("front_picture")["focus"]
     layer, head = first_place(MODELS[model], trace.text)
     row = trace.layers[layer].head(head).weights[word]
     words = [key for key in words_of(trace.tokens) if row[key] > 0]
@@ -57,14 +95,13 @@ def test_the_question_is_judged_by_the_record_of_any_model(open_page, model):
     answers = shown.component("question")["answers"]
     shown.send("question", "choose", next(i for i, name in enumerate(answers) if name.split(" (")[0] == best))
     assert shown.component("question")["verdict"] == "right"
-    assert f"front_{model}" in shown.components()
 
 
 def test_what_is_typed_at_the_front_door_is_what_the_model_reads(open_page):
     shown = open_page("app.py").choose("text", "Two birds")
-    assert [chip["text"] for chip in shown.component("front_tokens")["chips"]] == ["[CLS]", "two", "birds", "[SEP]"]
-    # One word alone leaves nothing to guess.
-    assert shown.choose("text", "birds").component("front_minilm-l6")["rows"] == ["[CLS]", "birds", "[SEP]"]
+    read = [word["text"] for word in shown.component("front_picture")["words"]]
+    assert read == ["[CLS]", "two", "birds", "[SEP]"]
+    assert shown.choose("text", "birds").component("front_picture")["words"][1]["text"] == "birds"
 
 
 def test_the_ways_in_keep_the_sentence_and_start_where_they_say(open_page):
@@ -107,7 +144,7 @@ def test_without_weights_the_toy_works_and_berts_place_says_what_to_do(open_page
     assert notice.startswith(f"{reason} ")
     assert "not installed" in notice
     assert list(front.codes) == [reason.remedy]
-    assert "front_tokens" in open_page("app.py", model="toy").components()
+    assert "front_picture" in open_page("app.py", model="toy").components()
 
     shown = open_page(step="scores", beside="1")
     assert "other_stage" in shown.components()
@@ -172,14 +209,15 @@ def test_what_the_model_called_bert_really_is_stands_where_one_meets_it(open_pag
     assert sum("MiniLM" in card for card in cards) >= 1
 
 
-def test_where_there_is_nothing_to_choose_from_the_page_says_so(open_page):
-    shown = open_page("app.py", model="minilm-l6", text="hello")
+def test_where_no_word_stands_out_nothing_is_asked(open_page):
+    shown = open_page("app.py", model="minilm-l6", text="hello", guess="1")
     assert "question" not in shown.components()
-    assert any("two words" in notice for notice in shown.captions)
+    assert any("guess" in notice for notice in shown.captions)
+    assert shown.component("front_picture")["rows"]
 
 
 def test_pieces_among_the_answers_are_explained(open_page):
     for text, has_pieces in (("snowboarding birds", True), ("Two birds sang", False)):
-        shown = open_page("app.py", model="minilm-l6", text=text)
+        shown = open_page("app.py", model="minilm-l6", text=text, guess="1")
         assert any(answer.startswith("##") for answer in shown.component("question")["answers"]) == has_pieces
         assert ("##" in shown.text) == has_pieces

@@ -1,26 +1,44 @@
-"""The front page: what attention is, one question, one picture, and the ways in: to this model and to all others."""
+"""The front page: one picture of attention in a sentence, what it shows, and the ways in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from attention.core.messages import message
+from attention.core.reading import PICTURE
+from attention.core.words import SPACE
+from attention.figures.arcs import Arcs
+from attention.figures.format import number
 from attention.figures.tokens import TokenStrip
 from attention.lesson import front
 from attention.lesson.head_context import HeadContext
-from attention.lesson.initial_selection import tell_opening
+from attention.lesson.initial_selection import openings, tell_opening
 from attention.lesson.prose import lesson, word
 from attention.lesson.steps import softmax
 from attention.models import bundled
 from attention.models.bundled import Bundled
-from attention.page.blocks import Blocks, Heading, Notice, Picture, Prose, Row, Section, Way
+from attention.page.blocks import Block, Blocks, Heading, Notice, Picture, Prose, Row, Section, Setting, Way
 from attention.page.content.pane import Pane, Server, missing
 from attention.page.content.quiz import Asked, next_word
 from attention.page.pages import STEP_BY_STEP
-from attention.page.settings import BESIDE, CELL, FACTORS, FIRST_ANSWER, HEAD, LAYER, NEXT, PART, STEP, WORD
+from attention.page.settings import (
+    BESIDE,
+    CELL,
+    FACTORS,
+    FIRST_ANSWER,
+    GUESS,
+    HEAD,
+    LAYER,
+    NEXT,
+    PAIR,
+    PART,
+    STEP,
+    TEXT,
+    WORD,
+)
 from attention.page.view import View
 
-__all__ = ["content", "run_as"]
+__all__ = ["SENTENCE", "content", "opening", "run_as"]
 
 # The heading over so many other models.
 _MORE = (
@@ -37,53 +55,90 @@ _MORE = (
 )
 
 
+# The front opens on a sentence in which a word looks for another one.
+SENTENCE = "The animal didn't cross the street because it was too tired"
+
+
+def opening(view: View) -> View:
+    """Return the view with the sentence of the front, where a link has none and the model reads English."""
+    is_open = TEXT.name not in view.chosen and PAIR.name not in view.chosen
+    return view.replaced(TEXT, SENTENCE) if is_open and (view.model, SENTENCE) in openings() else view
+
+
 def run_as(view: View) -> View:
     """Return the view with which the model begins: the head opened first, at the weights, with nothing beside it."""
     return _begun(view).replaced(STEP, softmax.STEP.key)
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return the title, the question with the picture, and the ways to other models; on a ``whole`` page, no ways."""
-    title = () if whole else (Heading(message("See attention happen"), 1),)
+    """Return the picture with its words, and the ways on; on a ``whole`` page, no ways."""
     if not panes:
-        return title
+        return () if whole else (Heading(message("See attention happen"), 1),)
     pane = panes[0]
     others = [each for each in bundled.MODELS if each.info is not pane.info]
     ways = () if whole or pane.server is None else _ways_to(others, pane.server)
-    return (*title, *_opened(run_as(view), pane), *missing(pane.reason), *ways)
+    return (*_opened(run_as(view), pane, whole=whole), *missing(pane.reason), *ways)
 
 
-def _opened(view: View, pane: Pane) -> Blocks:
-    """Return two sentences and the question on the left and, once it is answered, the picture on the right."""
+def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
+    """Return what attention is in two sentences, the picture, what it shows, and the way in."""
     intro = Prose(lesson(pane.info.reading.lesson("front/intro"), model=word(pane.info.name)))
-    if pane.scene is None:
-        return (intro,)
-    guess = front.guess(pane.scene)
-    # Here a question is always asked.
-    nothing = message("There are not two words here to choose from: type some more, and there is a question.")
-    asked = Asked(view, True, guess, FIRST_ANSWER, next_word(pane.scene), nothing)
-    left = (intro, *asked.content(), Prose(lesson("front/truth"), "aside"), _way_in(view, pane, pane.scene))
+    scene = pane.scene
+    if scene is None:
+        return (*_title(message("See attention happen"), whole=whole), intro)
+    guess = front.guess(scene)
+    nothing = message("No word here stands out enough to guess. Try another sentence.")
+    asked = Asked(view, view[GUESS], guess, FIRST_ANSWER, next_word(scene), nothing)
+    is_hidden = asked.is_asked and asked.is_open
+    title = message("Where does “{word}” look?", word=scene.names[scene.word].strip(SPACE))
+    told = () if is_hidden else (Prose(softmax.tell_weights(scene) + tell_opening(scene)),)
+    has_choice = not whole and (guess is not None or view[GUESS])
+    choice = (Setting("front_guess", GUESS, message("Guess first"), view[GUESS]),) if has_choice else ()
     info = pane.info
-    model = (Heading(info.name, 3), Notice(" ".join(filter(None, (info.summary, info.note))), is_quiet=True))
-    return (Row((left, (*model, *_picture(pane, pane.scene, is_hidden=asked.is_open))), widths=(5, 6)),)
-
-
-def _picture(pane: Pane, scene: HeadContext, *, is_hidden: bool) -> Blocks:
-    """Return the weights of the head that is opened first; until the question is answered, the sentence alone."""
-    if is_hidden:
-        strip = TokenStrip(scene.tokens, scene.word, message("Tokens"))
-        return (Picture("front_tokens", strip, sets={"word": WORD}),)
-    matrix = Picture(f"front_{pane.info.model_id}", softmax.STEP.matrices(scene)[0])
-    return (Section("front_picture", (matrix,)), Prose(softmax.tell_weights(scene) + tell_opening(scene)))
-
-
-def _way_in(view: View, pane: Pane, scene: HeadContext) -> Way:
-    label = message(
-        "Step through it with {name}, from the first token to layer {layer}, head {head} ▸",
-        name=pane.info.name,
-        layer=scene.layer + 1,
-        head=scene.head + 1,
+    place = message("Layer {layer}, head {head}.", layer=scene.layer + 1, head=scene.head + 1)
+    about = " ".join(filter(None, (place, info.summary, info.note)))
+    return (
+        *_title(title, whole=whole),
+        intro,
+        _picture(view, scene, is_hidden=is_hidden),
+        *asked.content(),
+        *told,
+        Section("front_ways", (_way_in(view, pane, scene, is_hidden=is_hidden), *choice), is_line=True),
+        Prose(lesson("front/truth"), "aside"),
+        Notice(about, is_quiet=True),
     )
+
+
+def _title(text: str, *, whole: bool) -> Blocks:
+    return () if whole else (Heading(text, 1),)
+
+
+def _picture(view: View, scene: HeadContext, *, is_hidden: bool) -> Block:
+    """Return the weights of the head that is opened first, as arcs; until the question is answered, the sentence alone.
+
+    What is no row of words (a picture, or a text that attends to another) has its whole matrix.
+    """
+    matrix = softmax.STEP.matrices(scene)[0]
+    if scene.info.reading is PICTURE or scene.key_tokens is not scene.tokens:
+        figure = TokenStrip(scene.tokens, scene.word, message("Tokens")) if is_hidden else matrix
+        return Picture("front_picture", figure, sets={"word": WORD} if is_hidden else {})
+    arcs = Arcs(
+        scene.tokens,
+        scene.steps.weights,
+        scene.word,
+        matrix.name,
+        message("Tokens"),
+        message("Waiting for a guess.") if is_hidden else matrix.alt,
+        wait=is_hidden,
+    )
+    steps = view.for_page(STEP_BY_STEP).replaced(STEP, softmax.STEP.key).to_query()
+    return Picture("front_picture", arcs, sets={"word": WORD}, opens=(STEP_BY_STEP, steps))
+
+
+def _way_in(view: View, pane: Pane, scene: HeadContext, *, is_hidden: bool) -> Way:
+    weight = number(float(scene.steps.weights[scene.word].max()))
+    shown = message("See how the {weight} comes about, step by step ▸", weight=weight)
+    label = message("Go through it step by step ▸") if is_hidden else shown
     return Way(
         f"way_in_{pane.info.model_id}", label, STEP_BY_STEP, view.for_page(STEP_BY_STEP).without(STEP).to_query()
     )

@@ -94,7 +94,7 @@ class Content:
     returns what of the word, the layer and the head is no choice, since it would change nothing. Unless a page
     ``opens``, the whole of it has no more than the app shows, and a class sees that. If it ``heads_itself``, its name
     is in its content. Its ``source`` is the text that was typed, many texts of which none is in the link, or
-    nothing. ``without`` names what there is no choice of: "beside", "word", "parts", "mask", "layer", "head".
+    nothing. ``without`` names what there is no choice of: "beside", "word", "parts", "mask", "layer", "head", "guess".
     """
 
     make: Make
@@ -120,7 +120,14 @@ _OF_MANY = _CHOICES - {"layer", "head"}
 
 CONTENTS: Mapping[Page, Content] = MappingProxyType(
     {
-        pages.FRONT: Content(front.content, run_as=front.run_as, above=_nothing, heads_itself=True, without=_CHOICES),
+        pages.FRONT: Content(
+            front.content,
+            run_as=front.run_as,
+            above=_nothing,
+            opening=front.opening,
+            heads_itself=True,
+            without=_CHOICES | {"guess"},
+        ),
         # There, what comes out stands beside the picture.
         pages.STEP_BY_STEP: Content(
             step_by_step.content, above=_nothing, asked=step_by_step.asked, sheet=_step, heads_itself=True

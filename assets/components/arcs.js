@@ -1,0 +1,179 @@
+// A sentence with the weights of one head as arcs: from the word in focus, or the one that is pointed at, to all others.
+
+/**
+ * @typedef {object} ArcsData
+ * @property {string} label
+ * @property {string} alt
+ * @property {{text: string, title: string, isSpecial: boolean, group: number}[]} words
+ * @property {number} focus a position
+ * @property {Record<string, [number, string][]>} rows weights by the position of the word that gives them, as they are
+ *   and as they are written; none while they wait for a guess
+ * @property {boolean} selectable
+ */
+
+const SIZES = { least: 18, most: 30 }; // of the letters, in pixels
+const WIDEST = 18; // an arc of weight 1, in pixels
+const LEAST = 0.005; // below that, there is no arc and no number
+const ROOM = { first: 150, next: 46 }; // over the first line of words and over the next ones, in pixels
+
+const stateOf = remembering((parent) => {
+  const root = make("div", "root arcs");
+  const words = make("div", "words");
+  const lines = svg("svg", { "aria-hidden": "true", focusable: "false" });
+  const told = make("p", "unseen");
+  root.append(lines, words, told);
+  parent.append(root);
+  const state = { root, words, lines, told, places: [], reached: 0, pointed: null };
+  state.observer = new ResizeObserver(() => fit(state));
+  words.onpointerover = ({ target }) => {
+    // Whoever goes for a number wants that one, and not the row of the word above it.
+    if (!target.closest(".weight")) point(state, target.closest(".name"));
+  };
+  words.onpointerleave = () => point(state, null);
+  words.addEventListener("focusin", ({ target }) => {
+    reach(state, state.places.findIndex((place) => place.contains(target)));
+    if (target.matches(".name:focus-visible")) point(state, target);
+  });
+  words.addEventListener("focusout", ({ relatedTarget }) => relatedTarget?.matches(".weight") || point(state, null));
+  words.onkeydown = (event) => step(state, event);
+  return state;
+});
+
+/** @param {Mount} mount */
+export default function ({ data, parentElement, setStateValue }) {
+  const state = stateOf(parentElement);
+  const drawn = JSON.stringify([data.words, data.selectable]);
+  Object.assign(state, { data, setStateValue });
+  setAttribute(state.words, "role", data.selectable ? "toolbar" : "group");
+  setAttribute(state.words, "aria-label", data.label);
+  setText(state.told, data.alt);
+  if (state.drawn !== drawn) rebuild(state);
+  state.drawn = drawn;
+  reach(state, data.focus);
+  draw(state);
+  fit(state);
+  state.observer.observe(state.root);
+  document.fonts.ready.then(() => fit(state));
+  return whenGone(state, () => state.observer.disconnect());
+}
+
+function rebuild(state) {
+  const { words, selectable } = state.data;
+  state.places = words.map((word, index) => {
+    const place = make("div", word.isSpecial ? "place special" : "place");
+    // The pieces of one word stand close together.
+    place.classList.toggle("joined", word.group === words[index - 1]?.group);
+    const name = make(selectable ? "button" : "span", "name");
+    const weight = make(selectable ? "button" : "span", "weight");
+    // A space in front of a word is a space between words.
+    name.append(make("bdi", "", visible(word.text).replace(/^[␣\s]+(?=\S)/, "")));
+    name.title = word.title;
+    if (selectable) {
+      for (const button of [name, weight]) button.type = "button";
+      name.onclick = () => choose(state, index);
+      weight.onclick = () => state.setStateValue("open", [asking(state), index]);
+    }
+    place.append(name, weight);
+    return place;
+  });
+  state.words.replaceChildren(...state.places);
+  // What is new is drawn once, from the word in focus on.
+  state.root.classList.remove("still");
+}
+
+function choose(state, index) {
+  state.data = { ...state.data, focus: index };
+  draw(state);
+  state.setStateValue("choose", index);
+}
+
+/** The word whose weights are shown. */
+function asking({ data, pointed }) {
+  return pointed !== null && data.rows[pointed] ? pointed : data.focus;
+}
+
+function point(state, name) {
+  const index = state.places.findIndex((place) => place.firstChild === name);
+  const pointed = index < 0 ? null : index;
+  if (pointed === state.pointed) return;
+  state.pointed = pointed;
+  state.root.classList.add("still");
+  draw(state);
+}
+
+/** Mark the words, and write under each what it is given. */
+function draw(state) {
+  const { data, places } = state;
+  const from = asking(state);
+  const row = data.rows[from];
+  places.forEach((place, index) => {
+    const [name, weight] = place.children;
+    const has = row && row[index][0] >= LEAST;
+    place.classList.toggle("focused", index === from);
+    place.style.setProperty("--weight-here", row ? row[index][0] : 0);
+    if (data.selectable) setAttribute(name, "aria-pressed", index === data.focus);
+    setText(weight, has ? row[index][1] : "");
+    weight.hidden = !has;
+    if (has && data.selectable) setAttribute(weight, "aria-label", `${data.words[index].text}: ${row[index][1]}`);
+  });
+  drawArcs(state, from, row);
+}
+
+function drawArcs({ root, lines, places }, from, row) {
+  const box = root.getBoundingClientRect();
+  const tops = places.map((place) => {
+    const { left, width, top } = place.firstChild.getBoundingClientRect();
+    return [left + width / 2 - box.left, top - box.top];
+  });
+  const arcs = (row ?? [])
+    .map(([weight], index) => ({ weight, d: arc(tops[from], tops[index]) }))
+    .filter(({ weight }) => weight >= LEAST)
+    .sort((a, b) => a.weight - b.weight);
+  lines.replaceChildren(
+    ...arcs.map(({ weight, d }) =>
+      svg("path", { d, pathLength: 1, "stroke-width": 1 + (WIDEST - 1) * weight, "stroke-opacity": 0.35 + 0.6 * weight }),
+    ),
+  );
+}
+
+/** An arc from the top of one word to that of another; between two lines of words it leans over. */
+function arc([x, y], [otherX, otherY]) {
+  if (x === otherX && y === otherY) return `M${x} ${y}C${x - 26} ${y - 42} ${x + 26} ${y - 42} ${x} ${y}`;
+  const room = y === otherY && y < ROOM.first + 40 ? ROOM.first : ROOM.next;
+  // The highest point of such a curve is at three quarters of its handles.
+  const height = Math.min(1.2 * room, 26 + 0.42 * Math.abs(otherX - x));
+  return `M${x} ${y}C${x} ${y - height} ${otherX} ${otherY - height} ${otherX} ${otherY}`;
+}
+
+/** The letters are as large as one line has room for; a sentence that is too long goes on below. */
+function fit(state) {
+  const { root, words, places } = state;
+  if (!root.clientWidth || !places.length) return;
+  const id = `${root.clientWidth} ${state.drawn} ${document.fonts.status}`;
+  if (state.fitted !== id) {
+    state.fitted = id;
+    let size = SIZES.most;
+    const isBroken = () => places.at(-1).offsetTop > places[0].offsetTop;
+    root.style.setProperty("--size", `${size}px`);
+    while (size > SIZES.least && isBroken()) root.style.setProperty("--size", `${--size}px`);
+    words.classList.toggle("broken", isBroken());
+  }
+  drawArcs(state, asking(state), state.data.rows[asking(state)]);
+}
+
+function reach(state, index) {
+  if (index < 0) return;
+  state.reached = index;
+  if (!state.data.selectable) return;
+  // The words are one stop for the Tab key; the numbers of what is shown come after.
+  state.places.forEach((place, other) => (place.firstChild.tabIndex = other === index ? 0 : -1));
+}
+
+function step(state, event) {
+  const last = state.places.length - 1;
+  const places = { ArrowLeft: state.reached - 1, ArrowRight: state.reached + 1, Home: 0, End: last };
+  if (!(event.key in places) || event.altKey || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  event.stopPropagation();
+  state.places[Math.min(last, Math.max(0, places[event.key]))].firstChild.focus();
+}

@@ -1,0 +1,94 @@
+"""The front page: the picture of a sentence answers to a pointer and to keys, and leads on."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from attention.figures.format import number
+from attention.page.content.front import SENTENCE
+from tests import loaded
+
+SHIFTS = """() => new Promise(done => new PerformanceObserver(list => done(
+  list.getEntries().reduce((sum, entry) => sum + (entry.hadRecentInput ? 0 : entry.value), 0)
+)).observe({ type: 'layout-shift', buffered: true }))"""
+
+
+@pytest.fixture(scope="module")
+def weights():
+    """Of layer 4, head 2, which finds the noun of a pronoun."""
+    return loaded.load("minilm-l6").trace(SENTENCE).layers[3].head(1).weights
+
+
+@pytest.fixture(scope="module")
+def tab(new_shared_tab):
+    """One tab for all tests: each begins with the page anew."""
+    return new_shared_tab()
+
+
+@pytest.fixture
+def front(tab):
+    return tab.go("")
+
+
+def shown(tab):
+    """The numbers under the words; none where too little is given."""
+    return [place.inner_text() for place in tab.page.locator(".arcs .place .weight").all()]
+
+
+def written(row):
+    return [number(float(weight)) if weight >= 0.005 else "" for weight in row]
+
+
+def name(tab, position):
+    return tab.page.locator(".arcs .name").nth(position)
+
+
+@pytest.mark.quick
+def test_pointing_at_a_word_shows_its_row_and_a_press_keeps_it(front, weights):
+    assert shown(front) == written(weights[10])
+    assert front.page.locator(".arcs path").count() == np.count_nonzero(weights[10] >= 0.005)
+    name(front, 2).hover()
+    assert shown(front) == written(weights[2])
+    front.page.mouse.move(0, 700)
+    assert shown(front) == written(weights[10])
+    name(front, 2).click()
+    front.expect_query(text=SENTENCE, word="2")
+    front.page.mouse.move(0, 700)
+    assert shown(front) == written(weights[2])
+    front.page.go_back()
+    front.expect_query()
+    assert shown(front) == written(weights[10])
+
+
+def test_a_number_opens_the_cell_of_its_weight(front, weights):
+    front.page.locator(".arcs .weight").nth(2).click()
+    front.expect_query(text=SENTENCE, step="softmax", word="10", cell="weights-10-2")
+    expect(front.detail.first).to_contain_text(number(float(weights[10, 2])))
+
+
+def test_it_is_read_by_keyboard(front, weights):
+    name(front, 10).focus()
+    front.page.keyboard.press("ArrowLeft")
+    assert shown(front) == written(weights[9])
+    front.page.keyboard.press("Home")
+    front.page.keyboard.press("Enter")
+    front.expect_query(text=SENTENCE, word="0")
+    assert shown(front) == written(weights[0])
+
+
+def test_the_arcs_wait_for_a_guess(front):
+    front.page.get_by_role("switch", name="Guess first").click()
+    front.expect_query(text=SENTENCE, guess="1")
+    assert front.page.locator(".arcs path").count() == 0
+    assert shown(front) == [""] * 15
+    front.page.get_by_role("button", name="animal", exact=True).last.click()
+    expect(front.page.locator(".arcs path").first).to_be_attached()
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+def test_the_picture_is_in_the_first_screen_and_nothing_moves(new_tab, size):
+    tab = new_tab(viewport=dict(zip(("width", "height"), size, strict=True))).go("")
+    box = tab.page.locator(".arcs").bounding_box()
+    assert box["y"] + box["height"] <= size[1]
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    assert tab.page.evaluate(SHIFTS) <= 0.02
