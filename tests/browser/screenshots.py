@@ -15,7 +15,7 @@ from tests.browser.tab import IS_DRAWN
 FOLDER = ROOT / "assets" / "screenshots"
 STEP_PAGE = "step_by_step?step="
 SHOTS = {
-    "front": ("", 1400, 900, "light"),
+    "front": ("", 1280, 720, "light"),
     "scores": (f"{STEP_PAGE}scores&layer=6&head=7&cell=scores-3-6", 1400, 1000, "light"),
     "softmax-dark": (f"{STEP_PAGE}softmax", 1400, 1000, "dark"),
     "side-by-side": (f"{STEP_PAGE}softmax&beside=1", 1400, 1100, "light"),
@@ -28,7 +28,7 @@ SHOTS = {
 def shoot(browser: Browser, url: str, path: Path, *, width: int, height: int, scheme: str) -> None:
     """Open a page, wait until it is drawn, and save what a person sees."""
     dark = "dark" if scheme == "dark" else "light"
-    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=dark)
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=dark, reduced_motion="reduce")
     page.goto(url)
     settle(page)
     page.screenshot(path=path)
