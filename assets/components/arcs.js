@@ -60,7 +60,8 @@ export default function ({ data, parentElement, setStateValue }) {
 function rebuild(state) {
   const { words, selectable } = state.data;
   state.places = words.map((word, index) => {
-    const place = make("div", word.isSpecial ? "place special" : "place");
+    const place = make("div", "place");
+    place.classList.toggle("special", word.isSpecial);
     // The pieces of one word stand close together.
     place.classList.toggle("joined", word.group === words[index - 1]?.group);
     const name = make(selectable ? "button" : "span", "name");

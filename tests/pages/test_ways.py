@@ -52,11 +52,11 @@ def test_the_front_door_shows_what_a_model_of_another_kind_read_and_leads_back_t
     shown = open_page("app.py", model=model, text=text, word="2")
     assert shown.notices == []
     tokens = [token.text for token in load(model).trace(text).tokens]
-    assert [chip["text"] for chip in shown.component("front_tokens")["chips"]] == tokens
-    assert shown.headings(3)[0] == info.name
-    assert sorted(shown.headings(3)) == sorted(info.name for info in MODELS.values())
-    assert shown.send("question", "show", True).component(f"front_{model}")["rows"] == tokens
-    (way,) = [label for label in shown.ways if label.startswith("Step through it")]
+    picture = shown.component("front_picture")
+    assert ([word["text"] for word in picture["words"]] if "words" in picture else picture["rows"]) == tokens
+    assert any(caption.startswith(f"{info.name}, layer") for caption in shown.captions)
+    assert sorted(shown.headings(3)) == sorted(each.name for each in MODELS.values() if each is not info)
+    (way,) = [label for label in shown.ways if label.startswith("See how the")]
     assert link(shown, way) == {"text": text, "model": model, "word": "2"}
     follow(shown, way, STEP_PAGE)
     assert (shown.view.model, shown.view.text, shown.view.word) == (model, text, 2)

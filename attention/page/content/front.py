@@ -95,7 +95,7 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     has_choice = not whole and (guess is not None or view[GUESS])
     choice = (Setting("front_guess", GUESS, message("Guess first"), view[GUESS]),) if has_choice else ()
     info = pane.info
-    place = message("Layer {layer}, head {head}.", layer=scene.layer + 1, head=scene.head + 1)
+    place = message("{name}, layer {layer}, head {head}.", name=info.name, layer=scene.layer + 1, head=scene.head + 1)
     about = " ".join(filter(None, (place, info.summary, info.note)))
     return (
         *_title(title, whole=whole),
