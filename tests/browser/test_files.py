@@ -78,12 +78,11 @@ def test_they_are_found_under_a_base_path_on_every_page(context, tmp_path):
         page.get_by_role("button", name="Learn", exact=True).click()
         page.get_by_role("link", name="What this is").click()
         expect(page.locator(".st-key-front_picture")).to_be_visible()
-        expect(page.locator(".question")).to_be_visible()
         page.get_by_role("button", name="Explore", exact=True).click()
         page.get_by_role("link", name="All heads").click()
         for picture in (".atlas", ".head-view"):
             expect(page.locator(picture)).to_be_visible()
-        assert {"atlas", "head_view", "matrix", "page"} <= set(page.evaluate(TRAVELLED))
+        assert {"arcs", "atlas", "head_view", "matrix", "page"} <= set(page.evaluate(TRAVELLED))
 
 
 def test_a_module_that_is_lost_on_its_way_is_asked_for_again(server, context):

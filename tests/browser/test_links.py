@@ -125,7 +125,7 @@ def test_a_page_link_keeps_the_view_and_back_leads_to_the_page_before(opened):
     expect(tab.page.locator(".st-key-front_picture")).to_be_visible()
     tab.expect_query(model="toy", step="scores", text=SENTENCE, mask="causal")
     expect(tab.field).to_have_value(SENTENCE)
-    expect(tab.chips.locator(".text")).to_have_text(["two", "small", "birds", "sing"])
+    expect(tab.page.locator(".arcs .name")).to_have_text(["two", "small", "birds", "sing"])
 
     tab.type_sentence("A dog sleeps")
     tab.expect_query(model="toy", step="scores", text="A dog sleeps", mask="causal")
@@ -147,7 +147,7 @@ def test_a_page_link_keeps_the_view_and_back_leads_to_the_page_before(opened):
 
 def test_the_way_in_starts_at_the_first_step_with_the_model_that_was_chosen(opened):
     tab = opened("", text=SENTENCE, model="toy")
-    tab.page.get_by_role("link", name="Step through it with Toy").click()
+    tab.page.locator(".st-key-way_in_toy").click()
     expect(tab.heading).to_have_text(re.compile(r"^1\. "))
     tab.expect_query(text=SENTENCE, model="toy")
     expect(tab.chips.locator(".text")).to_have_text(["two", "small", "birds", "sing"])
@@ -201,7 +201,9 @@ def test_a_button_copies_the_link(new_tab, has_clipboard):
 
 
 def test_a_link_can_be_copied_with_its_question_open(new_tab):
-    tab = new_tab(permissions=["clipboard-read", "clipboard-write"]).go("", model="toy", text="Two birds sang")
+    tab = new_tab(permissions=["clipboard-read", "clipboard-write"]).go(
+        "", model="toy", text="Two birds sang", guess="1"
+    )
     other = tab.page.get_by_role("button", name="Copy link, question open")
     tab.menu("More")
     expect(tab.page.get_by_role("button", name="Copy link", exact=True)).to_be_visible()
@@ -218,7 +220,7 @@ def test_a_link_can_be_copied_with_its_question_open(new_tab):
     tab.page.goto(copied)
     tab.settled()
     expect(tab.page.get_by_role("button", name="Show me")).to_be_visible()
-    assert tab.query() == {"model": "toy", "text": "Two birds sang"}
+    assert tab.query() == {"model": "toy", "text": "Two birds sang", "guess": "1"}
 
 
 def test_what_is_opened_under_a_step_is_in_the_address_and_back_shuts_it(opened, new_tab):

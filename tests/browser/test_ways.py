@@ -30,8 +30,8 @@ def expect_page(tab, page, chosen=CHOSEN):
     """Wait for a page that has all that was chosen in its address and, where there is a place for it, in sight."""
     expect(tab.page).to_have_title(re.compile(rf"^{PAGES[page]} · "))
     tab.expect_query(**chosen)
-    # A step says its own name.
-    if page != "Step by step":
+    # A step and a sentence say their own names.
+    if page not in ("Step by step", "What this is"):
         expect(tab.page.get_by_role("heading", level=1)).to_have_text(re.compile(f"^{PAGES[page]}"))
     if page not in WITHOUT_A_FIELD:
         expect(tab.field).to_have_value(chosen["text"])
