@@ -211,15 +211,15 @@ function choices(asked) {
 }
 
 /** Send an answer; if the server is away, until it is back. */
-async function choose(index, place = shown) {
-  const { number } = round;
+async function choose(index, place = shown, number = round.number) {
   for (const button of part("own").querySelectorAll(".answers button")) button.disabled = true;
   const marked = await post("own/answer", { number, place, given: index });
+  // It is sent until it arrives, whatever is shown when the server is back; only one of another round is not.
+  if (marked.isAway && (!round || round.number === number)) setTimeout(choose, 1000, index, place, number);
   if (round?.number !== number || shown !== place || !paper) return;
   if (!marked.isDone) {
     setText(part("own").querySelector(".said"), marked.told);
-    if (marked.isAway) setTimeout(choose, 1000, index, place);
-    else for (const button of part("own").querySelectorAll(".answers button")) button.disabled = false;
+    if (!marked.isAway) for (const button of part("own").querySelectorAll(".answers button")) button.disabled = false;
     return;
   }
   const { given: counts, right, reason, why, way } = marked;

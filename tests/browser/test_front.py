@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.figures.format import number
-from attention.page.content.front import SENTENCE
+from attention.page.content.front import OPENING_TEXT
 from tests import loaded
 
 SHIFTS = """() => new Promise(done => new PerformanceObserver(list => done(
@@ -16,7 +16,7 @@ SHIFTS = """() => new Promise(done => new PerformanceObserver(list => done(
 @pytest.fixture(scope="module")
 def weights():
     """Of layer 4, head 2, which finds the noun of a pronoun."""
-    return loaded.load("minilm-l6").trace(SENTENCE).layers[3].head(1).weights
+    return loaded.load("minilm-l6").trace(OPENING_TEXT).layers[3].head(1).weights
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_pointing_at_a_word_shows_its_row_and_a_press_keeps_it(front, weights):
     front.page.mouse.move(0, 700)
     assert shown(front) == written(weights[10])
     name(front, 2).click()
-    front.expect_query(text=SENTENCE, word="2")
+    front.expect_query(text=OPENING_TEXT, word="2")
     front.page.mouse.move(0, 700)
     assert shown(front) == written(weights[2])
     front.page.go_back()
@@ -62,7 +62,7 @@ def test_pointing_at_a_word_shows_its_row_and_a_press_keeps_it(front, weights):
 
 def test_a_number_opens_the_cell_of_its_weight(front, weights):
     front.page.locator(".arcs .weight").nth(2).click()
-    front.expect_query(text=SENTENCE, step="softmax", word="10", cell="weights-10-2")
+    front.expect_query(text=OPENING_TEXT, step="softmax", word="10", cell="weights-10-2")
     expect(front.detail.first).to_contain_text(number(float(weights[10, 2])))
 
 
@@ -72,13 +72,13 @@ def test_it_is_read_by_keyboard(front, weights):
     assert shown(front) == written(weights[9])
     front.page.keyboard.press("Home")
     front.page.keyboard.press("Enter")
-    front.expect_query(text=SENTENCE, word="0")
+    front.expect_query(text=OPENING_TEXT, word="0")
     assert shown(front) == written(weights[0])
 
 
 def test_the_arcs_wait_for_a_guess(front):
     front.page.get_by_role("switch", name="Guess first").click()
-    front.expect_query(text=SENTENCE, guess="1")
+    front.expect_query(text=OPENING_TEXT, guess="1")
     assert front.page.locator(".arcs path").count() == 0
     assert shown(front) == [""] * 15
     front.page.get_by_role("button", name="animal", exact=True).last.click()

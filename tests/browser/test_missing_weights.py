@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from attention.page.content.front import SENTENCE
+from attention.page.content.front import OPENING_TEXT
 from tests.browser.server import serve
 from tests.sweep import sweep
 
@@ -41,7 +41,7 @@ def test_the_toy_works_and_berts_place_says_what_is_wrong_and_the_command(broken
     expect(tab.notices).to_have_count(0)
 
     tab.to_page("What this is")
-    front = models["toy"].trace(SENTENCE).layers[0].head(2).weights
+    front = models["toy"].trace(OPENING_TEXT).layers[0].head(2).weights
     expect(tab.page.locator(".arcs .weight").nth(1)).to_have_text(f"{front[7, 1]:.2f}")
     expect(tab.notices).to_have_count(0)
     tab.pick("Model", "BERT")

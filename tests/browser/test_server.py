@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.answer.hosts import own_address
-from attention.page.content.front import SENTENCE
+from attention.page.content.front import OPENING_TEXT
 from tests.browser.server import ROOT, serve
 
 SCHOOL = "https://school.example"
@@ -133,7 +133,7 @@ def test_the_first_visitors_are_answered_and_nobody_is_called(recorded, new_tab,
     assert called(record) == []
     tab = new_tab(at=server, permissions=["clipboard-read", "clipboard-write"]).go("")
     # The front of a server that has only just started shows what a model did.
-    bert = models["minilm-l6"].trace(SENTENCE).layers[3].head(1).weights
+    bert = models["minilm-l6"].trace(OPENING_TEXT).layers[3].head(1).weights
     expect(tab.page.locator(".arcs .weight").nth(2)).to_have_text(f"{bert[10, 2]:.2f}")
     tab.type_sentence("Nobody hears this")
     tab.go(model="toy", step="softmax")

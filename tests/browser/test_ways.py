@@ -85,7 +85,7 @@ def test_french_and_its_model_and_word_are_still_there_after_the_front_door(tab)
     for page in ("Many sentences", "What this is"):
         tab.page.go_back()
         expect_page(tab, page, chosen)
-    expect(tab.chips.filter(has_text="chat")).to_be_visible()
+    expect(tab.page.locator(".arcs .focused")).to_contain_text("chat")
 
 
 def test_the_same_word_is_in_focus_in_every_model_and_back_leads_to_each(tab):

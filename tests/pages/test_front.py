@@ -21,7 +21,7 @@ SECRET = "xylophone quarantine"
 
 def test_the_front_shows_the_true_rows_of_the_head_that_is_opened_first(open_page):
     shown = open_page("app.py")
-    trace = loaded.load("minilm-l6").trace(front.SENTENCE)
+    trace = loaded.load("minilm-l6").trace(front.OPENING_TEXT)
     layer, head = first_place(MODELS["minilm-l6"], trace.text)
     data, weights = shown.component("front_picture"), trace.layers[layer].head(head).weights
     assert [word["text"] for word in data["words"]] == [token.text for token in trace.tokens]
@@ -53,7 +53,7 @@ def test_a_press_on_a_word_is_in_the_link_and_one_on_a_number_opens_it_in_its_st
     shown.send("front_picture", "open", [10, 2])
     assert shown.page.address == "step_by_step"
     assert (shown.query["step"], shown.query["cell"], shown.query["word"]) == ("softmax", "weights-10-2", "10")
-    trace = loaded.load("minilm-l6").trace(front.SENTENCE)
+    trace = loaded.load("minilm-l6").trace(front.OPENING_TEXT)
     assert "0.64" in shown.text
     assert shown.query["text"] == trace.text
 

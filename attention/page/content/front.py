@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attention.core.messages import message
-from attention.core.reading import PICTURE
 from attention.core.words import SPACE
 from attention.figures.arcs import Arcs
 from attention.figures.format import number
@@ -38,7 +37,7 @@ from attention.page.settings import (
 )
 from attention.page.view import View
 
-__all__ = ["SENTENCE", "content", "opening", "run_as"]
+__all__ = ["OPENING_TEXT", "content", "opening", "run_as"]
 
 # The heading over so many other models.
 _MORE = (
@@ -56,13 +55,13 @@ _MORE = (
 
 
 # The front opens on a sentence in which a word looks for another one.
-SENTENCE = "The animal didn't cross the street because it was too tired"
+OPENING_TEXT = "The animal didn't cross the street because it was too tired"
 
 
 def opening(view: View) -> View:
     """Return the view with the sentence of the front, where a link has none and the model reads English."""
-    is_open = TEXT.name not in view.chosen and PAIR.name not in view.chosen
-    return view.replaced(TEXT, SENTENCE) if is_open and (view.model, SENTENCE) in openings() else view
+    is_open = view.chosen.keys().isdisjoint((TEXT.name, PAIR.name))
+    return view.replaced(TEXT, OPENING_TEXT) if is_open and (view.model, OPENING_TEXT) in openings() else view
 
 
 def run_as(view: View) -> View:
@@ -119,7 +118,7 @@ def _picture(view: View, scene: HeadContext, *, is_hidden: bool) -> Block:
     What is no row of words (a picture, or a text that attends to another) has its whole matrix.
     """
     matrix = softmax.STEP.matrices(scene)[0]
-    if scene.info.reading is PICTURE or scene.key_tokens is not scene.tokens:
+    if scene.info.reading.is_laid_out or scene.key_tokens is not scene.tokens:
         figure = TokenStrip(scene.tokens, scene.word, message("Tokens")) if is_hidden else matrix
         return Picture("front_picture", figure, sets={"word": WORD} if is_hidden else {})
     arcs = Arcs(
