@@ -57,7 +57,7 @@ FRONT = Page(
     "",
     message("What this is"),
     "Learn",
-    message("What attention is, one question about a sentence, and the way in."),
+    message("A sentence in which a pronoun looks for its noun: point at its words, type another one, guess first."),
     own=(settings.GUESS, settings.FIRST_ANSWER),
     tab=message("See attention"),
 )
