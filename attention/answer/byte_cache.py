@@ -1,4 +1,4 @@
-"""A cache that is limited in memory; it does not import Streamlit, and knows nothing about what it keeps."""
+"""A cache that is limited in memory; it knows nothing about what it keeps."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from numpy import ndarray as Array
 
 from attention.answer.byte_cache import Kept
 from attention.answer.memory import give_back_arrays
+from attention.answer.once import once
 from attention.answer.run_queue import Places, aside
 from attention.core.ablation import Change, Effect, effects
 from attention.core.masks import MaskName
@@ -199,13 +200,13 @@ def _run(model: Model, key: RunKey) -> Recorded:
         ) from None
 
 
-@cached({}, condition=Condition())
+@once
 def _caches() -> _Caches:
     give_back_arrays()
     return _Caches()
 
 
-@cached({}, condition=Condition())
+@once
 def shelf() -> ModelPool:
     """Return the models in memory. The toy does not count: it takes hardly any."""
     return ModelPool(
@@ -217,7 +218,7 @@ def shelf() -> ModelPool:
     )
 
 
-@cached({}, condition=Condition())
+@once
 def downloads() -> Downloads:
     """Return the downloads from the hub."""
     return Downloads(local.fetch)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from threading import Condition
-
-from cachetools import cached
 
 from attention.answer import state
 from attention.answer.cache import downloads, shelf
+from attention.answer.once import once
 from attention.answer.owned import Owned
 from attention.core.messages import message
 from attention.models import hub
@@ -114,7 +112,7 @@ def _say(told: Notice | None) -> None:
     own.told, own.view = () if told is None else (told,), state.current()
 
 
-@cached({}, condition=Condition())
+@once
 def _owned() -> Owned[_Own]:
     return Owned(_Own)
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from threading import Condition
-
-from cachetools import cached
 
 from attention.answer import state
+from attention.answer.once import once
 from attention.answer.owned import Owned
 from attention.models.store import cache_dir
 from attention.page.pages import OF_LABS, Page
@@ -20,7 +18,7 @@ __all__ = ["REFRESH_SECONDS", "follows", "jobs", "press", "status"]
 REFRESH_SECONDS = 0.6
 
 
-@cached({}, condition=Condition())
+@once
 def jobs() -> Jobs:
     """Return the jobs of this server; what some of them find is still there after it has been started anew."""
     return Jobs(LastRuns(cache_dir() / "jobs"))
@@ -79,7 +77,7 @@ class _Own:
     turn: Turn | None = None
 
 
-@cached({}, condition=Condition())
+@once
 def _owned() -> Owned[_Own]:
     return Owned(_Own)
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from threading import Condition
 from typing import TypeVar
 
 import numpy as np
-from cachetools import cached
 from jaxtyping import Float
 from numpy import ndarray as Array
 
@@ -35,6 +33,7 @@ from attention.answer.cache import (
     turns,
     unmasked_of,
 )
+from attention.answer.once import once
 from attention.answer.run_queue import aside
 from attention.core.ablation import Change, Effect
 from attention.core.messages import message, messages
@@ -222,13 +221,13 @@ class Serving:
             return measurement.measured()
 
 
-@cached({}, condition=Condition())
+@once
 def own_files() -> OwnFiles:
     """Return the files that visitors have given this server."""
     return OwnFiles()
 
 
-@cached({}, condition=Condition())
+@once
 def measurements() -> Measurements:
     """Return the measurements of this server."""
     return Measurements(turns)
