@@ -14,7 +14,7 @@
 const SIZES = { least: 18, most: 30 }; // of the letters, in pixels
 const WIDEST = 18; // an arc of weight 1, in pixels
 const LEAST = 0.005; // below that, there is no arc and no number
-const ROOM = { first: 150, next: 46 }; // over the first line of words and over the next ones, in pixels
+const ROOM = { one: 150, broken: 46 }; // over the words, where they stand in one line and where in several, in pixels
 
 const stateOf = remembering((parent) => {
   const root = make("div", "root arcs");
@@ -50,7 +50,7 @@ export default function ({ data, parentElement, setStateValue }) {
   if (state.drawn !== drawn) rebuild(state);
   state.drawn = drawn;
   reach(state, data.focus);
-  draw(state);
+  mark(state);
   fit(state);
   state.observer.observe(state.root);
   document.fonts.ready.then(() => fit(state));
@@ -84,6 +84,7 @@ function rebuild(state) {
 
 function choose(state, index) {
   state.data = { ...state.data, focus: index };
+  mark(state);
   draw(state);
   state.setStateValue("choose", index);
 }
@@ -99,11 +100,12 @@ function point(state, name) {
   if (pointed === state.pointed) return;
   state.pointed = pointed;
   state.root.classList.add("still");
+  mark(state);
   draw(state);
 }
 
 /** Mark the words, and write under each what it is given. */
-function draw(state) {
+function mark(state) {
   const { data, places } = state;
   const from = asking(state);
   const row = data.rows[from];
@@ -117,17 +119,20 @@ function draw(state) {
     weight.hidden = !has;
     if (has && data.selectable) setAttribute(weight, "aria-label", `${data.words[index].text}: ${row[index][1]}`);
   });
-  drawArcs(state, from, row);
 }
 
-function drawArcs({ root, lines, places }, from, row) {
+/** Draw the arcs over the words, where they stand now. */
+function draw(state) {
+  const { data, root, words, lines, places } = state;
+  const from = asking(state);
+  const room = words.classList.contains("broken") ? ROOM.broken : ROOM.one;
   const box = root.getBoundingClientRect();
   const tops = places.map((place) => {
     const { left, width, top } = place.firstChild.getBoundingClientRect();
     return [left + width / 2 - box.left, top - box.top];
   });
-  const arcs = (row ?? [])
-    .map(([weight], index) => ({ weight, d: arc(tops[from], tops[index]) }))
+  const arcs = (data.rows[from] ?? [])
+    .map(([weight], index) => ({ weight, d: arc(tops[from], tops[index], room) }))
     .filter(({ weight }) => weight >= LEAST)
     .sort((a, b) => a.weight - b.weight);
   lines.replaceChildren(
@@ -138,9 +143,8 @@ function drawArcs({ root, lines, places }, from, row) {
 }
 
 /** An arc from the top of one word to that of another; between two lines of words it leans over. */
-function arc([x, y], [otherX, otherY]) {
+function arc([x, y], [otherX, otherY], room) {
   if (x === otherX && y === otherY) return `M${x} ${y}C${x - 26} ${y - 42} ${x + 26} ${y - 42} ${x} ${y}`;
-  const room = y === otherY && y < ROOM.first + 40 ? ROOM.first : ROOM.next;
   // The highest point of such a curve is at three quarters of its handles.
   const height = Math.min(1.2 * room, 26 + 0.42 * Math.abs(otherX - x));
   return `M${x} ${y}C${x} ${y - height} ${otherX} ${otherY - height} ${otherX} ${otherY}`;
@@ -159,7 +163,7 @@ function fit(state) {
     while (size > SIZES.least && isBroken()) root.style.setProperty("--size", `${--size}px`);
     words.classList.toggle("broken", isBroken());
   }
-  drawArcs(state, asking(state), state.data.rows[asking(state)]);
+  draw(state);
 }
 
 function reach(state, index) {
@@ -171,10 +175,5 @@ function reach(state, index) {
 }
 
 function step(state, event) {
-  const last = state.places.length - 1;
-  const places = { ArrowLeft: state.reached - 1, ArrowRight: state.reached + 1, Home: 0, End: last };
-  if (!(event.key in places) || event.altKey || event.ctrlKey || event.metaKey) return;
-  event.preventDefault();
-  event.stopPropagation();
-  state.places[Math.min(last, Math.max(0, places[event.key]))].firstChild.focus();
+  state.places[alongRow(event, state.reached, state.places.length - 1)]?.firstChild.focus();
 }

@@ -24,13 +24,8 @@ const stateOf = remembering((parent) => {
   picture.onpointermove = ({ target }) => pointAt(state, placeOf(target.closest("[data-place]")));
   picture.onpointerleave = picture.onblur = () => pointAt(state, null);
   picture.onkeydown = (event) => {
-    const [from, last] = [state.at ?? -1, state.data.labels.length - 1];
-    const keys = { ArrowLeft: from - 1, ArrowUp: from - 1, ArrowRight: from + 1, ArrowDown: from + 1, Home: 0, End: last };
-    if (!(event.key in keys) || last < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
-    // The same arrows mean the step before and the next elsewhere on the page.
-    event.preventDefault();
-    event.stopPropagation();
-    pointAt(state, Math.min(last, Math.max(0, keys[event.key])));
+    const place = alongRow(event, state.at ?? -1, state.data.labels.length - 1, true);
+    if (place !== null) pointAt(state, place);
   };
   state.observer = new ResizeObserver(() => turnNames(state));
   return state;

@@ -121,6 +121,20 @@ function remembering(create) {
   };
 }
 
+/**
+ * Where an arrow, Home or End leads in a row of things, from one of them (at -1: from before the first); null for any
+ * other key. The same arrows mean the step before and the next elsewhere on the page, which does not hear of these.
+ */
+function alongRow(event, at, last, isUpright = false) {
+  const [before, after] = [at - 1, at + 1];
+  const upright = isUpright && { ArrowUp: before, ArrowDown: after };
+  const places = { ArrowLeft: before, ArrowRight: after, Home: 0, End: last, ...upright };
+  if (last < 0 || !(event.key in places) || event.altKey || event.ctrlKey || event.metaKey) return null;
+  event.preventDefault();
+  event.stopPropagation();
+  return Math.min(last, Math.max(0, places[event.key]));
+}
+
 // What is pointed at in each picture.
 const pointedAt = new WeakMap();
 

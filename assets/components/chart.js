@@ -249,14 +249,8 @@ function steer(state, event) {
     choose(state, { customdata: customOf(state.given.data[curveNumber], pointNumber) });
     return;
   }
-  const last = state.points.length - 1;
-  const from = state.at ?? -1;
-  const to = { ArrowLeft: from - 1, ArrowUp: from - 1, ArrowRight: from + 1, ArrowDown: from + 1, Home: 0, End: last }[event.key];
-  if (to === undefined || last < 0) return;
-  // The same arrows mean the step before and the next elsewhere on the page.
-  event.preventDefault();
-  event.stopPropagation();
-  point(state, Math.min(last, Math.max(0, to)));
+  const place = alongRow(event, state.at ?? -1, state.points.length - 1, true);
+  if (place !== null) point(state, place);
 }
 
 function point(state, at) {

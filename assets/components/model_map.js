@@ -243,14 +243,8 @@ function revealHead(state) {
 /** Lead from head to head, as from one tool to the next in a tool bar. */
 function rove(row, event) {
   const buttons = [...row.querySelectorAll("button")];
-  const at = buttons.indexOf(event.target);
-  const last = buttons.length - 1;
-  const next = { ArrowLeft: at - 1, ArrowUp: at - 1, ArrowRight: at + 1, ArrowDown: at + 1, Home: 0, End: last }[event.key];
-  if (next === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
-  // The same arrows mean the step before and the next elsewhere on the page.
-  event.preventDefault();
-  event.stopPropagation();
-  const target = buttons[Math.min(last, Math.max(0, next))];
+  const target = buttons[alongRow(event, buttons.indexOf(event.target), buttons.length - 1, true)];
+  if (!target) return;
   buttons.forEach((button) => (button.tabIndex = button === target ? 0 : -1));
   target.focus();
 }

@@ -166,12 +166,5 @@ function reach(state, index) {
 }
 
 function press(state, event) {
-  const last = state.buttons.length - 1;
-  const { reached } = state;
-  const places = { ArrowLeft: reached - 1, ArrowRight: reached + 1, Home: 0, End: last };
-  if (!(event.key in places) || event.altKey || event.ctrlKey || event.metaKey) return;
-  // The same arrows mean the step before and the next elsewhere on the page.
-  event.preventDefault();
-  event.stopPropagation();
-  state.buttons[Math.min(last, Math.max(0, places[event.key]))]?.focus();
+  state.buttons[alongRow(event, state.reached, state.buttons.length - 1)]?.focus();
 }

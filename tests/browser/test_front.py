@@ -92,3 +92,14 @@ def test_the_picture_is_in_the_first_screen_and_nothing_moves(new_tab, size):
     assert box["y"] + box["height"] <= size[1]
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= size[0]
     assert tab.page.evaluate(SHIFTS) <= 0.02
+
+
+def test_on_a_narrow_screen_no_arc_lies_over_the_words_above_the_picture(new_tab):
+    narrow = new_tab(viewport={"width": 390, "height": 844})
+    narrow.go("", text="My neighbour fed the stray dog because she pitied it")
+    top = narrow.page.evaluate(
+        "() => Math.min(...[...document.querySelector('.st-key-front_picture').shadowRoot.querySelectorAll('path')]"
+        ".map(path => path.getBoundingClientRect().top))"
+    )
+    above = narrow.page.locator(".prose").first.bounding_box()
+    assert above["y"] + above["height"] <= top
