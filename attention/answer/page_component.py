@@ -215,7 +215,7 @@ class Sheet:
         if block.brush is not None:
             take = partial(_paint, block.brush)
         elif take is not None and block.opens is not None:
-            take = partial(_take_or_open, take, *block.opens)
+            take = partial(_take_or_open, take, sets, *block.opens)
         ask_at = numbers.where(self.view, block.key)
         data, acts = components.of_figure(block.figure, take, is_selectable=block.is_selectable, ask_at=ask_at)
         return self.place(components.Part(block.figure.component, key, data, acts))
@@ -358,12 +358,19 @@ def _paint(brush: Brush, parts: Parts) -> None:
     state.set_all([(brush.cells, cells), (brush.mode, brush.painted)])
 
 
-def _take_or_open(take: Callable[[Parts], None], page: Page, query: Mapping[str, str], parts: Parts) -> None:
+def _take_or_open(
+    take: Callable[[Parts], None],
+    sets: Sequence[tuple[str, Parameter[Any]]],
+    page: Page,
+    query: Mapping[str, str],
+    parts: Parts,
+) -> None:
     """Take a press or, where it has chosen a cell, show that on another page."""
-    if "cell" in parts:
-        state.go_to(page, {**query, **{name: value for name, value in parts.items() if value is not None}})
-    else:
+    if "cell" not in parts:
         take(parts)
+        return
+    chosen = {parameter.name: value for part, parameter in sets if (value := parts.get(part)) is not None}
+    state.go_to(page, {**query, **chosen})
 
 
 def _take(

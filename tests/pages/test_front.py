@@ -58,6 +58,13 @@ def test_a_press_on_a_word_is_in_the_link_and_one_on_a_number_opens_it_in_its_st
     assert shown.query["text"] == trace.text
 
 
+def test_a_press_on_a_number_of_a_picture_opens_it_too(open_page):
+    shown = open_page("app.py", model="vit-digits")
+    shown.send("front_picture", "select", {"matrix": "weights", "row": 3, "column": 6})
+    assert shown.page.address == "step_by_step"
+    assert {"step": "softmax", "cell": "weights-3-6", "word": "3"}.items() <= shown.query.items()
+
+
 @pytest.mark.parametrize("said", [None, [1], [1, 2, 3], [1, 15], [-1, 0], ["1", 2], {"query": 1}, [True, 1]])
 def test_what_is_no_number_of_the_picture_opens_nothing(open_page, said):
     shown = open_page("app.py").send("front_picture", "open", said)

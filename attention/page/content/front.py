@@ -118,9 +118,13 @@ def _picture(view: View, scene: HeadContext, *, is_hidden: bool) -> Block:
     What is no row of words (a picture, or a text that attends to another) has its whole matrix.
     """
     matrix = softmax.STEP.matrices(scene)[0]
+    steps = STEP_BY_STEP, view.for_page(STEP_BY_STEP).replaced(STEP, softmax.STEP.key).to_query()
     if scene.info.reading.is_laid_out or scene.key_tokens is not scene.tokens:
-        figure = TokenStrip(scene.tokens, scene.word, message("Tokens")) if is_hidden else matrix
-        return Picture("front_picture", figure, sets={"word": WORD} if is_hidden else {})
+        if is_hidden:
+            return Picture(
+                "front_picture", TokenStrip(scene.tokens, scene.word, message("Tokens")), sets={"word": WORD}
+            )
+        return Picture("front_picture", matrix, sets={"cell": CELL, "row": WORD}, opens=steps)
     arcs = Arcs(
         scene.tokens,
         scene.steps.weights,
@@ -130,8 +134,7 @@ def _picture(view: View, scene: HeadContext, *, is_hidden: bool) -> Block:
         message("Waiting for a guess.") if is_hidden else matrix.alt,
         wait=is_hidden,
     )
-    steps = view.for_page(STEP_BY_STEP).replaced(STEP, softmax.STEP.key).to_query()
-    return Picture("front_picture", arcs, sets={"word": WORD}, opens=(STEP_BY_STEP, steps))
+    return Picture("front_picture", arcs, sets={"word": WORD, "cell": CELL}, opens=steps)
 
 
 def _way_in(view: View, pane: Pane, scene: HeadContext, *, is_hidden: bool) -> Way:
