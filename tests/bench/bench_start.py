@@ -21,8 +21,8 @@ N_STARTS = 3
 PATIENCE = 60_000
 FRONT = ("front door", "", 6)
 DEEP_LINK = ("link to the scores of BERT", "step_by_step?step=scores&model=minilm-l6", 5)
-# The cells of a matrix, whichever way they are drawn, or the tokens about which the front door asks.
-PICTURE = ".matrix :is(svg, canvas), .tokens .chip"
+# The cells of a matrix, whichever way they are drawn, or the arcs of the front page.
+PICTURE = ".matrix :is(svg, canvas), .arcs path"
 
 
 @pytest.fixture(scope="module")
