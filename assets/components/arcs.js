@@ -12,9 +12,10 @@
  */
 
 const SIZES = { least: 18, most: 30 }; // of the letters, in pixels
+const SLIM_SIZES = { least: 14, most: 22 };
 const WIDEST = 18; // an arc of weight 1, in pixels
-const LEAST = 0.005; // below that, there is no arc and no number
-const ROOM = { one: 150, broken: 46 }; // over the words, where they stand in one line and where in several, in pixels
+const LEAST = 0.005; // below that, there is no arc
+const ROOM = { one: 150, broken: 46, slim: 52 }; // over the words: in one line, in several, and slim, in pixels
 
 const stateOf = remembering((parent) => {
   const root = make("div", "root arcs");
@@ -36,18 +37,22 @@ const stateOf = remembering((parent) => {
   });
   words.addEventListener("focusout", ({ relatedTarget }) => relatedTarget?.matches(".weight") || point(state, null));
   words.onkeydown = (event) => step(state, event);
+  words.onscroll = () => draw(state);
   return state;
 });
 
 /** @param {Mount} mount */
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
-  const drawn = JSON.stringify([data.words, data.selectable]);
+  const drawn = JSON.stringify([data.words, data.selectable, data.opens, data.slim]);
+  const wasDrawn = Object.keys(state.data?.rows ?? {}).length > 0;
   Object.assign(state, { data, setStateValue });
   setAttribute(state.words, "role", data.selectable ? "toolbar" : "group");
   setAttribute(state.words, "aria-label", data.label);
   setText(state.told, data.alt);
+  state.root.classList.toggle("slim", data.slim);
   if (state.drawn !== drawn) rebuild(state);
+  else if (wasDrawn) state.root.classList.add("still");
   state.drawn = drawn;
   reach(state, data.focus);
   mark(state);
@@ -58,23 +63,23 @@ export default function ({ data, parentElement, setStateValue }) {
 }
 
 function rebuild(state) {
-  const { words, selectable } = state.data;
+  const { words, selectable, opens } = state.data;
   state.places = words.map((word, index) => {
     const place = make("div", "place");
     place.classList.toggle("special", word.isSpecial);
     // The pieces of one word stand close together.
     place.classList.toggle("joined", word.group === words[index - 1]?.group);
     const name = make(selectable ? "button" : "span", "name");
-    const weight = make(selectable ? "button" : "span", "weight");
+    const weight = make(selectable && opens ? "button" : "span", "weight");
     // A space in front of a word is a space between words.
     name.append(make("bdi", "", visible(word.text).replace(/^[␣\s]+(?=\S)/, "")));
     name.title = word.title;
-    if (selectable) {
-      for (const button of [name, weight]) button.type = "button";
-      name.onclick = () => choose(state, index);
-      weight.onclick = () => state.setStateValue("open", [asking(state), index]);
-    }
     place.append(name, weight);
+    if (selectable) {
+      for (const button of place.querySelectorAll("button")) button.type = "button";
+      name.onclick = () => choose(state, index);
+      if (opens) weight.onclick = () => state.setStateValue("open", [asking(state), index]);
+    }
     return place;
   });
   state.words.replaceChildren(...state.places);
@@ -111,13 +116,13 @@ function mark(state) {
   const row = data.rows[from];
   places.forEach((place, index) => {
     const [name, weight] = place.children;
-    const has = row && row[index][0] >= LEAST;
+    const written = row?.[index][1];
     place.classList.toggle("focused", index === from);
     place.style.setProperty("--weight-here", row ? row[index][0] : 0);
     if (data.selectable) setAttribute(name, "aria-pressed", index === data.focus);
-    setText(weight, has ? row[index][1] : "");
-    weight.hidden = !has;
-    if (has && data.selectable) setAttribute(weight, "aria-label", `${data.words[index].text}: ${row[index][1]}`);
+    setText(weight, written ?? "");
+    weight.hidden = !written;
+    if (written && weight.matches("button")) setAttribute(weight, "aria-label", `${data.words[index].text}: ${written}`);
   });
 }
 
@@ -125,7 +130,7 @@ function mark(state) {
 function draw(state) {
   const { data, root, words, lines, places } = state;
   const from = asking(state);
-  const room = words.classList.contains("broken") ? ROOM.broken : ROOM.one;
+  const room = data.slim ? ROOM.slim : words.classList.contains("broken") ? ROOM.broken : ROOM.one;
   const box = root.getBoundingClientRect();
   const tops = places.map((place) => {
     const { left, width, top } = place.firstChild.getBoundingClientRect();
@@ -137,7 +142,7 @@ function draw(state) {
     .sort((a, b) => a.weight - b.weight);
   lines.replaceChildren(
     ...arcs.map(({ weight, d }) =>
-      svg("path", { d, pathLength: 1, "stroke-width": 1 + (WIDEST - 1) * weight, "stroke-opacity": 0.35 + 0.6 * weight }),
+      svg("path", { d, pathLength: 1, "stroke-width": 1 + ((data.slim ? WIDEST / 2 : WIDEST) - 1) * weight, "stroke-opacity": 0.35 + 0.6 * weight }),
     ),
   );
 }
@@ -146,24 +151,36 @@ function draw(state) {
 function arc([x, y], [otherX, otherY], room) {
   if (x === otherX && y === otherY) return `M${x} ${y}C${x - 26} ${y - 42} ${x + 26} ${y - 42} ${x} ${y}`;
   // The highest point of such a curve is at three quarters of its handles.
-  const height = Math.min(1.2 * room, 26 + 0.42 * Math.abs(otherX - x));
+  const height = Math.min(1.2 * room, 26 + (0.42 * Math.abs(otherX - x) * room) / ROOM.one);
   return `M${x} ${y}C${x} ${y - height} ${otherX} ${otherY - height} ${otherX} ${otherY}`;
 }
 
-/** The letters are as large as one line has room for; a sentence that is too long goes on below. */
+/** The letters are as large as one line has room for; a sentence that is too long goes on below, or is scrolled. */
 function fit(state) {
-  const { root, words, places } = state;
+  const { root, words, places, data } = state;
   if (!root.clientWidth || !places.length) return;
   const id = `${root.clientWidth} ${state.drawn} ${document.fonts.status}`;
   if (state.fitted !== id) {
     state.fitted = id;
-    let size = SIZES.most;
-    const isBroken = () => places.at(-1).offsetTop > places[0].offsetTop;
+    const sizes = data.slim ? SLIM_SIZES : SIZES;
+    let size = sizes.most;
+    const isBroken = () => places.at(-1).offsetTop > places[0].offsetTop || words.scrollWidth > words.clientWidth;
     root.style.setProperty("--size", `${size}px`);
-    while (size > SIZES.least && isBroken()) root.style.setProperty("--size", `${--size}px`);
-    words.classList.toggle("broken", isBroken());
+    while (size > sizes.least && isBroken()) root.style.setProperty("--size", `${--size}px`);
+    words.classList.toggle("broken", isBroken() && !data.slim);
+    state.seen = undefined;
   }
+  bringFocus(state);
   draw(state);
+}
+
+/** Scroll a line that is too long to the word in focus. */
+function bringFocus(state) {
+  const { words, places, data } = state;
+  if (!data.slim || state.seen === data.focus) return;
+  state.seen = data.focus;
+  const { offsetLeft, offsetWidth } = places[data.focus];
+  words.scrollLeft = offsetLeft + offsetWidth / 2 - words.clientWidth / 2;
 }
 
 function reach(state, index) {

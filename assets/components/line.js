@@ -1,9 +1,9 @@
 // A line of controls of the browser's own: menus, a field with its examples, lists, switches and buttons.
 
 /**
- * @typedef {{kind: "menu", name: string, label: string, icon?: boolean, current?: boolean, items: Item[]}} Menu
+ * @typedef {{kind: "menu", name: string, label: string, current?: boolean, items: Item[]}} Menu
  * @typedef {{kind: "act", name: string, items: [Item]}} Act one line of a menu, always in sight
- * @typedef {{label: string, current?: boolean, page?: string, file?: string, opens?: boolean, act?: "copy",
+ * @typedef {{label: string, card?: object, current?: boolean, page?: string, file?: string, opens?: boolean, act?: "copy",
  *   module?: string, inTab?: string, inRoom?: string, without?: string[]}} Item a page, a file to keep or, if it
  *   "opens", to look at in a tab of its own, what is done, or the address of a module that opens something over the page
  *   (and what that is called where it opens in a tab of its own, and while a room for a class is open); what the link is
@@ -17,7 +17,8 @@
  * @typedef {{kind: "switch" | "button", name: string, label: string, value: boolean, help: string, off: boolean}} Switch
  * @typedef {object} LineData
  * @property {string} title the page's, where nothing else on it says which one it is; else empty
- * @property {{label: string, controls: (Menu | Act | Field | List | Switch)[]}[]} groups each is one stop of the Tab key
+ * @property {{label: string, fold?: boolean, changed?: boolean, controls: (Menu | Act | Field | List | Switch)[]}[]} groups
+ *   each is one stop of the Tab key; one that is folded opens under a button, which says whether something in it is changed
  * @property {string} network the address of this server for other machines; empty if they cannot reach it
  */
 
@@ -47,12 +48,13 @@ export default function ({ data, parentElement, setStateValue }) {
   setAttribute(state.root, "data-line", data.name);
   state.title.textContent = data.title;
   state.title.hidden = !data.title;
-  const shape = JSON.stringify(data.groups.map(({ controls }) => controls.map(({ kind, name }) => [kind, name])));
+  const shape = JSON.stringify(data.groups.map(({ fold, controls }) => [fold, controls.map(({ kind, name }) => [kind, name])]));
   if (shape !== state.shape) build(state);
   state.shape = shape;
   data.groups.forEach((group, index) => {
     const box = state.groups[index];
     setAttribute(box, "aria-label", group.label);
+    if (group.fold) tellFold(box, group);
     group.controls.forEach((control) => update(state, state.controls.get(control.name), control));
     rove(box);
   });
@@ -69,9 +71,10 @@ function build(state) {
   const before = state.controls;
   const focused = state.root.querySelector(":focus");
   state.controls = new Map();
-  state.groups = state.data.groups.map(({ controls }) => {
-    const box = make("div", `group ${controls[0].kind}s`);
-    if (controls.length > 1) {
+  state.groups = state.data.groups.map(({ fold, controls }) => {
+    const box = fold ? makeFold(state.fold) : make("div", `group ${controls[0].kind}s`);
+    if (fold) state.fold = box;
+    else if (controls.length > 1) {
       box.setAttribute("role", "toolbar");
       box.onkeydown = (event) => moveIn(box, event);
       box.onfocusin = () => rove(box);
@@ -82,7 +85,7 @@ function build(state) {
       made.kind = control.kind;
       made.wish ??= new Wish();
       state.controls.set(control.name, made);
-      box.append(made.element);
+      (box.panel ?? box).append(made.element);
     }
     return box;
   });
@@ -255,6 +258,27 @@ function show({ list, told, data }, value) {
   told.textContent = data.options[list.selectedIndex] ?? "";
 }
 
+// ------------------------------------------------------------------------------- what opens under a button
+
+/** A button under which controls open, as it was if it is there already. */
+function makeFold(before) {
+  if (before) {
+    before.panel.replaceChildren();
+    return before;
+  }
+  const box = make("div", "group fold");
+  const button = make("button", "opener framed");
+  button.type = "button";
+  box.panel = makePanel(button, "auto");
+  box.append(button, box.panel);
+  button.popoverTargetElement = box.panel;
+  return box;
+}
+
+function tellFold(box, { label, changed }) {
+  setText(box.firstChild, changed ? `${label} •` : label);
+}
+
 // ------------------------------------------------------------------------------------------------ menus
 
 function makeMenu(state) {
@@ -279,14 +303,15 @@ function makeMenu(state) {
 
 function updateMenu(_, made) {
   const { button, list, data } = made;
-  button.textContent = data.icon ? "⋯" : data.label;
-  setAttribute(button, "aria-label", data.label);
+  button.textContent = data.label;
   setAttribute(button, "aria-expanded", String(made.panel.matches(":popover-open")));
   setAttribute(made.element, "data-current", data.current ? "" : null);
   const written = JSON.stringify([data.items, hasRoom()]);
   if (written === made.written) return;
   made.written = written;
   list.replaceChildren(...data.items.map(itemOf));
+  list.classList.toggle("cards", data.items.some(({ card }) => card));
+  data.items.forEach(({ label, card }, index) => card && drawCard(list.children[index].firstChild, label, card));
   bringClass(data.items);
 }
 

@@ -394,7 +394,8 @@ const KINDS = {
 
 /** A plain click on a way to another page stays in this one; any other one is the browser's. */
 function drawWay(element, block, state) {
-  element.textContent = block.text;
+  if (block.card) drawCard(element, block.text, block.card);
+  else element.textContent = block.text;
   element.href = block.address;
   element.onclick = (event) => {
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -462,8 +463,8 @@ function drawPanel(element, block, state) {
   arrange(state, inside, block.blocks);
 }
 
-/** In the colours of the page: pictures, and what may hold some. */
-const PAINTED = new Set(["fold", "panel", "picture", "row", "section"]);
+/** In the colours of the page: pictures, cards, and what may hold some. */
+const PAINTED = new Set(["fold", "panel", "picture", "row", "section", "way"]);
 
 /** Call `act` with a module, at once where it is here already. A second attempt has another address (see the stub). */
 function withModule(address, act) {

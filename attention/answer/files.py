@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.core.messages import message
+from attention.core.paths import ASSETS
 from attention.figures import assets
 
 __all__ = [
@@ -36,6 +37,8 @@ __all__ = [
     "document_links",
     "kept_file",
     "stub",
+    "thumbnail",
+    "thumbnails",
 ]
 
 # The folder of these files, beside Streamlit's own "static".
@@ -50,6 +53,10 @@ FILES = f"{FOLDER}/file"
 ROOMS = f"{FOLDER}/room"
 # A year, which is for ever as far as browsers are concerned.
 FOR_ALWAYS = "public, max-age=31536000, immutable"
+# Small pictures of the pages, light and dark (tests/browser/screenshots.py takes them).
+_THUMBNAILS = ASSETS / "thumbnails"
+# They have no hash in their names, and change once in a while.
+_FOR_A_DAY = "public, max-age=86400"
 # What every visitor needs at once; it is fetched together with Streamlit's own files.
 FIRST = ("page", "line", "stepper", "model_map", "matrix")
 
@@ -116,6 +123,20 @@ def address_of(stem: str) -> str:
     return f"./{FOLDER}/{kept_file(stem).name}"
 
 
+@cache
+def thumbnails() -> frozenset[str]:
+    """Return the names of the files with a small picture of a page."""
+    return frozenset(path.name for path in _THUMBNAILS.glob("*.webp"))
+
+
+def thumbnail(page: str) -> dict[str, str] | None:
+    """Return the addresses of the light and the dark picture of a page, by its address; None if it has none."""
+    names = {theme: f"{page}-{theme}.webp" for theme in ("light", "dark")}
+    if not thumbnails().issuperset(names.values()):
+        return None
+    return {theme: f"./{FOLDER}/{name}" for theme, name in names.items()}
+
+
 def stub(name: str) -> str:
     """Return the script that Streamlit sends: it imports the component's module."""
     return _STUB.replace("./FOLDER/NAME", address_of(name))
@@ -126,6 +147,8 @@ def stub(name: str) -> str:
 
 def answer(name: str, headers: Headers) -> Response:
     """Answer a request for a file."""
+    if name in thumbnails():
+        return FileResponse(_THUMBNAILS / name, headers={"Cache-Control": _FOR_A_DAY})
     stem = name.partition(".")[0]
     file = kept_file(stem) if stem in _WRITERS else None
     if file is None or not name.endswith(file.name[-3:]):

@@ -69,11 +69,14 @@ class Line:
         self._groups.append({"label": label, "controls": []})
         return self
 
-    def menu(
-        self, name: str, label: str, items: Sequence[Mapping[str, Any]], *, is_icon: bool = False, is_here: bool = False
-    ) -> None:
+    def fold(self, label: str, *, is_changed: bool = False) -> Self:
+        """Begin a group that opens under a button; the button says whether something in it ``is_changed``."""
+        self._groups.append({"label": label, "fold": True, "changed": is_changed, "controls": []})
+        return self
+
+    def menu(self, name: str, label: str, items: Sequence[Mapping[str, Any]], *, is_here: bool = False) -> None:
         """Add a menu of pages, which are told by their addresses (see ``leads``), and of what the browser can do."""
-        self._add({"kind": "menu", "name": name, "label": label, "icon": is_icon, "current": is_here, "items": items})
+        self._add({"kind": "menu", "name": name, "label": label, "current": is_here, "items": items})
 
     def act(self, name: str, item: Mapping[str, Any]) -> None:
         """Add one line of a menu as a button that is always in sight."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from attention.answer import components, fields, generated_files, hosts, state
+from attention.answer.cards import card
 from attention.answer.files import address_of
 from attention.answer.lines import Field, Line
 from attention.core.messages import message
@@ -53,7 +54,13 @@ def _pages(line: Line, here: Page) -> None:
         pages = [page for page in PAGES if page.group == group]
         items = [
             # Each page asks something else, so an answer stays where it was given.
-            {"label": page.title, "page": page.address, "current": page is here, "without": [ANSWER.name]}
+            {
+                "label": page.title,
+                "page": page.address,
+                "current": page is here,
+                "without": [ANSWER.name],
+                "card": card(page),
+            }
             for page in pages
         ]
         line.menu(group, GROUP_TITLES[group], items, is_here=here in pages)
@@ -99,7 +106,7 @@ def _actions(line: Line, page: Page) -> None:
     items += [{"label": label, "file": address} for label, address in generated_files.notebooks_of(page).items()]
     if sheet := generated_files.worksheet_of(page):
         items.append({"label": message("Worksheet to print"), "file": sheet, "opens": True})
-    line.menu("more", message("More"), items, is_icon=True)
+    line.menu("share", message("Share"), items)
 
 
 def notices() -> Blocks:

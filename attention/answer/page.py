@@ -137,10 +137,16 @@ def _drawn(view: View) -> tuple[list[Data], float]:
     sheet = Sheet(view)
     head, way = _head(sheet, view), _way(sheet, view)
     try:
-        above, rest, goes_on = _rest(sheet, view, _load_or_tell)
+        above, line, rest, goes_on = _rest(sheet, view, _load_or_tell)
     except _LoadingError as found:
-        return [*head, *way, *sheet.write(_on_its_way(found))], WHILE_LOADING_SECONDS
-    return [*head, *above, *way, *rest], jobs.REFRESH_SECONDS if goes_on or jobs.follows(view.page) else 0
+        return [*head, *_boxed(sheet, way), *sheet.write(_on_its_way(found))], WHILE_LOADING_SECONDS
+    blocks = [*head, *_boxed(sheet, [*way, *line]), *above, *rest]
+    return blocks, jobs.REFRESH_SECONDS if goes_on or jobs.follows(view.page) else 0
+
+
+def _boxed(sheet: Sheet, line: list[Data]) -> list[Data]:
+    """Return where one is and what is looked at as one line, which stays in sight."""
+    return [sheet.box("way", line)] if line else []
 
 
 def _load_or_tell(info: ModelInfo) -> Model | ModelUnavailableError:
@@ -198,12 +204,12 @@ def _way(sheet: Sheet, view: View) -> list[Data]:
 # ------------------------------------------------------------------------------------- what is below it
 
 
-def _rest(sheet: Sheet, view: View, load: running.Load) -> tuple[list[Data], list[Data], bool]:
-    """Return what is looked at, then the content and the proof, and whether something goes on in it."""
+def _rest(sheet: Sheet, view: View, load: running.Load) -> tuple[list[Data], list[Data], list[Data], bool]:
+    """Return what is said first, the line of choices, the content with its proof, and whether something goes on."""
     panes, told = _panes(view, load)
-    above, content = _above(sheet, view, panes, told), _content(view, panes)
+    above, line, content = _above(sheet, view, panes, told), _looked_at(sheet, view, panes), _content(view, panes)
     goes_on = any(isinstance(block, Progress | Work) and block.share is not None for block in walk(content))
-    return above, sheet.write((*content, *proven(view, panes))), goes_on
+    return above, line, sheet.write((*content, *proven(view, panes))), goes_on
 
 
 def _panes(view: View, load: running.Load) -> tuple[list[Pane], Blocks]:
@@ -215,15 +221,19 @@ def _panes(view: View, load: running.Load) -> tuple[list[Pane], Blocks]:
     return panes, tuple(Notice(sentence) for pane in panes for sentence in pane.notices)
 
 
+def _looked_at(sheet: Sheet, view: View, panes: list[Pane]) -> list[Data]:
+    """Return the line of what is looked at, if there is a choice; there is none for a room."""
+    if is_presented(view):
+        return []
+    line = _controls(view, panes, CONTENTS[view.page])
+    return [sheet.place(line)] if line.data["title"] or line.data["groups"] else []
+
+
 def _above(sheet: Sheet, view: View, panes: list[Pane], told: Blocks) -> list[Data]:
-    """Return the line of what is looked at, and what a page has above its content; nothing is there for a room."""
+    """Return what is said first, and what a page has above its content; to a room, only the first."""
     if is_presented(view):
         return sheet.write(told)
-    content = CONTENTS[view.page]
-    line = _controls(view, panes, content)
-    has_line = line.data["title"] or line.data["groups"]
-    lines = [sheet.place(line)] if has_line else []
-    return [sheet.box("above", [*sheet.write(told), *lines, *sheet.write(content.above(view, panes))])]
+    return [sheet.box("above", sheet.write((*told, *CONTENTS[view.page].above(view, panes))))]
 
 
 def _content(view: View, panes: list[Pane]) -> Blocks:
@@ -255,6 +265,10 @@ def _controls(view: View, panes: list[Pane], content: Content) -> components.Par
     for pane in panes[:1]:
         if not view.beside:
             _add_place(line, pane, without, is_one=content.compares)
+    if view.page is STEP_BY_STEP:
+        # Beside the steps there is room for what is changed most; the word is chosen in the sentence, too.
+        line.fold(message("More"), is_changed=view[GUESS] or bool(view.beside) or view.mask != masks_of(info)[0])
+    for pane in panes[:1]:
         if "word" not in without:
             _add_word(line, pane)
     # Without a text there is nothing to hide, nor to put beside something.

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 from latex2mathml.converter import convert
 
-from attention.answer import components, fetching, generated_files, jobs, markup, numbers, state, tables
+from attention.answer import cards, components, fetching, generated_files, jobs, markup, numbers, state, tables
 from attention.answer.code_colours import coloured
 from attention.answer.files import address_of
 from attention.answer.lines import Field, Line
@@ -160,7 +160,8 @@ class Sheet:
     def _way(self, block: Way) -> Data:
         self.acts[f"{block.key}.go"] = partial(_go, block.page, block.query)
         address = f"./{block.page.address}?{urlencode(block.query)}"
-        return {"kind": "way", "key": block.key, "text": block.label, "address": address}
+        card = cards.card(block.page) if block.is_card else None
+        return {"kind": "way", "key": block.key, "text": block.label, "address": address, "card": card}
 
     def _download(self, block: Download) -> Data:
         return self._file(block.label, block.file, block.file)

@@ -17,6 +17,8 @@ __all__ = ["Arcs"]
 
 # Up to so many tokens, the rows of all are sent, so that pointing at a word shows its arcs at once.
 _MOST_ROWS = 48
+# A smaller weight has neither an arc nor a number.
+_LEAST = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class TouchArcs:
         """Return the token that was pressed, or the cell of its weight with the token that gives it."""
         if act == "choose":
             return {"word": str(value)} if is_index(value, self.count) else None
-        if act != "open" or not isinstance(value, list) or len(value) != 2:
+        if act != "open" or not self.matrix or not isinstance(value, list) or len(value) != 2:
             return None
         query, key = value
         if not (is_index(query, self.count) and is_index(key, self.count)):
@@ -43,7 +45,9 @@ class TouchArcs:
 class Arcs:
     """The weights of one head, and the position of the token in focus, whose row is drawn.
 
-    ``matrix`` is the name of the weights in a link. Where the arcs ``wait`` for a guess, no weight leaves the server.
+    ``matrix`` is the name in a link of the matrix whose numbers stand under the words; if it is empty, no number can be
+    opened. Where the arcs ``wait`` for a guess, no weight leaves the server. Slim arcs lie in one line above another
+    picture and show the row in focus alone. What is ``written`` stands under the words in place of the weights.
     """
 
     component: ClassVar[str] = "arcs"
@@ -55,6 +59,8 @@ class Arcs:
     label: str
     alt: str
     wait: bool = False
+    is_slim: bool = False
+    written: tuple[str, ...] | None = None
 
     @property
     def touch(self) -> TouchArcs:
@@ -72,7 +78,8 @@ class Arcs:
             }
             for token, group in zip(self.tokens, numbers_of_words(self.tokens), strict=True)
         ]
-        rows = range(len(self.tokens)) if len(self.tokens) <= _MOST_ROWS else [self.focus]
+        has_all = len(self.tokens) <= _MOST_ROWS and not self.is_slim
+        rows = range(len(self.tokens)) if has_all else [self.focus]
         shown = {} if self.wait else {str(row): self._row(row) for row in rows}
         return {
             "label": self.label,
@@ -80,8 +87,14 @@ class Arcs:
             "words": words,
             "focus": self.focus,
             "rows": shown,
+            "opens": bool(self.matrix),
+            "slim": self.is_slim,
             "selectable": False,
         }
 
     def _row(self, row: int) -> list[list[Any]]:
-        return [[round(float(weight), 4), number(float(weight))] for weight in self.weights[row]]
+        weights = [round(float(weight), 4) for weight in self.weights[row]]
+        written = self.written
+        if written is None:
+            written = tuple(number(float(weight)) if weight >= _LEAST else "" for weight in self.weights[row])
+        return [list(each) for each in zip(weights, written, strict=True)]

@@ -64,7 +64,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "drawing": ("colours",),
     "head_grid": ("colours", "thumb"),
     "head_view": ("colours", "asked"),
-    "line": (),
+    "line": ("cards",),
     "matrix": (
         "colours",
         "svg",
@@ -82,7 +82,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "order": (),
     "overlay": ("colours",),
     "question": ("shares",),
-    "page": (),
+    "page": ("cards",),
     "stepper": (),
     "table": (),
     "tokens": ("stage", "turn_split"),
@@ -99,7 +99,7 @@ _NAMED = re.compile(r"(?:async )?(?:function\*?|const|let|class) (\w+)")
 # These are part of the page, and have its styles; each of the others has its own.
 OF_THE_PAGE = ("page",)
 # The shared scripts that have a style sheet, and the components that have none but theirs.
-_STYLED = ("stage", "matrix")
+_STYLED = ("cards", "stage", "matrix")
 _UNSTYLED = ("matrix_at_rest",)
 # What draws the pictures of a component of which none ever comes from another.
 AT_REST: Mapping[str, str] = {"matrix": "matrix_at_rest"}
@@ -300,5 +300,5 @@ def page_css() -> str:
         f"{{ color: light-dark({colour}, color-mix(in oklab, {colour} 65%, #e6e9ef)) !important; }}"
         for colour in (colours.QUERY, colours.KEY, colours.VALUE, colours.WEIGHT)
     )
-    own = _read(*(f"{name}.css" for name in (*OF_THE_PAGE, "plot")))
+    own = _read(*(f"{name}.css" for name in (*OF_THE_PAGE, "cards", "plot")))
     return lean_css(f":root {{ {VARIABLES} }}\n{dark}\n{(ASSETS / 'page.css').read_text('utf-8')}\n{own}")

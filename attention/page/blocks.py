@@ -298,12 +298,13 @@ class Arranged:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A link to another page of the app, with the parameters of its view."""
+    """A link to another page of the app, with the parameters of its view; as a card, it shows what the page is for."""
 
     key: str
     label: str
     page: Page
     query: Mapping[str, str]
+    is_card: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ class Page:
 
     ``own`` are the parameters that not every page has. ``is_for`` tells for which models the page makes sense;
     ``matrix`` names the matrix, if any, that only this page draws. The browser's tab shows ``tab``, or the title.
+    ``minutes`` is about how long a visitor stays; 0 where that is up to them.
     """
 
     address: str
@@ -36,6 +37,7 @@ class Page:
     is_for: Callable[[ModelInfo], bool] = field(default=_every, repr=False)
     matrix: str = ""
     tab: str = ""
+    minutes: int = 0
 
     @property
     def name(self) -> str:

@@ -23,10 +23,12 @@ __all__ = [
     "CLASSROOM",
     "CODE_LAB",
     "COMPARE",
+    "EXPLORE",
     "FIND_IT",
     "FRONT",
     "GROUPS",
     "GROUP_TITLES",
+    "LABS_PAGE",
     "MANY_SENTENCES",
     "MODELS",
     "NEURON_VIEW",
@@ -82,6 +84,7 @@ STEP_BY_STEP = Page(
         settings.PRESENT,
         settings.ROWS,
     ),
+    minutes=10,
 )
 ALL_HEADS = Page(
     "all_heads",
@@ -101,6 +104,7 @@ ALL_HEADS = Page(
         settings.MEAN,
         settings.ROWS,
     ),
+    minutes=5,
 )
 NEURON_VIEW = Page(
     "neuron_view",
@@ -108,6 +112,7 @@ NEURON_VIEW = Page(
     "Explore",
     message("How one query meets every key, number by number."),
     matrix=NEURON,
+    minutes=3,
 )
 COMPARE = Page(
     "compare",
@@ -117,6 +122,7 @@ COMPARE = Page(
     own=(settings.VERSUS, settings.GUESS, settings.ANSWER),
     is_for=_takes_sentences,
     matrix=COMPARED,
+    minutes=5,
 )
 MANY_SENTENCES = Page(
     "many_sentences",
@@ -125,6 +131,7 @@ MANY_SENTENCES = Page(
     message("What every head does on average over 500 sentences, or over a file of yours."),
     own=(settings.FILE, settings.ALIGNMENT, settings.ZOOM, settings.HOLD, settings.ROWS),
     is_for=_takes_sentences,
+    minutes=5,
 )
 SYNTAX_CHECK = Page(
     "syntax_check",
@@ -133,6 +140,7 @@ SYNTAX_CHECK = Page(
     message("Which head finds the grammatical head of a word, and how often."),
     own=(settings.RELATION, settings.EXAMPLE, settings.RARE, settings.HOLD, settings.ROWS),
     is_for=_takes_sentences,
+    minutes=5,
 )
 FIND_IT = Page(
     "find_it",
@@ -140,6 +148,7 @@ FIND_IT = Page(
     "Explore",
     message("Five things to find, a head, a layer or two sentences, and a rule that judges what you found."),
     own=(settings.TASK, settings.VERSUS),
+    minutes=15,
 )
 CODE_LAB = Page(
     "code_lab",
@@ -147,6 +156,7 @@ CODE_LAB = Page(
     "Labs",
     message("The same attention written five ways, run on your sentence."),
     own=(settings.WAY, settings.ROWS),
+    minutes=5,
 )
 CLASSROOM = Page(
     "classroom",
@@ -154,6 +164,20 @@ CLASSROOM = Page(
     "Class",
     message("A room that your class follows on its own screens, and three lesson plans."),
     own=(settings.PLAN,),
+    minutes=45,
+)
+EXPLORE = Page(
+    "explore",
+    message("Overview"),
+    "Explore",
+    message("All pages on which you look at heads, sentences and models in your own way."),
+    tab=message("Explore"),
+)
+LABS_PAGE = Page(
+    "labs",
+    message("All labs"),
+    "Labs",
+    message("Short experiments, each with a question, a picture and one to three knobs."),
 )
 MODELS = Page(
     "models",
@@ -167,7 +191,13 @@ MODELS = Page(
 def _page_of(lab: Lab) -> Page:
     """Return the page of a lab, on which a question is asked first."""
     return Page(
-        lab.address, lab.title, "Labs", lab.purpose, own=(*lab.knobs, settings.ANSWER, settings.ROWS), is_for=lab.is_for
+        lab.address,
+        lab.title,
+        "Labs",
+        lab.purpose,
+        own=(*lab.knobs, settings.ANSWER, settings.ROWS),
+        is_for=lab.is_for,
+        minutes=lab.minutes,
     )
 
 
@@ -176,12 +206,14 @@ OF_LABS: Mapping[Lab, Page] = MappingProxyType({lab: _page_of(lab) for lab in LA
 PAGES = (
     FRONT,
     STEP_BY_STEP,
+    EXPLORE,
     ALL_HEADS,
     NEURON_VIEW,
     COMPARE,
     MANY_SENTENCES,
     SYNTAX_CHECK,
     FIND_IT,
+    LABS_PAGE,
     *OF_LABS.values(),
     CODE_LAB,
     CLASSROOM,

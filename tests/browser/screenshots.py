@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from attention.page import pages
 from tests.browser.chromium import launch_options
 from tests.browser.server import ROOT, serve
 from tests.browser.tab import IS_DRAWN
 
 FOLDER = ROOT / "assets" / "screenshots"
+THUMBNAILS = ROOT / "assets" / "thumbnails"
+# A card shows a page below its head, in 16:9.
+CUT, SMALL = {"x": 0, "y": 96, "width": 1109, "height": 624}, (480, 270)
+# What a page shows best, where that is not what it opens with.
+BEST = {pages.STEP_BY_STEP: "?step=softmax"}
 STEP_PAGE = "step_by_step?step="
 SHOTS = {
     "front": ("", 1280, 720, "light"),
@@ -37,22 +45,39 @@ def shoot(browser: Browser, url: str, path: Path, *, width: int, height: int, sc
 
 def settle(page: Page) -> None:
     """Wait until the script has run, everything that it sent is drawn, and the page's style has arrived."""
-    page.get_by_role("note", name="Proof").or_(page.get_by_role("status").first).first.wait_for(timeout=60_000)
+    page.locator(".page:not([aria-busy]) > :nth-child(3)").wait_for(timeout=60_000)
     page.wait_for_function(IS_DRAWN, timeout=60_000)
     page.wait_for_function("() => document.fonts.ready.then(() => true)")
     # A picture that turns into another one comes to rest.
     expect(page.locator("[data-turning]")).to_have_count(0, timeout=60_000)
 
 
+def shoot_thumbnails(browser: Browser, url: str) -> None:
+    """Save a small picture of every page, light and dark, and let go of those of pages that are no more."""
+    THUMBNAILS.mkdir(parents=True, exist_ok=True)
+    for old in THUMBNAILS.glob("*.webp"):
+        old.unlink()
+    for scheme in ("light", "dark"):
+        tab = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme=scheme, reduced_motion="reduce")
+        for each in pages.PAGES:
+            tab.goto(f"{url}/{each.address}{BEST.get(each, '')}")
+            settle(tab)
+            picture = Image.open(BytesIO(tab.screenshot(clip=CUT))).resize(SMALL)
+            picture.save(THUMBNAILS / f"{each.name}-{scheme}.webp", quality=55, method=6)
+        tab.close()
+
+
 def main() -> None:
-    """Take every picture."""
+    """Take every picture, or the thumbnails alone (``--thumbnails``)."""
+    is_small = "--thumbnails" in sys.argv[1:]
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, serve(Path(scratch) / "log") as server, sync_playwright() as driver:
         browser = driver.chromium.launch(**launch_options())
-        for name, (path, width, height, scheme) in SHOTS.items():
+        for name, (path, width, height, scheme) in ({} if is_small else SHOTS).items():
             target = FOLDER / f"{name}.png"
             shoot(browser, f"{server.url}/{path}", target, width=width, height=height, scheme=scheme)
             print(target)
+        shoot_thumbnails(browser, server.url)
         browser.close()
 
 

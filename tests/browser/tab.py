@@ -158,8 +158,9 @@ class Tab:
         return self.page.get_by_role("radiogroup", name=name)
 
     def control(self, label: str) -> Locator:
-        """The list of this name in one of the lines of controls."""
-        return self.page.locator("select").and_(self.page.get_by_role("combobox", name=label, exact=True))
+        """The list of this name in one of the lines of controls, in sight or under *More*."""
+        named = self.page.get_by_role("combobox", name=label, exact=True, include_hidden=True)
+        return self.page.locator("select").and_(named)
 
     def expect_chosen(self, label: str, option: str) -> Tab:
         """Wait until a list in a line shows this option."""
@@ -191,12 +192,12 @@ class Tab:
 
     def copy_link(self) -> Tab:
         """Choose Copy link from the menu of the page."""
-        self.menu("More").page.get_by_role("button", name="Copy link", exact=True).click()
+        self.menu("Share").page.get_by_role("button", name="Copy link", exact=True).click()
         return self
 
     def download_page(self) -> Download:
         """Choose Download from the menu of the page, and wait for the file."""
-        self.menu("More")
+        self.menu("Share")
         return self.take_away("Download this page")
 
     def take_away(self, label: str) -> Download:
@@ -212,13 +213,27 @@ class Tab:
         self.field.press("Enter")
         return self
 
+    def unfold(self) -> Tab:
+        """Open what there is to choose beside layer and head."""
+        self.page.locator(".st-key-context .fold > button").click()
+        return self
+
+    def _choose(self, control: Locator, option: str) -> Tab:
+        """Choose from a list in a line, which may be folded."""
+        is_folded = control.evaluate("element => !element.checkVisibility() && Boolean(element.closest('.fold'))")
+        if is_folded:
+            self.unfold()
+        control.select_option(label=option)
+        if is_folded:
+            control.press("Escape")
+        return self
+
     def pick(self, group: str, option: str) -> Tab:
         """Press one of the buttons of a group, or choose from a list in a line."""
         either = self.control(group).or_(self.alternatives(group)).first
         # Asked of the element itself, which is waited for: a page that is drawn anew has none of the two for a moment.
         if either.evaluate("element => element.tagName") == "SELECT":
-            self.control(group).select_option(label=option)
-            return self
+            return self._choose(self.control(group), option)
         self.alternatives(group).get_by_role("radio", name=option, exact=True).click()
         return self
 
@@ -226,8 +241,7 @@ class Tab:
         """Choose from a drop-down list."""
         either = self.control(label).or_(self.page.get_by_role("combobox", name=label)).first
         if either.evaluate("element => element.tagName") == "SELECT":
-            self.control(label).nth(nth).select_option(label=option)
-            return self
+            return self._choose(self.control(label).nth(nth), option)
         self.open_list(label, nth)
         self.page.get_by_role("option", name=option, exact=True).click()
         return self

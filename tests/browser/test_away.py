@@ -57,7 +57,7 @@ def test_while_the_server_is_away_the_page_says_so_once_and_can_be_read_on(cable
 
 def test_where_a_class_has_its_bar_the_bar_alone_says_it(cable, new_tab):
     tab = new_tab(cable, locale="en-GB")
-    tab.go(model="toy", step="scores").menu("More")
+    tab.go(model="toy", step="scores").menu("Share")
     tab.page.get_by_role("button", name="Open a room for a class").click()
     tab.page.get_by_role("button", name="Close").click()
     sentence = tab.page.get_by_text("The connection is lost").locator("visible=true")

@@ -47,7 +47,7 @@ def test_below_a_path_of_a_site_everything_is_found(new_person, app_below, tells
         tab.settled()
         assert "A quiet river" in tab.download_page().path().read_text("utf-8")
         # A class, whose pupils come by the link that the teacher is shown.
-        tab.menu("More")
+        tab.menu("Share")
         page.get_by_role("button", name="Open a room for a class").click()
         expect(page.locator(".letters")).to_have_text(re.compile("^[A-Z]{6}$"))
         pupil = new_person(here).page

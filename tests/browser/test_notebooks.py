@@ -22,7 +22,7 @@ def shared_tab(new_shared_tab):
 def test_the_head_of_the_page_is_in_the_notebook(shared_tab, models):
     tab = shared_tab.go("step_by_step", text=SENTENCE, model="toy", head="2", word="1", step="softmax")
     address = tab.page.url
-    tab.menu("More")
+    tab.menu("Share")
     download = tab.take_away(BY_HAND)
     assert download.suggested_filename == "attention-by-hand.ipynb"
     made, _ = run_here(code_of(download.path().read_text("utf-8")))
@@ -40,7 +40,7 @@ def test_every_page_that_reads_a_sentence_in_a_head_offers_both(shared_tab, mode
     tab = shared_tab.go(page, text=SENTENCE, layer="3", head="9")
     read = {}
     for label, name in ((BY_HAND, "attention-by-hand"), (RECORDED, "attention-recorded")):
-        tab.menu("More")
+        tab.menu("Share")
         download = tab.take_away(label)
         assert download.suggested_filename == f"{name}.ipynb"
         read[label] = download.path().read_text("utf-8")
@@ -64,6 +64,6 @@ def test_every_page_that_reads_a_sentence_in_a_head_offers_both(shared_tab, mode
 @pytest.mark.parametrize("page", ["many_sentences", "classroom", "models"])
 def test_a_page_that_reads_no_single_sentence_offers_none(shared_tab, page):
     tab = shared_tab.go(page)
-    tab.menu("More")
+    tab.menu("Share")
     expect(tab.page.get_by_role("button", name="Copy link", exact=True)).to_be_visible()
     expect(tab.page.get_by_role("link", name=BY_HAND, exact=True)).to_have_count(0)

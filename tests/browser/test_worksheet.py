@@ -43,7 +43,7 @@ def opened(browser, tmp_path):
 def test_it_opens_from_the_menu_in_a_tab_of_its_own_and_is_filled_in_by_keyboard(tab):
     tab.go(model="toy", text=TEXT, step="scores", word="2")
     before = tab.page.url
-    tab.menu("More")
+    tab.menu("Share")
     with tab.page.context.expect_page() as pages:
         tab.page.get_by_role("link", name="Worksheet to print").click()
     sheet = pages.value

@@ -22,6 +22,7 @@ from attention.page.content import (
     many_sentences,
     models,
     neuron_view,
+    overview,
     step_by_step,
     syntax_check,
 )
@@ -173,6 +174,10 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             sheet=_always("softmax"),
             without=_CHOICES,
         ),
+        **{
+            found: Content(overview.content, above=_nothing, source="nothing", without=_CHOICES)
+            for found in (pages.EXPLORE, pages.LABS_PAGE)
+        },
         pages.MODELS: Content(models.content, above=_nothing, source="nothing", without=_CHOICES),
         pages.CLASSROOM: Content(classroom.content, run_as=_alone, above=_nothing, without=_CHOICES),
         **{

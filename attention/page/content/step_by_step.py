@@ -44,6 +44,7 @@ from attention.page.content.outcome import alignment, outcome
 from attention.page.content.pane import Pane, missing
 from attention.page.content.place import place_of
 from attention.page.content.quiz import Asked
+from attention.page.content.sentence import sentence
 from attention.page.content.step_extras import EXTRAS, NEXT_TOKEN, WHAT_NOW, over_picture
 from attention.page.parameters import Parameter
 from attention.page.settings import FACTORS, MAP, NEXT, WHY, WORD, Panel
@@ -78,8 +79,10 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebo
         shown = _Pane(view, step, panes[0], whole, opened)
         place = on_map(view, panes[0], is_asked=True)
         left = Section("step_left", (*shown.heading(), *shown.formula()))
-        return (Section("step", (*place, left, Section("step_right", question.content()))),)
+        words = () if asks_for_tokens(view, panes) else sentence(step, panes[0], is_asked=True)
+        return (*words, Section("step", (*place, left, Section("step_right", question.content()))))
     pages = [_Pane(view, step, pane, whole, opened) for pane in panes]
+    words = () if in_notebook or not panes else sentence(step, panes[0])
     body = pages[0].alone() if len(pages) == 1 else (Row(tuple(page.beside() for page in pages)),) if pages else ()
     # A map has the heads already; on paper, there is none.
     grids = [block for pane in panes if whole or not has_map(pane) for block in _head_grid(step, pane)]
@@ -92,7 +95,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebo
     ]
     # It is there for every step, so that one may become another one where it stands.
     under = Section("under", (*grids, *alignment(panes), *over_picture(panes), *extras))
-    return (*question.content(), *first, *body, under)
+    return (*words, *question.content(), *first, *body, under)
 
 
 def _first(view: View, step: Step, panes: Sequence[Pane]) -> Blocks:

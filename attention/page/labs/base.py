@@ -72,7 +72,7 @@ class Lab:
     what is asked has to be measured first, ``measured_guess`` returns it for a model that has run. What is said while
     the user waits for that, or for the content, is ``waiting``. ``job`` is something long that can be started there.
     ``sheet`` is the key of the step that a worksheet of the lab has the matrix of. ``without`` names more that is no
-    choice: "mask", "parts".
+    choice: "mask", "parts". A visitor stays for about so many ``minutes``.
     """
 
     address: str
@@ -89,3 +89,4 @@ class Lab:
     job: Job | None = None
     sheet: str = "softmax"
     without: frozenset[str] = frozenset()
+    minutes: int = 5

@@ -1,0 +1,55 @@
+"""The sentence above every step: its words, what the one in focus attends to as arcs, and its numbers at this step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.core.messages import message
+from attention.figures.arcs import Arcs
+from attention.figures.format import number
+from attention.lesson.head_context import HeadContext
+from attention.lesson.steps import softmax
+from attention.lesson.steps.base import Step
+from attention.page.blocks import Blocks, Picture
+from attention.page.content.pane import Pane
+from attention.page.settings import WORD
+
+__all__ = ["sentence"]
+
+
+def sentence(step: Step, pane: Pane, *, is_asked: bool = False) -> Blocks:
+    """Return the sentence of a step; while something ``is_asked``, its words alone. A picture has none."""
+    scene = pane.scene
+    if scene is None or scene.info.reading.is_laid_out:
+        return ()
+    name, written = _numbers(step, scene)
+    tokens, weights, focus = scene.tokens, scene.steps.weights, scene.word
+    if is_elsewhere := scene.key_tokens is not tokens:
+        # The word that attends is none of those it attends to: it stands before them, and gives itself nothing.
+        tokens, focus = (tokens[scene.word], *scene.key_tokens), 0
+        weights, written = np.insert(weights[scene.word], 0, 0.0)[None], written and ("", *written)
+    arcs = Arcs(
+        tokens,
+        weights,
+        focus,
+        "" if is_elsewhere else name,
+        message("The sentence, with what “{word}” attends to", word=scene.names[scene.word]),
+        message("Waiting for a guess.") if is_asked else softmax.STEP.matrices(scene)[0].alt,
+        wait=is_asked,
+        is_slim=True,
+        written=written,
+    )
+    return (Picture("sentence", arcs, sets={} if is_elsewhere else {"word": WORD, "cell": pane.settings.cell}),)
+
+
+def _numbers(step: Step, scene: HeadContext) -> tuple[str, tuple[str, ...] | None]:
+    """Return the name of the matrix with a number for each key, and its row in focus; without one, the weights.
+
+    Before there are scores, a token has its id in the vocabulary.
+    """
+    if step.is_of_pairs:
+        matrix = step.matrices(scene)[0]
+        return matrix.name, tuple(number(float(value)) for value in matrix.values[scene.word])
+    if step.where == "input":
+        return "", tuple(str(token.token_id) if token.token_id >= 0 else "" for token in scene.key_tokens)
+    return "", None
