@@ -18,7 +18,7 @@ TEXT = LINE * 40
 # As deep as it can be, so that it does not end before it is stopped.
 DEPTH = DEPTHS[-1]
 # A busy machine takes long to start a process that needs torch.
-PATIENCE = 60_000
+PATIENCE = 180_000
 
 
 @pytest.fixture(scope="module")

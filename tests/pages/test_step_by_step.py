@@ -87,11 +87,12 @@ def assert_is_described(shown, step):
 
 
 def assert_has_tables(shown):
+    # The numbers under the sentence are those of the step's own picture, or of the softmax.
     pictures = [
         key
         for key in shown.components()
         if "isWhole" not in shown.component(key)
-        and key not in ("stepper", "main_next_layer", "main_next", "map", "drawing", "digits", *shown.charts())
+        and key not in ("stepper", "sentence", "main_next_layer", "main_next", "map", "drawing", "digits", *shown.charts())
     ]
     offered = set(shown.files) - {"parts.csv", "next-token.csv", "onward.csv"}
     named = {key: shown.component(key).get("name", key.removeprefix("main_")) for key in pictures}

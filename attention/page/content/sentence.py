@@ -48,7 +48,8 @@ def _numbers(step: Step, scene: HeadContext) -> tuple[str, tuple[str, ...] | Non
     Before there are scores, a token has its id in the vocabulary.
     """
     if step.is_of_pairs:
-        matrix = step.matrices(scene)[0]
+        matrices = step.matrices(scene)
+        matrix = next((each for each in matrices if each.name == step.main), matrices[0])
         return matrix.name, tuple(number(float(value)) for value in matrix.values[scene.word])
     if step.where == "input":
         return "", tuple(str(token.token_id) if token.token_id >= 0 else "" for token in scene.key_tokens)
