@@ -18,6 +18,9 @@
 
 const STEPS = 256; // on each side of zero
 
+/** How many decimals numbers are written with that reach so far: at least two digits of the largest mean something. */
+const decimalsOf = (limit) => (limit < 0.1 ? Math.min(6, 1 - Math.floor(Math.log10(limit))) : 2);
+
 let painter = null;
 
 /** Two-dimensional canvas context for measuring text and reading colours. */
@@ -111,17 +114,21 @@ function scaleOf(theme, palette) {
 
 function weightScale(theme) {
   const colours = ramp(theme.zero, FULL[theme.isDark ? "dark" : "light"].weights, STEPS);
-  return finishScale(theme, colours, (value, limit) => clampStep(value / limit, 0));
+  return finishScale(theme, colours, (value, limit) => stepOf(value, limit, 0));
 }
 
 function signedScale(theme) {
   const { positive, negative } = FULL[theme.isDark ? "dark" : "light"];
   const below = ramp(theme.zero, negative, STEPS).reverse();
   const colours = below.concat(ramp(theme.zero, positive, STEPS).slice(1));
-  return finishScale(theme, colours, (value, limit) => STEPS + clampStep(value / limit, -1));
+  return finishScale(theme, colours, (value, limit) => STEPS + stepOf(value, limit, -1));
 }
 
-const clampStep = (part, lowest) => Math.round(Math.min(1, Math.max(lowest, part)) * STEPS);
+/** How many steps a number is from zero; one that is written as zero is none. */
+function stepOf(value, limit, lowest) {
+  if (Math.abs(value) < 0.5 * 10 ** -decimalsOf(limit)) return 0;
+  return Math.round(Math.min(1, Math.max(lowest, value / limit)) * STEPS);
+}
 
 function finishScale(theme, colours, index) {
   const inks = [theme.ink, "#ffffff", "#000000"];

@@ -311,21 +311,15 @@ function headHeight(style, widestColumn, labelSize) {
 const sine = (degrees) => Math.sin((degrees * Math.PI) / 180);
 const cosine = (degrees) => Math.cos((degrees * Math.PI) / 180);
 
-const MOST_APART = 10; // of two numbers side by side, in pixels, beside the gap between their cells
-const WHOLE_FROM = 10; // where colours reach so far, whole numbers still say something
-
 /** The most exact way to write the numbers that fits into every cell, or null. */
 function fitNumbers(state, room, height) {
   const { data, numbers, font, maxNumber } = state;
-  const signed = data.limit < WHOLE_FROM ? SIGNED_WAYS : LARGE_WAYS;
-  const usual = data.palette === "weights" || data.limit < 1 ? SMALL_WAYS : signed;
-  const ways = data.areCounts ? COUNT_WAYS : usual;
   const context = pen();
-  const fitting = ways.find(({ size, write }) => {
+  const fitting = waysOf(data).find(({ size, write }) => {
     if (size > Math.min(height, maxNumber)) return false;
     context.font = `${size}px ${font}`;
     // Between two numbers there is more room than between two digits: a row of them must not look like one.
-    const most = room - Math.min(MOST_APART, 0.9 * size);
+    const most = room - APART * size;
     return numbers.every((value) => Number.isNaN(value) || context.measureText(written(data, value, write)).width <= most);
   });
   return fitting ?? null;
@@ -341,27 +335,36 @@ function fixed(value, decimals) {
 }
 
 /** The short way to write a number between −1 and 1: .04 */
-function bare(value) {
-  return Math.abs(value) < 0.995 ? fixed(value, 2).replace("0.", ".") : fixed(value, 1);
+function bare(value, decimals = 2) {
+  return Math.abs(value) < 0.995 ? fixed(value, decimals).replace("0.", ".") : fixed(value, 1);
 }
 
+/** At least two digits that mean something, of numbers that reach from below ten to far above it: −24, 8.3 */
+const twoDigits = (value) => fixed(value, Math.abs(value) < 9.95 ? 1 : 0);
+
+const APART = 0.45; // of the size of the writing: between two numbers, beside the gap between their cells
+
 const ways = (sizes, write) => sizes.map((size) => ({ size, write }));
-const COUNT_WAYS = ways([22, 21, 20, 18, 16, 14, 13, 12, 11, 10], (value) => fixed(value, 0));
-// Of a number below 1, one decimal would leave little.
-const SMALL_WAYS = [
-  // Large before exact: these are to be read from the last row of a room.
-  ...ways([22, 21, 20], (value) => fixed(value, 2)),
-  ...ways([18, 16, 14, 13, 12], (value) => fixed(value, 2)),
-  ...ways([13, 12, 11, 10], bare),
-];
+const decimals = (count) => (value) => fixed(value, count);
+const [LARGE, MIDDLE, SMALL] = [[22, 21, 20], [18, 16, 14, 13, 12], [13, 12, 11, 10]];
+const COUNT_WAYS = ways([...LARGE, ...MIDDLE, 11, 10], decimals(0));
+// All numbers with the same decimals, if it can be.
 const SIGNED_WAYS = [
-  ...ways([22, 21, 20], (value) => fixed(value, 2)),
-  ...ways([22, 21, 20], (value) => fixed(value, 1)),
-  ...ways([18, 16, 14, 13, 12], (value) => fixed(value, 2)),
-  ...ways([13, 12, 11, 10], (value) => fixed(value, 1)),
+  // Large before exact: these are to be read from the last row of a room.
+  ...ways(LARGE, decimals(2)),
+  ...ways(LARGE, decimals(1)),
+  ...ways(MIDDLE, decimals(2)),
+  ...ways(SMALL, decimals(1)),
+  ...ways(SMALL, twoDigits),
 ];
-// Rather whole numbers than very small ones.
-const LARGE_WAYS = [...SIGNED_WAYS.filter(({ size }) => size >= 12), ...COUNT_WAYS.filter(({ size }) => size <= 13)];
+
+/** The ways to write the numbers of a matrix, the best first; none leaves the largest fewer than two digits. */
+function waysOf({ areCounts, palette, limit }) {
+  if (areCounts) return COUNT_WAYS;
+  if (palette === "signed" && limit >= 1) return SIGNED_WAYS;
+  const count = decimalsOf(limit);
+  return [...ways([...LARGE, ...MIDDLE], decimals(count)), ...ways(SMALL, (value) => bare(value, count))];
+}
 
 // ---- Labels ------------------------------------------------------------------------------------
 
@@ -466,10 +469,10 @@ function legend(data, theme) {
   const first = data.isPositive && !isWeights ? Math.floor(fills.length / 2) : 0;
   const stops = Array.from({ length: 17 }, (_, i) => fills[first + Math.round((i / 16) * (fills.length - 1 - first))]);
   strip.style.background = `linear-gradient(to right, ${stops.join()})`;
-  const decimals = data.limit < 1 ? 2 : 1;
-  const highest = isWeights && data.limit === 1 ? "1" : fixed(data.limit, decimals);
+  const count = data.limit < 1 ? decimalsOf(data.limit) : 1;
+  const highest = isWeights && data.limit === 1 ? "1" : fixed(data.limit, count);
   const [least, most] = data.beyond ? ["≤ ", "≥ "] : ["", ""];
-  const lowest = data.isPositive || isWeights ? "0" : least + fixed(-data.limit, decimals);
+  const lowest = data.isPositive || isWeights ? "0" : least + fixed(-data.limit, count);
   const ends = [lowest, isWeights ? highest : most + highest];
   const element = make("span", "legend");
   element.setAttribute("aria-hidden", "true");

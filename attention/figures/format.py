@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import re
 import string
 from collections.abc import Mapping, Sequence
@@ -36,6 +37,15 @@ def number(value: float, decimals: int = 2) -> str:
     text = f"{abs(value):.{decimals}f}"
     is_zero = float(text) == 0
     return text if value >= 0 or is_zero else f"{MINUS}{text}"
+
+
+def decimals_of(limit: float) -> int:
+    """Return how many decimals numbers up to a limit are written with: the largest has at least two digits that count.
+
+    >>> decimals_of(31.2), decimals_of(0.5), decimals_of(0.1), decimals_of(0.048), decimals_of(0.0021)
+    (2, 2, 2, 3, 4)
+    """
+    return min(6, 1 - math.floor(math.log10(limit))) if limit < 0.1 else 2
 
 
 def percent(part: float) -> str:

@@ -12,7 +12,18 @@ from numpy import ndarray as Array
 
 from attention.core.messages import message, messages
 from attention.figures.click_schema import Parts, is_index
-from attention.figures.format import MAX_LABELLED, MINUS, are_many, exact, full_colour, named, number, packed, shades
+from attention.figures.format import (
+    MAX_LABELLED,
+    MINUS,
+    are_many,
+    decimals_of,
+    exact,
+    full_colour,
+    named,
+    number,
+    packed,
+    shades,
+)
 from attention.figures.large import AskAt, Large
 from attention.figures.transition import Sent, Turn, said
 
@@ -232,7 +243,7 @@ class Matrix(Large):
 
     def written(self, value: float) -> str:
         """Return one of its numbers as it is written in a cell."""
-        return number(float(value), 0 if self.are_counts else 2)
+        return number(float(value), 0 if self.are_counts else decimals_of(self.colour_limit))
 
     @cached_property
     def colour_limit(self) -> float:
@@ -267,7 +278,7 @@ class Matrix(Large):
             "{n} cell beyond ±{limit} has a corner",
             "{n} cells beyond ±{limit} have a corner",
             n,
-            limit=number(self.colour_limit),
+            limit=number(self.colour_limit, decimals_of(self.colour_limit)),
         )
 
     @property
