@@ -50,12 +50,13 @@ function still(numbers, side, masked) {
   return { numbers, shades: numbers, side, filled: 1, bars: null, hatched, masked, told: "" };
 }
 
-/** Every number is the score, divided by a number that grows up to the divisor. */
-function dividing({ before, divisor }, moment) {
+/** Every number is the score, divided by a number that grows up to the divisor. The scale of colours shrinks with it. */
+function dividing({ before, after, divisor }, moment) {
   const by = divisor ** moment;
   const numbers = Float32Array.from(before, (value) => value / by);
   const told = message("each number ÷ {divisor}", { divisor: by.toFixed(2) });
-  return { ...still(numbers, moment < 0.5 ? "before" : "after", "\u2212∞"), told };
+  const [side, shades] = moment < 0.5 ? ["before", before] : ["after", after];
+  return { ...still(numbers, side, "\u2212∞"), shades, told };
 }
 
 /** The hatching falls, row after row; a number is hidden once its middle is. */

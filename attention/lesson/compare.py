@@ -19,6 +19,7 @@ from attention.core.messages import message
 from attention.core.trace import Trace
 from attention.core.words import Word, merge_hidden, merge_words, special_names
 from attention.figures.atlas import Head
+from attention.figures.format import full_colour
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, listed, word
@@ -41,6 +42,8 @@ __all__ = [
 COMPARE = "compare"
 # Two weights that differ by less than this are described as level.
 LEVEL = 0.02
+# The scale of differences reaches at least so far.
+_LEAST_SCALE = 0.1
 
 # The index of a word in the first run and in the second; None if the run does not have it.
 Pairing = tuple[int | None, int | None]
@@ -230,8 +233,8 @@ class Comparison:
             blank=message("not in both") if name == "difference" else message("not here"),
             hidden=hidden if hidden.any() else None,
             known_as=COMPARE,
-            # A difference has the scale of the weights: of next to nothing, next to nothing is seen.
-            limit=1.0,
+            # Of next to nothing, next to nothing is seen.
+            limit=max(_LEAST_SCALE, full_colour(values)) if name == "difference" else 1.0,
         )
 
 

@@ -43,9 +43,9 @@ def unmasked_name(scene: HeadContext) -> str:
 
 
 def unmasked(scene: HeadContext) -> Matrix:
-    """Return those scores, in the colours of the scores that they came from."""
+    """Return those scores."""
     name = "scaled" if scene.attention.softcap is None else "capped"
-    return pairs(scene, name, unmasked_name(scene), scene.steps.unmasked_scores, _limit(scene))
+    return pairs(scene, name, unmasked_name(scene), scene.steps.unmasked_scores)
 
 
 # Some turns are drawn where the rows of the matrix are: in fewer than these, they have no room.
@@ -99,7 +99,8 @@ def masking(scene: HeadContext) -> Change:
 
 def weighing(scene: HeadContext) -> Change:
     """Return how each row of masked scores becomes weights."""
-    before = pairs(scene, "masked", f"{unmasked_name(scene)} + M", scene.steps.masked_scores, _limit(scene))
+    limit = unmasked(scene).colour_limit
+    before = pairs(scene, "masked", f"{unmasked_name(scene)} + M", scene.steps.masked_scores, limit)
     told = message(
         "Kept: {rows} × {columns} cells, and the order in each row. "
         "Changed: each number x is now eˣ ÷ the sum of eˣ in its row.",
@@ -207,11 +208,6 @@ def _between(before: Token | None, token: Token) -> str:
     assert before.start is not None
     assert token.start is not None
     return " " if token.start > before.start + len(before.typed) else ""
-
-
-def _limit(scene: HeadContext) -> float:
-    """Return how far the colours of the scores reach; they keep them, so that only what is done to them is seen."""
-    return pairs(scene, "scores", "S", scene.steps.scores).colour_limit
 
 
 def _told(before: Matrix, done: str) -> str:

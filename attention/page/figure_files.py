@@ -27,7 +27,7 @@ from attention.core.trace import LayerTrace, Trace
 from attention.figures import colours
 from attention.figures.atlas import Atlas
 from attention.figures.charts import Chart
-from attention.figures.format import MAX_LABELLED, number
+from attention.figures.format import MAX_LABELLED, decimals_of, number
 from attention.figures.head_view import HeadView
 from attention.figures.heatmaps import head_heatmap
 from attention.figures.matrix import Matrix, Palette
@@ -176,7 +176,8 @@ class _Svg:
 
     def _legend(self, small: Mapping[str, object]) -> Iterator[str]:
         limit = self.data.colour_limit
-        ends = ("0", "1") if self.data.palette == "weights" else (number(-limit, 1), number(limit, 1))
+        decimals = decimals_of(limit) if limit < 1 else 1
+        ends = ("0", "1") if self.data.palette == "weights" else (number(-limit, decimals), number(limit, decimals))
         right, y = self.width - _EDGE, _EDGE + 34
         start = right - _width(ends[1], _SMALL) - 6 - 80
         for step in range(20):
@@ -254,7 +255,10 @@ class _Svg:
         """Return the index of each number's colour; masked cells have the one after the last."""
         n_colours = len(self.fills)
         lowest, n_steps = (0, n_colours - 1) if self.data.palette == "weights" else (-1, n_colours // 2)
-        part = np.clip(np.nan_to_num(values, nan=0) / self.data.colour_limit, lowest, 1)
+        limit = self.data.colour_limit
+        # What is written as zero has the colour of zero.
+        is_nothing = np.abs(values) < 0.5 * 10.0 ** -decimals_of(limit)
+        part = np.clip(np.where(is_nothing, 0, np.nan_to_num(values, nan=0)) / limit, lowest, 1)
         step = np.floor(part * n_steps + 0.5).astype(int) - lowest * n_steps
         return np.where(np.isfinite(values), step, n_colours)
 

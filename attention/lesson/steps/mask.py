@@ -103,6 +103,7 @@ def _mask_lesson(scene: HeadContext, hides: bool) -> str:
 
 def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     change, title = masking(scene), f"{unmasked_name(scene)} + M"
+    # What the mask does not hide keeps its colour.
     masked = pairs(scene, "masked", title, scene.steps.masked_scores, change.source.colour_limit)
     return (StepMatrix(masked, _explain, change),)
 

@@ -108,8 +108,7 @@ def _tell_unscaled(scene: HeadContext) -> str:
 
 def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     change = scaling(scene)
-    # One colour scale for both, so that the spread can be seen to shrink.
-    scaled = pairs(scene, "scaled", scaled_name(scene), scene.steps.scaled_scores, change.source.colour_limit)
+    scaled = pairs(scene, "scaled", scaled_name(scene), scene.steps.scaled_scores)
     made = StepMatrix(change.source, explain_score), StepMatrix(scaled, _explain, change)
     if scene.attention.softcap is None:
         return made

@@ -135,6 +135,7 @@ def test_the_root_of_the_width_is_named_only_where_scores_are_divided_by_it(mode
         assert facts_in(step_of("scale").words(scene), "scale/words-own")["divisor"] == float(divisor)
 
 
-def test_before_and_after_scaling_have_one_colour_scale(scene):
+def test_the_scale_before_and_after_scaling_ends_at_the_largest_score(scene):
     before, after = step_of("scale").matrices(scene)
-    assert after.colour_limit == before.colour_limit == pytest.approx(np.abs(scene.steps.scores).max())
+    assert before.colour_limit == pytest.approx(np.abs(scene.steps.scores).max())
+    assert after.colour_limit == pytest.approx(np.abs(scene.steps.scaled_scores).max())

@@ -36,11 +36,15 @@ def test_a_matrix_comes_from_the_one_that_the_step_before_has_shown(scene, key):
     )
 
 
-def test_scores_have_one_scale_of_colours_until_they_are_weights(scene):
-    limit = shown("scores", scene).colour_limit
-    matrices = [shown(key, scene) for key in ("scale", "mask")]
-    assert {each.colour_limit for each in matrices} == {limit}
-    assert {shown(key, scene).change.source.colour_limit for key in FOLLOWING} == {limit}
+@pytest.mark.parametrize("key", FOLLOWING)
+def test_a_matrix_has_the_same_scale_of_colours_wherever_it_is_seen(scene, key):
+    source = shown(FOLLOWING[key][0], scene)
+    assert shown(key, scene).change.source.colour_limit == source.colour_limit
+
+
+def test_what_the_mask_leaves_keeps_its_colours(scene):
+    matrix = shown("mask", scene)
+    assert matrix.colour_limit == matrix.change.source.colour_limit
 
 
 def test_what_is_told_of_scaling_is_what_was_done(scene):
