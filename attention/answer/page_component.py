@@ -15,8 +15,6 @@ from functools import cache, partial
 from typing import Any
 from urllib.parse import urlencode
 
-from latex2mathml.converter import convert
-
 from attention.answer import cards, components, fetching, generated_files, jobs, markup, numbers, state, tables
 from attention.answer.code_colours import coloured
 from attention.answer.files import address_of
@@ -54,7 +52,7 @@ from attention.page.blocks import (
     Way,
     Work,
 )
-from attention.page.page_file import without_breaks
+from attention.page.page_file import mathml
 from attention.page.pages import Page
 from attention.page.parameters import Context, Grid, Keys, Parameter, read
 from attention.page.settings import OPEN
@@ -290,8 +288,8 @@ _WRITERS: Mapping[type[Block], Callable[[Sheet, Any], dict[str, Any]]] = {
 
 @cache
 def _set(latex: str) -> str:
-    """Return a formula as MathML, which browsers set by themselves; a step's is the same for every sentence."""
-    return convert(without_breaks(latex), display="block")
+    """Return a formula as MathML; a step's is the same for every sentence."""
+    return mathml(latex)
 
 
 def _turning(block: Fold) -> Callable[[bool], None]:

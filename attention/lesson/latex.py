@@ -41,7 +41,7 @@ def attention(
         opened, closed = (r"\mathrm{cap}(", ")") if scale else (_grey(r"\mathrm{cap}("), _grey(")"))
         compared, scaled = f"{opened} {compared}", f"{scaled} {closed}"
     inside = (compared, scaled, mask or _grey("+ M"))
-    opened, closed = (r"\big(", r"\big)") if softmax else (_grey(r"\big("), _grey(r"\big)"))
+    opened, closed = "()" if softmax else map(_grey, "()")
     function = softmax or _grey(r"\mathrm{softmax}")
     weighed = r" \, ".join(filter(None, inside))
     return rf"{function}{opened} {weighed} {closed} \, {value or _grey('V')}"

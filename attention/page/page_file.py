@@ -54,7 +54,7 @@ from attention.page.blocks import (
     Work,
 )
 
-__all__ = ["Drawn", "drawn", "page", "page_css", "plain", "theme", "theme_css", "without_breaks"]
+__all__ = ["Drawn", "drawn", "mathml", "page", "page_css", "plain", "theme", "theme_css"]
 
 _FOLDER = ASSETS / "file"
 
@@ -111,9 +111,9 @@ def theme_css() -> str:
     return f":root {{ {_variables(PAGES['light'])} {assets.VARIABLES} }}\n{dark}"
 
 
-def without_breaks(latex: str) -> str:
-    """Return a formula without hints where a line may break, for which there is no MathML."""
-    return latex.replace(r"\allowbreak", "")
+def mathml(latex: str) -> str:
+    """Return a formula as MathML, which browsers set by themselves, in as many parts as it may have lines."""
+    return "".join(convert(part, display="block") for part in latex.split(r"\allowbreak"))
 
 
 def plain(text: str) -> str:
@@ -204,7 +204,7 @@ class _Page:
         return f"<h{block.level}>{plain(block.text)}</h{block.level}>"
 
     def _formula(self, block: Formula) -> str:
-        return f'<div class="formula">{convert(without_breaks(block.latex), display="block")}</div>'
+        return f'<div class="formula">{mathml(block.latex)}</div>'
 
     def _prose(self, block: Prose) -> str:
         return f'<div class="prose {block.kind}">{block.html}</div>'

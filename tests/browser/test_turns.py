@@ -142,13 +142,27 @@ def test_a_formula_is_set_and_can_be_read_aloud(tab):
     expect(formula.locator("msqrt")).to_have_count(1)
     # The root is drawn above what it is of, and an index is smaller than its letter.
     letter, index = formula.locator("msqrt msub > *").evaluate_all(
-        "all => all.map(each => each.getBoundingClientRect().height)"
+        "all => all.map(each => parseFloat(getComputedStyle(each).fontSize))"
     )
     assert index < 0.8 * letter
     root = formula.locator("msqrt").bounding_box()
     inside = formula.locator("msqrt msub").bounding_box()
     assert root["y"] < inside["y"]
     assert root["height"] > inside["height"]
+
+
+@pytest.mark.parametrize("step", ["qkv", "scores", "heads"])
+def test_a_formula_is_whole_on_a_projector_and_its_parentheses_are_as_high_as_its_letters(new_tab, step):
+    tab = new_tab(viewport={"width": 1280, "height": 720}).go(model="minilm-l6", step=step)
+    formula = tab.page.locator(".formula")
+    expect(formula).to_be_visible()
+    assert formula.evaluate("each => each.scrollWidth <= each.clientWidth")
+    size = formula.locator("math").first.evaluate("each => parseFloat(getComputedStyle(each).fontSize)")
+    heights = formula.locator("mo").evaluate_all(
+        "all => all.filter(each => '()'.includes(each.textContent)).map(each => each.getBoundingClientRect().height)"
+    )
+    assert len(heights) == (0 if step == "qkv" else 2)
+    assert max(heights, default=0) < 1.6 * size
 
 
 def test_two_people_go_their_own_ways(new_tab):
