@@ -144,7 +144,7 @@ def test_a_formula_is_set_and_can_be_read_aloud(tab):
     letter, index = formula.locator("msqrt msub > *").evaluate_all(
         "all => all.map(each => parseFloat(getComputedStyle(each).fontSize))"
     )
-    assert index < 0.8 * letter
+    assert index < 0.9 * letter
     root = formula.locator("msqrt").bounding_box()
     inside = formula.locator("msqrt msub").bounding_box()
     assert root["y"] < inside["y"]
