@@ -11,6 +11,7 @@
  * @property {number[]} [right] the answers that are right
  * @property {number[]} [shares] what is true, in percent
  * @property {boolean} [canGoOn] whether there is another word to ask about
+ * @property {boolean} stays whether it is as large once it is answered
  */
 
 // The guesses of this visit by the marks of their questions: the first one counts.
@@ -32,6 +33,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const tell = (name, value) => setStateValue(name, value);
   const had = parentElement.activeElement !== null;
   state.root.classList.toggle("answered", Boolean(data.given));
+  state.root.classList.toggle("stays", data.stays);
   state.root.replaceChildren(shownOf(data, tell), line(data, tell));
   if (data.given) count(state.root, data);
   if (had) state.root.querySelector("button:enabled, input:enabled")?.focus();

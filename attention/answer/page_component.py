@@ -125,7 +125,7 @@ class Sheet:
         return {"kind": "row", "widths": block.widths, "gap": block.gap, "columns": columns}
 
     def _section(self, block: Section) -> Data:
-        looks = {"framed": block.is_framed, "abreast": block.is_line}
+        looks = {"framed": block.is_framed, "abreast": block.is_line, "cover": block.is_cover}
         look = " ".join(name for name, has_it in looks.items() if has_it)
         return {"kind": "section", "key": block.key, "look": look, "blocks": self.write(with_words(block))}
 

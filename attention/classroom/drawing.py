@@ -21,7 +21,6 @@ from attention.lesson.questions import QUESTIONS, Ready
 from attention.lesson.quiz import Guess
 from attention.models import ModelInfo, list_models
 from attention.page.blocks import Block, Blocks, Fold, Notice, Prose, Row, Section
-from attention.page.content.labs import OPENING
 from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import SECTION
 from attention.page.content.registry import CONTENTS, title_of
@@ -47,8 +46,6 @@ __all__ = [
 ]
 
 Seen = Literal["as it is", "closed", "opened", "hidden"]
-# What asks each user, and says how an answer is given.
-_ASKS = (SECTION, OPENING)
 # All look at one text: a class sees that.
 _PAGES = {page.address: page for page in PAGES if CONTENTS[page].sheet}
 
@@ -238,7 +235,7 @@ def _opened(view: View, panes: Sequence[Pane]) -> View:
 
 def _without_question(blocks: Blocks) -> Blocks:
     """Leave out the question itself: a screen in a room has it in a place of its own."""
-    return tuple(_emptied(block) for block in blocks if not (isinstance(block, Section) and block.key in _ASKS))
+    return tuple(_emptied(block) for block in blocks if not (isinstance(block, Section) and block.key == SECTION))
 
 
 def _emptied(block: Block) -> Block:

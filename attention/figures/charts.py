@@ -368,15 +368,16 @@ def growth(
     title: str,
     alt: str,
     axis: str,
-    current: int,
+    current: int | None,
 ) -> go.Figure:
     """Return how something changes with a size, before and after, on two axes on which equal distances are factors.
 
-    ``current`` is the index of the size that is emphasised.
+    ``current`` is the index of the size that is emphasised. The last sizes may have a place and no point.
     """
+    reached = np.asarray(sizes[: len(before)])
     curves = (
-        Curve(message("before"), np.asarray(sizes), before, INACTIVE, current),
-        Curve(message("after"), np.asarray(sizes), after, WEIGHT, current),
+        Curve(message("before"), reached, before, INACTIVE, current),
+        Curve(message("after"), reached, after, WEIGHT, current),
     )
     return factors(sizes, curves, title, alt, axis)
 

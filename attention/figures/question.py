@@ -74,6 +74,7 @@ class Question:
         right: the indices of the answers that are right.
         shares: what is true in percent, of shares.
         next_word: the word to be asked about next, where there is another one.
+        stays: whether it is as large once it is answered, so that what stands below does not move.
     """
 
     component: ClassVar[str] = "question"
@@ -87,6 +88,7 @@ class Question:
     right: tuple[int, ...] = ()
     shares: tuple[float, ...] = ()
     next_word: int | None = None
+    stays: bool = False
 
     @property
     def touch(self) -> TouchQuestion:
@@ -104,4 +106,11 @@ class Question:
                 "shares": [round(share, 1) for share in self.shares],
                 "canGoOn": self.next_word is not None,
             }
-        return {"mark": self.mark, "label": self.label, "answers": list(self.answers), "shape": self.shape, **known}
+        return {
+            "mark": self.mark,
+            "label": self.label,
+            "answers": list(self.answers),
+            "shape": self.shape,
+            "stays": self.stays,
+            **known,
+        }

@@ -391,13 +391,15 @@ class Row:
 class Section:
     """Blocks that belong together; with a visible frame if ``is_framed``, side by side if ``is_line``.
 
-    ``on_paper`` says in words what is chosen, for a file without controls.
+    One that ``is_cover`` lies over the place of something that is not shown yet, and says why. ``on_paper`` says in
+    words what is chosen, for a file without controls.
     """
 
     key: str
     blocks: Blocks
     is_framed: bool = False
     is_line: bool = False
+    is_cover: bool = False
     on_paper: str = ""
 
 

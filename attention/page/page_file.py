@@ -265,7 +265,8 @@ class _Page:
         return f'<div class="row">{"".join(columns)}</div>'
 
     def _section(self, block: Section) -> str:
-        kind = f"{block.key} framed" if block.is_framed else block.key
+        looks = {"framed": block.is_framed, "cover": block.is_cover}
+        kind = " ".join((block.key, *(name for name, has_it in looks.items() if has_it)))
         return f'<section class="{kind}">\n{self.all(block.blocks)}\n</section>'
 
     def _proven(self, block: Proven) -> str:

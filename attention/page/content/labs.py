@@ -1,14 +1,12 @@
-"""A lab as a page: the question first and, once it is answered, what the lab shows."""
+"""A lab as a page: the question with a picture and, once it is answered, all that the lab shows."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import Any
 
-from attention.core.messages import message
 from attention.lesson.quiz import Guess
-from attention.page.blocks import Blocks, Prose, Section
+from attention.page.blocks import Blocks
 from attention.page.content.figure_downloads import behind
 from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import Asked
@@ -16,10 +14,7 @@ from attention.page.labs import Lab
 from attention.page.parameters import Parameter
 from attention.page.view import View
 
-__all__ = ["OPENING", "asked", "content", "idle"]
-
-# The part of a closed lab that says how it is opened.
-OPENING = "lab_opening"
+__all__ = ["asked", "content", "idle"]
 
 
 def asked(lab: Lab, view: View, panes: Sequence[Pane]) -> Asked:
@@ -34,26 +29,20 @@ def idle(lab: Lab, view: View, panes: Sequence[Pane]) -> tuple[Parameter[Any], .
 
 
 def content(lab: Lab, view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return the lab's question, and its content once it is answered; a ``whole`` page waits for no answer."""
+    """Return the question with what is seen before it is answered, or the content; a ``whole`` page has that."""
     pane = panes[0] if panes else None
-    scene = None if pane is None else pane.scene
+    scene, found = (None, None) if pane is None else (pane.scene, pane.found)
     question = asked(lab, view, panes)
     if scene is None and not lab.content(view, None, None):
         # What the answer would open has to be read first.
         return () if pane is None else missing(pane.reason)
     if question.is_open and not whole:
-        return (Section(OPENING, (Prose(_opening(lab)),)), *question.content())
-    first = question.content() if question.guess is not None and not question.is_open else ()
-    shown = lab.content(view, scene, None if pane is None else pane.found)
+        return (*question.in_place(), *lab.before(view, scene, found))
+    first = question.in_place() if question.guess is not None and not question.is_open else ()
+    shown = lab.content(view, scene, found)
     # A file is made from the link, in which there is no text that was pasted; a page in a file leads to no other.
     files = () if whole or (lab.job is not None and lab.job.accepts is not None) else behind(shown)
     return (*first, *shown, *files, *(() if pane is None else missing(pane.reason)))
-
-
-def _opening(lab: Lab) -> str:
-    """Return as HTML what a lab is for, and what opens it."""
-    how = message("An answer to the question opens this lab, and so does “Show me”.")
-    return f"<p>{html.escape(lab.purpose)} {html.escape(how)}</p>"
 
 
 def _guess(lab: Lab, pane: Pane | None) -> Guess | None:

@@ -56,11 +56,31 @@ class Asked:
 
     def content(self) -> Blocks:
         """Return the question and, once it is answered, the verdict."""
-        guess, verdict = self.guess, self.verdict
         if not self.is_asked:
             return ()
-        if guess is None:
+        if self.guess is None:
             return (Notice(self.nothing, is_quiet=True),)
+        # Once it is answered, it makes room for what is shown then.
+        blocks = (*self._question(self.guess, stays=False), *self._told(self.guess))
+        return (Section(SECTION, blocks, is_framed=True, is_line=not self.is_open),)
+
+    def in_place(self) -> Blocks:
+        """Return the same where a picture stands below: the verdict has its place before, so that nothing moves."""
+        if not self.is_asked or self.guess is None:
+            return self.content()
+        how = Notice(message("An answer uncovers what is covered, and so does “Show me”."), is_quiet=True)
+        told = self._told(self.guess) or (Section("guess_cover", (how,), is_cover=True),)
+        blocks = (Section("guess_asked", self._question(self.guess, stays=True)), Section("guess_told", told))
+        return (Section(SECTION, blocks, is_framed=True),)
+
+    def _told(self, guess: Guess) -> Blocks:
+        """Return the verdict and its reason; nothing before there is an answer."""
+        verdict = self.verdict
+        return () if verdict is None else (Prose(verdict_words(verdict) + guess.reason, "detail"),)
+
+    def _question(self, guess: Guess, *, stays: bool) -> Blocks:
+        """Return what is asked, and its answers."""
+        verdict = self.verdict
         is_known = verdict is not None
         question = Question(
             guess.mark,
@@ -72,11 +92,10 @@ class Asked:
             tuple(sorted(guess.right)) if is_known else (),
             tuple(100 * share for share in guess.shares) if is_known else (),
             self.next_word,
+            stays,
         )
         asked = Picture("question", question, sets={"answer": self.parameter, "word": WORD})
-        told = (Prose(verdict_words(verdict) + guess.reason, "detail"),) if verdict is not None else ()
-        # Once it is answered, it makes room for what is shown then.
-        return (Section(SECTION, (Prose(guess.question), asked, *told), is_framed=True, is_line=is_known),)
+        return (Prose(guess.question), asked)
 
 
 def next_word(scene: HeadContext) -> int | None:

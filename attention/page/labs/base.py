@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.ablation import Change, Effect
+from attention.core.messages import message
 from attention.core.trace import ModelInfo, Trace
 from attention.experiments.pca import Plane
 from attention.lesson.head_context import HeadContext
 from attention.lesson.quiz import Guess
 from attention.models.base import Unmasked
 from attention.models.one_page import Passed
-from attention.page.blocks import Blocks
+from attention.page.blocks import Block, Blocks, Heading, Notice, Picture, Row, Section, Setting
 from attention.page.parameters import Parameter, Values
 from attention.training.jobs import Job, Status
 
-__all__ = ["Lab", "Runs", "always"]
+__all__ = ["Lab", "Runs", "always", "covered"]
 
 
 class Runs(Protocol):
@@ -60,14 +61,44 @@ def always(*parameters: Parameter[Any]) -> Callable[[Values, HeadContext], tuple
     return lambda _values, _scene: parameters
 
 
+def _nothing(_values: Values, _scene: HeadContext | None, _runs: Runs | None) -> Blocks:
+    return ()
+
+
+def covered(blocks: Blocks) -> Blocks:
+    """Return blocks that would answer the question as they stand before that: pictures covered, all numbers left out.
+
+    Headings and controls stay, and so does the place of every picture.
+    """
+    return tuple(each for block in blocks for each in _covered(block))
+
+
+def _covered(block: Block) -> Blocks:
+    match block:
+        case Heading() | Setting():
+            return (block,)
+        case Picture():
+            told = message("Covered until the question is answered.")
+            return (Section(f"{block.key}_cover", (Notice(told, is_quiet=True),), is_cover=True),)
+        case Row():
+            columns = tuple(map(covered, block.columns))
+            return (replace(block, columns=columns),) if any(columns) else ()
+        case Section():
+            inside = covered(block.blocks)
+            return (replace(block, blocks=inside),) if inside else ()
+        case _:
+            return ()
+
+
 # Compared by identity: there is one of each.
 @dataclass(frozen=True, slots=True, eq=False)
 class Lab:
     """A page with one idea, in one object; ``attention.page.pages`` makes the page of it.
 
     ``knobs`` are what can be set on it. ``guess`` returns what is asked first, about the head that is looked at where
-    there is one; ``content`` returns what is shown then. Both get no scene if no model has run. The models run without
-    what is in ``leaves_out``, which is no choice there. Nor is what ``idle`` returns: the word, the layer or the head,
+    there is one; ``before`` returns what is shown with the question, which must not hold the answer, and ``content``
+    what is shown once it is answered. They get no scene if no model has run. The models run without what is in
+    ``leaves_out``, which is no choice there. Nor is what ``idle`` returns: the word, the layer or the head,
     where it changes nothing of what is shown with these values. ``is_for`` tells for which models it makes sense. Where
     what is asked has to be measured first, ``measured_guess`` returns it for a model that has run. What is said while
     the user waits for that, or for the content, is ``waiting``. ``job`` is something long that can be started there.
@@ -81,6 +112,7 @@ class Lab:
     knobs: tuple[Parameter[Any], ...] = field(repr=False)
     guess: Callable[[HeadContext | None], Guess | None] = field(repr=False)
     content: Callable[[Values, HeadContext | None, Runs | None], Blocks] = field(repr=False)
+    before: Callable[[Values, HeadContext | None, Runs | None], Blocks] = field(default=_nothing, repr=False)
     leaves_out: tuple[Parameter[Any], ...] = field(default=(), repr=False)
     idle: Callable[[Values, HeadContext], tuple[Parameter[Any], ...]] = field(default=always(), repr=False)
     is_for: Callable[[ModelInfo], bool] = field(default=_every, repr=False)

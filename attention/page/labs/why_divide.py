@@ -22,7 +22,7 @@ from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.quiz import Guess
 from attention.measures.entropies import entropy
 from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
-from attention.page.labs.base import Lab, Runs
+from attention.page.labs.base import Lab, Runs, covered
 from attention.page.parameters import Choice, Parameter, Values
 from attention.page.settings import WORD
 
@@ -33,8 +33,8 @@ Divisor = Literal["none", "root", "width"]
 WIDTHS = tuple(2**power for power in range(10))
 # So many queries, each with so many keys of its own: ten thousand dot products for each width.
 N_QUERIES, N_KEYS = 1250, 8
-# What is asked about.
-ASKED_WIDTH = 64
+# What is asked about, and up to which width one sees before the answer how it goes.
+ASKED_WIDTH, LAST_SEEN = 64, 8
 TEMPERATURES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0, 10.0)
 
 WIDTH: Parameter[int] = Parameter("width", Choice(lambda _: WIDTHS), ASKED_WIDTH)
@@ -102,6 +102,15 @@ def _content(values: Values, scene: HeadContext | None, _: Runs | None) -> Block
     return (*_random(values[WIDTH]), *(() if scene is None else _head(scene, values[DIVISOR], values[TEMPERATURE])))
 
 
+def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
+    """Return the same, but of random vectors only the smallest widths, and any other one than is asked about."""
+    width = values[WIDTH]
+    pictures = (_spreads(width, LAST_SEEN), _spread(width))
+    shown, asked = ((picture,) for picture in pictures)
+    row = Row((shown, covered(asked) if width == ASKED_WIDTH else asked))
+    return (*_width(width), row, *(() if scene is None else _head(scene, values[DIVISOR], values[TEMPERATURE])))
+
+
 def _random(width: int) -> Blocks:
     before, after = _drawn()
     at = WIDTHS.index(width)
@@ -122,19 +131,12 @@ def _random(width: int) -> Blocks:
         slope=exact(float(before.slopes[at]), 3),
         slope_after=exact(float(after.slopes[at]), 3),
     )
-    spreads = _by_width(at, before.spreads, after.spreads, message("how far the dot products spread"))
-    slopes = _by_width(at, before.slopes, after.slopes, message("length of softmax's gradient"))
+    slopes = _by_width(width, before.slopes, after.slopes, message("length of softmax's gradient"))
     table = Table("widths_table", _table_of_widths, file="widths", is_whole=True)
     return (
-        Heading(message("Random queries and keys")),
-        Setting("width", WIDTH, message("Numbers in a query, d"), width, _WIDTH_OPTIONS, is_scale=True),
+        *_width(width),
+        Row(((_spreads(width, WIDTHS[-1]),), (_spread(width),))),
         Prose(told),
-        Row(
-            (
-                (Picture("spread_by_width", spreads),),
-                (Picture("spread_at_width", _spread(before.scores[at], after.scores[at])),),
-            )
-        ),
         Prose(softened),
         Row(
             (
@@ -146,13 +148,31 @@ def _random(width: int) -> Blocks:
     )
 
 
-def _by_width(at: int, before: Float[Array, " W"], after: Float[Array, " W"], title: str) -> Chart:
+def _width(width: int) -> Blocks:
+    """Return the choice of a width, under its heading."""
+    knob = Setting("width", WIDTH, message("Numbers in a query, d"), width, _WIDTH_OPTIONS, is_scale=True)
+    return (Heading(message("Random queries and keys")), knob)
+
+
+def _spreads(width: int, last: int) -> Picture:
+    """Return how far dot products spread, for every width up to a last one."""
+    n_seen = WIDTHS.index(last) + 1
+    before, after = (each.spreads[:n_seen] for each in _drawn())
+    return Picture("spread_by_width", _by_width(width, before, after, message("how far the dot products spread")))
+
+
+def _by_width(width: int, before: Float[Array, " W"], after: Float[Array, " W"], title: str) -> Chart:
     alt = message("{title} for every width d, before the division by √d and after it.", title=title)
-    return Chart(charts.growth(WIDTHS, before, after, title, alt, "d", at))
+    at = WIDTHS.index(width)
+    return Chart(charts.growth(WIDTHS, before, after, title, alt, "d", at if at < len(before) else None))
 
 
-def _spread(before: Float[Array, "Q K"], after: Float[Array, "Q K"]) -> Chart:
-    return Chart(charts.spread(before, after, is_closer=True, counted=message("dot products")))
+def _spread(width: int) -> Picture:
+    """Return how often each dot product occurs at a width."""
+    before, after = (each.scores[WIDTHS.index(width)] for each in _drawn())
+    return Picture(
+        "spread_at_width", Chart(charts.spread(before, after, is_closer=True, counted=message("dot products")))
+    )
 
 
 def _example(width: int, before: Float[Array, " K"], after: Float[Array, " K"]) -> Chart:
@@ -297,5 +317,6 @@ LAB = Lab(
     knobs=(WIDTH, DIVISOR, TEMPERATURE),
     guess=_guess,
     content=_content,
+    before=_before,
     sheet="scale",
 )
