@@ -25,12 +25,41 @@ def show(tab):
 
 @pytest.mark.quick
 def test_why_divide_is_guessed_first_and_then_shown(tab):
+    """Another width is looked at before the answer, but not the one that is asked about."""
     tab.go("why_divide", model="toy", text=SENTENCE)
-    slider = tab.page.get_by_role("slider", name="Numbers in a query, d")
-    expect(slider).to_have_count(0)
+    spread = tab.page.locator(".st-key-spread_at_width")
+    told = tab.page.get_by_text(re.compile(r"\b8\.01\b"))
+    expect(tab.page.get_by_text("Covered until the question is answered.")).to_be_visible()
+    tab.page.get_by_role("slider", name="Numbers in a query, d").press("ArrowLeft")
+    expect(spread).to_be_visible()
+    tab.page.get_by_role("slider", name="Numbers in a query, d").press("ArrowRight")
+    expect(spread).to_have_count(0)
+    expect(told).to_have_count(0)
     tab.page.get_by_role("button", name="about 64").click()
-    expect(tab.page.get_by_text(re.compile(r"\b8\.01\b")).first).to_be_visible()
-    expect(slider).to_be_visible()
+    expect(told.first).to_be_visible()
+    expect(spread).to_be_visible()
+
+
+# In CSS pixels: a projector, and how much of a picture has to be seen on it.
+PROJECTOR = {"width": 1280, "height": 720}
+LEAST_SEEN = 100
+
+# The tops and bottoms of the question and of all pictures of data, by their keys.
+_PICTURES = """() => Object.fromEntries([...document.querySelectorAll('.page .figure')]
+  .filter((figure) => figure.shadowRoot.querySelector('.picture, .tokens, .question'))
+  .map((figure) => [figure.className, figure.getBoundingClientRect()])
+  .map(([name, { top, bottom }]) => [name.match(/st-key-(\\S+)/)[1], [top, bottom]]))"""
+
+
+@pytest.mark.parametrize("page", [page for page in OF_LABS.values() if page.address not in ("whole", "cost")], ids=str)
+def test_a_picture_is_in_the_first_screen_of_a_lab_and_an_answer_moves_none(tab, page):
+    tab.page.set_viewport_size(PROJECTOR)
+    tab.go(page.address)
+    before = tab.page.evaluate(_PICTURES)
+    seen = {key for key, (top, bottom) in before.items() if min(bottom, PROJECTOR["height"]) - top > LEAST_SEEN}
+    assert seen - {"question"} or "sequence" in before
+    after = show(tab).page.evaluate(_PICTURES)
+    assert all(abs(after[key][0] - before[key][0]) < 1 for key in seen)
 
 
 def test_the_slider_of_the_width_goes_by_keys_and_is_in_the_link(tab, new_tab):

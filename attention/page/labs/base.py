@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -17,11 +17,11 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.quiz import Guess
 from attention.models.base import Unmasked
 from attention.models.one_page import Passed
-from attention.page.blocks import Block, Blocks, Heading, Notice, Picture, Row, Section, Setting
+from attention.page.blocks import Block, Blocks, Heading, Notice, Picture, Row, Section, Setting, Work
 from attention.page.parameters import Parameter, Values
 from attention.training.jobs import Job, Status
 
-__all__ = ["Lab", "Runs", "always", "covered"]
+__all__ = ["Lab", "Runs", "always", "cover", "covered"]
 
 
 class Runs(Protocol):
@@ -65,29 +65,35 @@ def _nothing(_values: Values, _scene: HeadContext | None, _runs: Runs | None) ->
     return ()
 
 
-def covered(blocks: Blocks) -> Blocks:
+def covered(blocks: Blocks, *, but: Collection[str] = ()) -> Blocks:
     """Return blocks that would answer the question as they stand before that: pictures covered, all numbers left out.
 
-    Headings and controls stay, and so does the place of every picture.
+    Headings and controls stay, and so does the place of every picture; ``but`` has the keys of pictures that answer
+    nothing, and are seen.
     """
-    return tuple(each for block in blocks for each in _covered(block))
+    return tuple(each for block in blocks for each in _covered(block, but))
 
 
-def _covered(block: Block) -> Blocks:
+def _covered(block: Block, but: Collection[str]) -> Blocks:
     match block:
-        case Heading() | Setting():
+        case Heading() | Setting() | Work():
             return (block,)
         case Picture():
-            told = message("Covered until the question is answered.")
-            return (Section(f"{block.key}_cover", (Notice(told, is_quiet=True),), is_cover=True),)
+            return (block,) if block.key in but else (cover(block.key),)
         case Row():
-            columns = tuple(map(covered, block.columns))
+            columns = tuple(covered(column, but=but) for column in block.columns)
             return (replace(block, columns=columns),) if any(columns) else ()
         case Section():
-            inside = covered(block.blocks)
+            inside = covered(block.blocks, but=but)
             return (replace(block, blocks=inside),) if inside else ()
         case _:
             return ()
+
+
+def cover(key: str) -> Section:
+    """Return what lies in the place of the picture with this key until the question is answered."""
+    told = message("Covered until the question is answered.")
+    return Section(f"{key}_cover", (Notice(told, is_quiet=True),), is_cover=True)
 
 
 # Compared by identity: there is one of each.

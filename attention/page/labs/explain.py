@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Self, get_args
 
@@ -23,8 +23,21 @@ from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.quiz import Guess, ranked
 from attention.measures.flow import flow_to, rollout, weighted_norms
 from attention.measures.ranks import rank_correlation
-from attention.page.blocks import Blocks, Fold, Heading, Notice, Option, Picture, Prose, Row, Section, Setting, Table
-from attention.page.labs.base import Lab, Runs
+from attention.page.blocks import (
+    Block,
+    Blocks,
+    Fold,
+    Heading,
+    Notice,
+    Option,
+    Picture,
+    Prose,
+    Row,
+    Section,
+    Setting,
+    Table,
+)
+from attention.page.labs.base import Lab, Runs, cover
 from attention.page.parameters import Choice, Parameter, Values
 from attention.page.settings import HEAD, LAYER, MASK, WORD
 
@@ -196,19 +209,36 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     if not scene.use.is_reading:
         told = message("Here, heads are switched off where the text that is read looks at itself: choose the encoder.")
         return (Notice(told),)
-    experiment, off, only = values[EXPERIMENT], values[OFF], values[ONLY]
-    options = tuple(Option(name, label) for name, label in _EXPERIMENTS.items())
-    choice = Setting("experiment", EXPERIMENT, message("Experiment"), experiment, options)
+    off, only = values[OFF], values[ONLY]
     worth = _Worth.measure(scene, runs, off, only)
-    if experiment == "lengths":
-        found = _lengths(scene)
-    elif experiment == "words":
-        found = _words(scene, runs)
-    elif experiment == "shuffled":
-        found = _shuffled(scene, runs)
-    else:
-        found = _switched(scene, worth, off, only)
-    return (choice, *found, *(() if worth is None else _ending(scene, worth, off, only)))
+    found = _other(values, scene, runs) or _switched(scene, worth, off, only)
+    return (_choice(values), *found, *(() if worth is None else _ending(scene, worth, off, only)))
+
+
+def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
+    """Return the same without what any head is worth."""
+    if scene is None or not scene.use.is_reading:
+        return _content(values, scene, runs)
+    found = _other(values, scene, runs)
+    return (_choice(values), *(found or (*_opening(scene, values[OFF], values[ONLY]), _abreast(scene, cover("worth")))))
+
+
+def _choice(values: Values) -> Setting:
+    options = tuple(Option(name, label) for name, label in _EXPERIMENTS.items())
+    return Setting("experiment", EXPERIMENT, message("Experiment"), values[EXPERIMENT], options)
+
+
+def _other(values: Values, scene: HeadContext, runs: Runs | None) -> Blocks:
+    """Return an experiment in which no head is switched off; nothing if none of them is chosen."""
+    match values[EXPERIMENT]:
+        case "lengths":
+            return _lengths(scene)
+        case "words":
+            return _words(scene, runs)
+        case "shuffled":
+            return _shuffled(scene, runs)
+        case _:
+            return ()
 
 
 def _missing(scene: HeadContext, n_runs: int) -> Notice:
@@ -238,13 +268,8 @@ def _effects(scene: HeadContext, runs: Runs | None, changes: tuple[Change, ...])
 
 def _switched(scene: HeadContext, worth: _Worth | None, off: Off, only: Only) -> Blocks:
     """Show what each head is worth, with the knobs."""
-    knobs = (
-        Setting("only", ONLY, message("Switch off"), only, tuple(Option(name, _ONLYS[name]) for name in _ONLYS)),
-        Setting("off", OFF, message("It hands on"), off, tuple(Option(name, _OFFS[name]) for name in _OFFS)),
-    )
-    opening = (Heading(scene.place), Section("knobs", knobs, is_line=True))
     if worth is None:
-        return (*opening, _missing(scene, scene.info.n_heads))
+        return (*_opening(scene, off, only), _missing(scene, scene.info.n_heads))
     own = worth.of[scene.layer, scene.head]
     is_mean_of_means = off == "mean" and not own.likeliest
     told = lesson("explain/mean-of-means" if is_mean_of_means else _TOLD_OFF[off]) + _tell_head(scene, worth, only)
@@ -258,10 +283,30 @@ def _switched(scene: HeadContext, worth: _Worth | None, off: Off, only: Only) ->
         )
     drawn = Picture("worth", _chart(scene, worth), sets={"layer": LAYER, "head": HEAD})
     return (
-        *opening,
-        Row(((Prose(told + _measure(own)),), (drawn,)), (4, 5)),
+        *_opening(scene, off, only),
+        _abreast(scene, drawn),
+        Prose(told + _measure(own)),
         Prose(lesson("explain/heads-caveat", noun=scene.info.reading.noun), "detail"),
     )
+
+
+def _opening(scene: HeadContext, off: Off, only: Only) -> Blocks:
+    """Return the place of the head and the knobs."""
+    knobs = (
+        Setting("only", ONLY, message("Switch off"), only, tuple(Option(name, _ONLYS[name]) for name in _ONLYS)),
+        Setting("off", OFF, message("It hands on"), off, tuple(Option(name, _OFFS[name]) for name in _OFFS)),
+    )
+    return (Heading(scene.place), Section("knobs", knobs, is_line=True))
+
+
+def _abreast(scene: HeadContext, worth: Block) -> Row:
+    """Return the weights of the head, and beside them what it is worth."""
+    # What comes out depends on all words: none is in focus.
+    weights = replace(
+        pairs(scene, "head_weights", message("weights α"), scene.steps.weights, 1.0, "weights", ~scene.visible),
+        focus_row=None,
+    )
+    return Row(((Picture("head_weights", weights),), (worth,)), (4, 5))
 
 
 def _tell_head(scene: HeadContext, worth: _Worth, only: Only) -> str:
@@ -591,6 +636,7 @@ LAB = Lab(
     guess=_guess,
     measured_guess=_measured_guess,
     content=_content,
+    before=_before,
     leaves_out=(MASK,),
     idle=_idle,
     waiting=message("Running the model again and again …"),

@@ -134,14 +134,25 @@ class _Masked(NamedTuple):
 
 
 def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
+    if scene is None or scene.use.looks_elsewhere:
+        return _before(values, scene, runs)
+    masked = _masked(values, scene)
+    told = Row((_told_of_row(scene, masked), (_own_scores(scene),)), (4, 5))
+    return (*_mask(scene, values, masked), told, *_outputs(scene, masked), *_without(scene, runs))
+
+
+def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
+    """Return the mask and the weights, but not what would become of them with scores of 0."""
     if scene is None:
         return ()
     if scene.use.looks_elsewhere:
         told = message("These masks hide tokens of a text from one another. Here, one text looks at another one.")
         return (Notice(told + " " + message("Choose {others}.", others=scene.use.others)),)
-    rule, n_tokens = _rule(values, scene), len(scene.tokens)
-    masked = _Masked.of(scene, hidden_by(rule, values[REACH], values[HIDDEN], n_tokens))
-    return (*_mask(scene, values, masked), *_outputs(scene, masked), *_without(scene, runs))
+    return _mask(scene, values, _masked(values, scene))
+
+
+def _masked(values: Values, scene: HeadContext) -> _Masked:
+    return _Masked.of(scene, hidden_by(_rule(values, scene), values[REACH], values[HIDDEN], len(scene.tokens)))
 
 
 def _mask(scene: HeadContext, values: Values, masked: _Masked) -> Blocks:
@@ -160,9 +171,8 @@ def _mask(scene: HeadContext, values: Values, masked: _Masked) -> Blocks:
     return (
         Heading(scene.place),
         Section("knobs", tuple(knobs), is_line=True),
-        Prose(told + _told_of_empty_rows(scene, hidden)),
         _pictures(scene, masked, can_paint=can_paint),
-        Row((_told_of_row(scene, masked), (_own_scores(scene),)), (4, 5)),
+        Prose(told + _told_of_empty_rows(scene, hidden)),
     )
 
 
@@ -380,5 +390,6 @@ LAB = Lab(
     knobs=(RULE, REACH, HIDDEN),
     guess=_guess,
     content=_content,
+    before=_before,
     leaves_out=(MASK,),
 )

@@ -26,7 +26,7 @@ from attention.measures.entropies import entropy
 from attention.measures.likeness import overlaps
 from attention.measures.segments import groups
 from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
-from attention.page.labs.base import Lab, Runs, always
+from attention.page.labs.base import Lab, Runs, always, covered
 from attention.page.parameters import Choice, Context, Parameter, Values
 from attention.page.settings import HEAD, WORD
 
@@ -137,8 +137,17 @@ def _changes(scene: HeadContext, projections: Projections) -> Float[Array, "H S"
 def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
     if scene is None:
         return ()
+    return _shown(values, scene, runs, _read(scene))
+
+
+def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
+    """Return all but what a head reads of the vector."""
+    return () if scene is None else _shown(values, scene, runs, covered(_read(scene)))
+
+
+def _shown(values: Values, scene: HeadContext, runs: Runs | None, read: Blocks) -> Blocks:
     heads = _Heads.of(scene)
-    return (*_cut(scene, heads, values[CUT]), *_mean(scene, heads), *_read(scene), *_sum(scene, heads, runs))
+    return (*_cut(scene, heads, values[CUT]), *_mean(scene, heads), *read, *_sum(scene, heads, runs))
 
 
 def _cut(scene: HeadContext, heads: _Heads, wanted: int) -> Blocks:
@@ -159,9 +168,8 @@ def _cut(scene: HeadContext, heads: _Heads, wanted: int) -> Blocks:
     return (
         Heading(place),
         *((knobs,) if len(options) > 1 else ()),
-        Prose(told),
         Row(tuple((Picture(each.name, each),) for each in shown)),
-        Prose(_tell_row(scene, heads, cut)),
+        Prose(told + _tell_row(scene, heads, cut)),
         Fold("seen_fold", message("The weights of this {unit} as a table", unit=scene.info.reading.unit), tables),
     )
 
@@ -407,6 +415,7 @@ LAB = Lab(
     knobs=(CUT,),
     guess=_guess,
     content=_content,
+    before=_before,
     idle=always(HEAD),
     sheet="heads",
 )

@@ -10,18 +10,20 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message, messages
+from attention.core.trace import Token
 from attention.figures import charts
 from attention.figures.charts import Chart, Curve
 from attention.figures.colours import INACTIVE, WEIGHT
 from attention.figures.format import number
 from attention.figures.heads import HeadGrid, HeadThumb
 from attention.figures.matrix import Matrix
+from attention.figures.tokens import TokenStrip
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.quiz import Guess
 from attention.measures.induction import after_earlier_copies, numbered, prefix_matching
 from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
-from attention.page.labs.base import Lab, Runs, always
+from attention.page.labs.base import Lab, Runs, always, covered
 from attention.page.labs.work import Words, work
 from attention.page.parameters import Number, Parameter, Values
 from attention.page.settings import HEAD, LAYER, WORD
@@ -88,18 +90,52 @@ def _guess(_: HeadContext | None) -> Guess:
 
 
 def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    status = Status() if runs is None else runs.job(JOB)
-    run = status.now or status.last
-    measured = () if run is None else checkpoints(run.frames)
-    intro = lesson("train-one/intro", heads=N_HEADS, vocabulary=N_TOKENS)
-    trained = _trained(values, measured) if measured else ()
+    measured = _measured(runs)
     return (
-        Heading(message("Two networks learn")),
-        Prose(intro),
-        *_training(values[START], status, is_here=runs is not None),
-        *trained,
+        *_opening(values[START], runs),
+        *(_trained(values, measured) if measured else ()),
+        Prose(_tell_task() + lesson("train-one/can-be-known")),
         *(() if scene is None or runs is None else _yours(scene, runs)),
     )
+
+
+def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
+    """Return the syllables, the heads of networks that were trained here before that, and the scores of a model's."""
+    first = _measured(runs)[:1]
+    untrained = covered(_trained(values, first), but=("trained_heads", "trained_weights")) if first else ()
+    yours = () if scene is None or runs is None else covered(_yours(scene, runs), but=("yours",))
+    # Where nothing is repeated in what was typed, there is no more than a heading.
+    return (*_opening(values[START], runs), *untrained, Prose(_tell_task()), *(yours if len(yours) > 1 else ()))
+
+
+def _tell_task() -> str:
+    return lesson("train-one/intro", heads=N_HEADS, vocabulary=N_TOKENS)
+
+
+def _status(runs: Runs | None) -> Status:
+    return Status() if runs is None else runs.job(JOB)
+
+
+def _measured(runs: Runs | None) -> tuple[Checkpoint, ...]:
+    """Return what is known of the training that goes on or, if none does, of the last one."""
+    status = _status(runs)
+    run = status.now or status.last
+    return () if run is None else checkpoints(run.frames)
+
+
+def _opening(start: int, runs: Runs | None) -> Blocks:
+    """Return the syllables, and what has two networks learn to repeat them."""
+    heading = Heading(message("Two networks learn"))
+    return (_sequence(), heading, *_training(start, _status(runs), is_here=runs is not None))
+
+
+def _sequence() -> Picture:
+    """Return the syllables, with the one in focus at which the question is asked."""
+    tokens = tuple(
+        Token(name, name, place, place, int(token))
+        for place, (name, token) in enumerate(zip(_LABELS, EXAMPLE, strict=True))
+    )
+    return Picture("sequence", TokenStrip(tokens, HALF + ASKED, message("Syllables")))
 
 
 def _training(start: int, status: Status, *, is_here: bool) -> Blocks:
@@ -161,7 +197,6 @@ def _trained(values: Values, measured: tuple[Checkpoint, ...]) -> Blocks:
     heads = HeadGrid(_thumbs(here), watched, message("The heads of both networks"))
     return (
         Setting("checkpoint", CHECKPOINT, message("Steps of training"), at, options, is_scale=True),
-        Prose(_tell_state(here) + _tell_found(here)),
         Picture("trained_heads", heads, sets={"head": WATCHED}),
         Row(
             (
@@ -177,6 +212,7 @@ def _trained(values: Values, measured: tuple[Checkpoint, ...]) -> Blocks:
             ),
             (1, 1),
         ),
+        Prose(_tell_state(here) + _tell_found(here)),
         Fold(
             "checkpoints_fold",
             message("Every checkpoint as a table"),
@@ -400,6 +436,7 @@ LAB = Lab(
     knobs=(START, CHECKPOINT, WATCHED),
     guess=_guess,
     content=_content,
+    before=_before,
     idle=always(WORD, LAYER, HEAD),
     job=JOB,
     without=frozenset({"mask"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -20,7 +21,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, typed
 from attention.lesson.quiz import Guess
 from attention.page.blocks import Blocks, Fold, Heading, LongText, Notice, Option, Picture, Prose, Row, Setting, Table
-from attention.page.labs.base import Lab, Runs, always
+from attention.page.labs.base import Lab, Runs, always, covered
 from attention.page.labs.work import Words, work
 from attention.page.parameters import Choice, Number, Parameter, Values
 from attention.page.settings import HEAD, LAYER, WORD
@@ -61,6 +62,7 @@ _PARTS: Mapping[str, str] = {
     "norms": message("norms"),
     "output": message("output"),
 }
+N_COMMON = 6
 # Those of which it is asked which is largest.
 _ASKED = ("embedding", "attention", "feed_forward", "output")
 
@@ -87,22 +89,43 @@ def _guess(_: HeadContext | None) -> Guess:
 
 
 def _content(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
+    return _shown(values, runs, _counted(values[LAYERS], _n_symbols(runs)))
+
+
+def _before(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
+    """Return all but how large its parts are."""
+    return _shown(values, runs, covered(_counted(values[LAYERS], _n_symbols(runs)), but=("characters",)))
+
+
+def _run(runs: Runs | None) -> tuple[Status, Run | None]:
+    """Return what is known of the training, and the run that goes on or, if none does, the last one."""
     status = Status() if runs is None else runs.job(JOB)
-    run = status.now or status.last
+    return status, status.now or status.last
+
+
+def _n_symbols(runs: Runs | None) -> int:
+    """Return how many different characters the text has that is learnt."""
+    _, run = _run(runs)
+    found = () if run is None else moments(run.frames)
+    return found[0].sizes[2] if found else len(set(bundled()))
+
+
+def _shown(values: Values, runs: Runs | None, counted: Blocks) -> Blocks:
+    status, run = _run(runs)
     found = () if run is None else moments(run.frames)
     shown = () if run is None or not found else _trained(values, run, found)
     return (
+        *counted,
         Heading(message("A small Transformer learns to write")),
-        Prose(lesson("write/intro")),
         *_training(values, status, is_here=runs is not None),
         *shown,
-        *_counted(values[LAYERS], found[0].sizes[2] if found else len(set(bundled()))),
+        Prose(lesson("write/intro")),
         Fold("story_fold", message("The story"), (Prose(lesson("write/story", text=typed(bundled()))),)),
     )
 
 
 def _training(values: Values, status: Status, *, is_here: bool) -> Blocks:
-    """Return the depth of the Transformer, the field for a text and the button, or how far the training is."""
+    """Return the field for a text and the button, or how far the training is."""
     text = LongText(
         message("Your text"),
         message(
@@ -111,11 +134,9 @@ def _training(values: Values, status: Status, *, is_here: bool) -> Blocks:
         LEAST,
         MOST,
     )
-    options = tuple(Option(depth, str(depth)) for depth in DEPTHS)
     arguments = ("--layers", str(values[LAYERS]))
     button = work("train", JOB, status, _WORDS, is_here=is_here, arguments=arguments, clears=(STAGE,), text=text)
     return (
-        Setting("n_layers", LAYERS, message("Layers"), values[LAYERS], options),
         button,
         *((Notice(status.problem),) if status.problem else ()),
         Prose(lesson("write/private"), "detail"),
@@ -314,7 +335,7 @@ def _table(found: Sequence[Moment]) -> dict[str, list[str]]:
 
 
 def _counted(n_layers: int, n_symbols: int) -> Blocks:
-    """Return how many parameters each part has, with as many layers as it is to have."""
+    """Return how many parameters each part has, with as many layers as it is to have, and what the story is made of."""
     counts = parameters(n_symbols, n_layers)
     total = sum(counts.values())
     names = tuple(_PARTS[part] for part in counts)
@@ -336,15 +357,26 @@ def _counted(n_layers: int, n_symbols: int) -> Blocks:
         feed_forward_share=f"{counts['feed_forward'] / total:.0%}",
     )
     columns = {message("part"): list(names), message("parameters"): [str(count) for count in counts.values()]}
+    options = tuple(Option(depth, str(depth)) for depth in DEPTHS)
     return (
-        Heading(message("How large it is"), 3),
-        Row(((Prose(told),), (Picture("parts", Chart(chart)),)), (1, 1)),
+        Heading(message("How large it is")),
+        Setting("n_layers", LAYERS, message("Layers"), n_layers, options),
+        Row(((Picture("characters", _characters()),), (Picture("parts", Chart(chart)),))),
+        Prose(told),
         Fold(
             "counted_fold",
             message("The parameters as a table"),
             (Table("counted_table", lambda: columns, file="parameters"),),
         ),
     )
+
+
+def _characters() -> Chart:
+    """Return how often the most common characters come in the story."""
+    common = Counter(bundled()).most_common(N_COMMON)
+    names = [message("space") if character == " " else character for character, _ in common]
+    title = message("the {n} most common characters of the story", n=N_COMMON)
+    return Chart(charts.lengths(names, [count for _, count in common], title, are_counts=True))
 
 
 LAB = Lab(
@@ -354,6 +386,7 @@ LAB = Lab(
     knobs=(LAYERS, STAGE, WATCHED),
     guess=_guess,
     content=_content,
+    before=_before,
     idle=always(WORD, LAYER, HEAD),
     job=JOB,
     without=frozenset({"mask", "parts"}),

@@ -9,13 +9,13 @@ from attention.page.view import View
 __all__ = ["content", "figure", "one", "prose", "shown", "table"]
 
 
-def content(lab, scene=None, runs=None, **knobs):
+def content(lab, scene=None, runs=None, *, is_answered=True, **knobs):
     """The blocks of a lab, with some of its knobs, by their names, as they are given."""
     view = View(page=OF_LABS[lab])
     of_name = {parameter.name: parameter for parameter in lab.knobs}
     for name, value in knobs.items():
         view = view.replaced(of_name[name], value)
-    return lab.content(view, scene, runs)
+    return (lab.content if is_answered else lab.before)(view, scene, runs)
 
 
 def shown(lab, scene=None, runs=None, **knobs):

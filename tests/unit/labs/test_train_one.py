@@ -63,7 +63,22 @@ def test_before_any_training_the_page_invites_to_one():
     work = one(blocks, Work, "train")
     assert (work.label, work.arguments, work.share, work.is_off) == ("Train", ("--seed", "7"), None, False)
     assert "Nothing" in work.told
-    assert not [block for block in blocks if isinstance(block, Picture)]
+    assert [block.key for block in blocks if isinstance(block, Picture)] == ["sequence"]
+
+
+@pytest.mark.parametrize("knobs", [{}, {"checkpoint": 3}, {"watched": 6}])
+def test_before_the_answer_the_heads_are_those_that_have_learnt_nothing(knobs):
+    last = run()
+    blocks = shown(Runs(last=last), is_answered=False, **knobs)
+    first = last.frames[0]["weights"]
+    assert len(one(blocks, Setting, "checkpoint").options) == 1
+    thumbs = one(blocks, Picture, "trained_heads").figure.heads
+    for thumb, weights in zip(thumbs, first.reshape(-1, *first.shape[2:]), strict=True):
+        np.testing.assert_array_equal(np.tril(thumb.weights), np.tril(weights))
+    drawn = one(blocks, Picture, "trained_weights").figure.values
+    assert any(np.array_equal(drawn, weights) for weights in first.reshape(-1, *first.shape[2:]))
+    assert not [block for block in blocks if isinstance(block, Table)]
+    assert not re.search(r"\d\.\d", prose(blocks))
 
 
 def test_while_it_goes_on_the_newest_checkpoint_is_shown_and_whoever_started_it_can_stop_it():

@@ -78,7 +78,9 @@ def test_before_any_training_the_page_invites_to_one():
     assert "Nothing" in work.told
     assert isinstance(work.text, LongText)
     assert (work.text.least, work.text.most) == (LEAST, MOST)
-    assert [block.key for block in blocks if isinstance(block, Picture)] == ["parts"]
+    assert [block.key for block in blocks if isinstance(block, Picture)] == ["characters", "parts"]
+    (counts,) = figure(blocks, "characters").figure.data
+    assert dict(zip(counts.hovertext, counts.x, strict=True))["e"] == bundled().count("e")
 
 
 def test_in_a_file_nothing_can_be_pressed():

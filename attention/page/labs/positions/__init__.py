@@ -13,7 +13,7 @@ from attention.page.labs.base import Lab, Runs
 from attention.page.labs.positions.added import own_table, sinusoids, table
 from attention.page.labs.positions.biases import alibi, own_numbers, t5
 from attention.page.labs.positions.knobs import ORDER, PLACED, SCHEME, SHIFT, SLOPE, Scheme
-from attention.page.labs.positions.shuffled import guess, shuffled
+from attention.page.labs.positions.shuffled import guess, shuffled, still_as_typed
 from attention.page.labs.positions.turning import turning, turns
 from attention.page.parameters import Parameter, Values
 from attention.page.settings import HEAD, LAYER, MASK, WORD
@@ -23,13 +23,23 @@ __all__ = ["LAB", "ORDER", "PLACED", "SCHEME", "SHIFT", "SLOPE"]
 
 def _content(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
     """Return what the chosen scheme does; it is chosen below the heading."""
+    return _shown(values, scene, _CONTENTS)
+
+
+def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
+    """Return the same, but of words in another order nothing that they do without positions."""
+    return _shown(values, scene, {**_CONTENTS, "none": still_as_typed})
+
+
+def _shown(values: Values, scene: HeadContext | None, contents: _Contents) -> Blocks:
     if scene is not None and scene.trace.memory is not None:
         told = message("This is about the order of the words within one text. Here, one text looks at another one.")
         return (Notice(told + " " + message("Choose {others}.", others=scene.use.others)),)
-    return _CONTENTS[values[SCHEME]](values, scene)
+    return contents[values[SCHEME]](values, scene)
 
 
-_CONTENTS: Mapping[Scheme, Callable[[Values, HeadContext | None], Blocks]] = MappingProxyType(
+_Contents = Mapping[Scheme, Callable[[Values, HeadContext | None], Blocks]]
+_CONTENTS: _Contents = MappingProxyType(
     {"none": shuffled, "sinusoids": sinusoids, "table": table, "rotary": turning, "alibi": alibi, "t5": t5}
 )
 
@@ -54,6 +64,7 @@ LAB = Lab(
     knobs=(SCHEME, ORDER, PLACED, SHIFT, SLOPE),
     guess=guess,
     content=_content,
+    before=_before,
     leaves_out=(MASK,),
     idle=_idle,
     sheet="embed",

@@ -25,11 +25,12 @@ from attention.lesson.matrices import pairs
 from attention.lesson.prose import fact, lesson, small, word
 from attention.lesson.quiz import Guess
 from attention.page.blocks import Blocks, Fold, Notice, Picture, Prose, Row, Setting, Table
+from attention.page.labs.base import covered
 from attention.page.labs.positions.knobs import MOST_MOVED, ORDER, PLACED, opened
 from attention.page.parameters import Values
 from attention.page.settings import WORD
 
-__all__ = ["guess", "shuffled"]
+__all__ = ["guess", "shuffled", "still_as_typed"]
 
 # What differs by no more than this part of the largest number is the same but for rounding.
 ROUNDING = 1e-4
@@ -125,11 +126,17 @@ def shuffled(values: Values, scene: HeadContext | None) -> Blocks:
     scene = replace(scene, layer=0)
     return (
         *opened(heading, values, placed),
-        Prose(_tell_order(scene, without, placed_runs)),
         *_strip(scene, places, order),
         *_weights(scene, placed_runs if values[PLACED] else without, is_placed=values[PLACED]),
+        Prose(_tell_order(scene, without, placed_runs)),
         *_moves(scene, without, placed_runs),
     )
+
+
+def still_as_typed(values: Values, scene: HeadContext | None) -> Blocks:
+    """Show the same before it is told what becomes of the outputs: in another order, no more than its words."""
+    seen = ("order", "orders", "typed_weights", *(("moved_weights",) if values[PLACED] else ()))
+    return covered(shuffled(values, scene), but=seen)
 
 
 def _tell_order(scene: HeadContext, without: _Moved, placed: _Moved) -> str:

@@ -24,7 +24,7 @@ from attention.lesson.prose import fact, length, lesson, listed, small, word
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import Columns
 from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
-from attention.page.labs.base import Lab, Runs
+from attention.page.labs.base import Lab, Runs, cover, covered
 from attention.page.labs.vector_moves.drift import BESIDE_TEXT, PAIRS, drift
 from attention.page.parameters import Choice, Parameter, Values
 from attention.page.settings import HEAD, VERSUS
@@ -101,8 +101,21 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     if not _has_way(scene):
         is_normed = any(layer.added_norm is not None for layer in scene.trace.layers)
         return (Prose(lesson("vector-moves/normed" if is_normed else "vector-moves/unknown")),)
-    changes = np.stack([_change(scene, at) for at in range(len(scene.trace.layers))])
+    changes = _changes(scene)
     return (*_moves(scene, values[SCOPE], changes, runs), *_stream(scene, changes), *drift(scene, values, runs))
+
+
+def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
+    """Return the arrows of one layer, without their lengths; those of all layers lead from the beginning to the end."""
+    if scene is None or not _has_way(scene):
+        return _content(values, scene, runs)
+    changes, scope = _changes(scene), values[SCOPE]
+    moves = _moves(scene, scope, changes, runs, is_asked=True)
+    return (*(covered(moves) if scope == "layers" else moves), *_stream(scene, changes), *drift(scene, values, runs))
+
+
+def _changes(scene: HeadContext) -> Float[Array, "L M"]:
+    return np.stack([_change(scene, at) for at in range(len(scene.trace.layers))])
 
 
 class _Way(NamedTuple):
@@ -113,8 +126,10 @@ class _Way(NamedTuple):
     tables: tuple[Table, ...]
 
 
-def _moves(scene: HeadContext, scope: Scope, changes: Float[Array, "L M"], runs: Runs | None) -> Blocks:
-    """Return the choice of what is added up, and the picture of it."""
+def _moves(
+    scene: HeadContext, scope: Scope, changes: Float[Array, "L M"], runs: Runs | None, *, is_asked: bool = False
+) -> Blocks:
+    """Return the choice of what is added up, and the picture of it; no lengths while the question ``is_asked``."""
     options = tuple(Option(each, _SCOPE_NAMES[each]) for each in SCOPES)
     knobs = (Setting("scope", SCOPE, message("What is sent in"), scope, options),)
     states = scene.trace.hidden_states
@@ -142,12 +157,12 @@ def _moves(scene: HeadContext, scope: Scope, changes: Float[Array, "L M"], runs:
         Section("knobs", knobs, is_line=True),
         Row(
             (
-                (Prose(way.told), Prose(where + _tell_left_out(scene, shown))),
                 (Picture("way", picture),),
+                (cover("told") if is_asked else Prose(way.told), Prose(where + _tell_left_out(scene, shown))),
             ),
-            (4, 5),
+            (5, 4),
         ),
-        Fold("way_fold", message("The steps as a table"), way.tables),
+        *(() if is_asked else (Fold("way_fold", message("The steps as a table"), way.tables),)),
     )
 
 
@@ -478,6 +493,7 @@ LAB = Lab(
     knobs=(SCOPE, BESIDE_TEXT, VERSUS),
     guess=_guess,
     content=_content,
+    before=_before,
     idle=_idle,
     sheet="heads",
 )
