@@ -18,7 +18,7 @@ from attention.measures.marks import SPECIAL_MEASURES
 from attention.measures.segments import SENTENCES
 from attention.measures.summaries import HeadSummary
 
-__all__ = ["describe", "head_table", "in_short", "share_table", "special_measures", "tell_behaviours"]
+__all__ = ["describe", "head_table", "share_table", "special_measures", "tell_behaviours"]
 
 # The columns of the table, and the field of a summary that is in each; special tokens keep their names.
 _MEASURES = {
@@ -41,13 +41,15 @@ _CROSS_MEASURES = {
 }
 
 
-def describe(summary: HeadSummary | CrossSummary, reading: Reading = TEXT) -> str:
-    """Return as HTML what one head does with what was read, and the rules behind its labels."""
+def describe(summary: HeadSummary | CrossSummary, told: str, reading: Reading = TEXT) -> str:
+    """Return as HTML what one head does with what was read, first as ``told`` in words, and the rules of its labels."""
+    told = html.escape(told)
     if isinstance(summary, CrossSummary):
         return lesson(
             "head/words-cross",
             layer=summary.layer + 1,
             head=summary.head + 1,
+            told=told,
             entropy=fact(summary.entropy),
             largest=fact(summary.largest),
             special=fact(summary.special),
@@ -57,6 +59,7 @@ def describe(summary: HeadSummary | CrossSummary, reading: Reading = TEXT) -> st
         reading.lesson("head/words"),
         layer=summary.layer + 1,
         head=summary.head + 1,
+        told=told,
         pattern=word(PATTERN_TITLES[pattern.label]),
         score=fact(pattern.as_dict()[pattern.label]),
         entropy=fact(summary.entropy),
@@ -93,31 +96,24 @@ def _above(score: float, threshold: float) -> str:
     return exact(score, decimals)
 
 
-def in_short(summary: HeadSummary | CrossSummary, *, has_entropy: bool = True) -> str:
-    """Return the labels of a head in a few plain words, for a tile of the atlas."""
-    if isinstance(summary, CrossSummary):
-        names = message("largest weight of a row {weight}", weight=number(summary.largest))
-    else:
-        names = ", ".join((PATTERN_TITLES[summary.pattern.label], *summary.behaviour_names))
-    if not has_entropy:
-        return names
-    return message("{names}; entropy {entropy}", names=names, entropy=number(summary.entropy))
-
-
 def head_table(
     summaries: Sequence[HeadSummary | CrossSummary],
     shares: Float[Array, "N 2 2"] | None = None,
     special: Sequence[str] = (),
+    told: Sequence[str] = (),
 ) -> dict[str, list[str | int | float]]:
     """Return all heads as columns of numbers, rounded for reading, to sort and to save as CSV.
 
     For two sentences, ``shares`` (see ``attention.measures.segments.block_shares``) adds the weight within and between
     them. ``special`` are the special tokens of the text; the table has the weight on those that begin or end it.
+    ``told`` is what each head does in words.
     """
     table: dict[str, list[str | int | float]] = {
         message("layer"): [summary.layer + 1 for summary in summaries],
         message("head"): [summary.head + 1 for summary in summaries],
     }
+    if told:
+        table[message("what it does")] = list(told)
     labelled = [summary for summary in summaries if isinstance(summary, HeadSummary)]
     if labelled:
         table[message("pattern")] = [PATTERN_TITLES[summary.pattern.label] for summary in labelled]

@@ -9,9 +9,9 @@ from typing import Literal
 from attention.core.messages import message
 from attention.experiments.study import AlignedMean, StudyResult
 from attention.figures.atlas import Atlas, Head, Tiles, by_layer
-from attention.figures.format import number
 from attention.figures.matrix import Matrix
 from attention.lesson.behaviour import head_table, special_measures, tell_behaviours
+from attention.lesson.head_words import in_words
 from attention.lesson.prose import fact, lesson, listed, word
 from attention.measures.five_patterns import PATTERN_TITLES
 from attention.measures.summaries import HeadSummary
@@ -120,15 +120,10 @@ def averages(result: StudyResult, alignment: Alignment, current: Head, zoom: int
         ),
         current=current,
         zoom=zoom,
-        descriptions={(summary.layer, summary.head): _in_short(result, summary) for summary in result.summaries},
+        descriptions={
+            (summary.layer, summary.head): in_words(summary, special=result.special) for summary in result.summaries
+        },
     )
-
-
-def _in_short(result: StudyResult, summary: HeadSummary) -> str:
-    """Return a head's most common pattern and its labels in a few plain words."""
-    pattern, _ = result.commonest_pattern(summary.layer, summary.head)
-    names = ", ".join((PATTERN_TITLES[pattern], *summary.behaviour_names))
-    return message("{names}; entropy {entropy}", names=names, entropy=number(summary.entropy))
 
 
 def mean_matrix(result: StudyResult, alignment: Alignment, head: Head) -> Matrix:
@@ -200,6 +195,7 @@ def describe(result: StudyResult, head: Head) -> str:
         "study/head",
         layer=head[0] + 1,
         head=head[1] + 1,
+        told=html.escape(in_words(summary, special=result.special)),
         sentences=f"{result.n_sentences:,}",
         entropy=fact(summary.entropy),
         distance=fact(summary.mean_distance),

@@ -1,4 +1,4 @@
-"""Which words of a sentence are nouns, as far as the toy's word list knows."""
+"""Which words of a sentence are nouns, as far as the toy's word list knows, and which stand for one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from attention.core.trace import Token
 from attention.core.words import APOSTROPHES, Word, end_of, follows_apostrophe, is_punctuation, words_of
 from attention.models.toy import WORD_FEATURES, describe, is_guessed, read_lexicon
 
-__all__ = ["noun_tokens", "nouns_of"]
+__all__ = ["noun_tokens", "nouns_of", "pronouns_of"]
 
+# The pronouns that stand for a noun of the same text.
+_PRONOUNS = frozenset({"it", "he", "she", "they", "him", "them"})
 _NOUN = WORD_FEATURES.index("noun")
 
 
@@ -38,11 +40,16 @@ def noun_tokens(tokens: Sequence[Token]) -> list[tuple[int, ...]]:
     return [words[place].positions for place in nouns_of(tokens)]
 
 
+def pronouns_of(tokens: Sequence[Token]) -> list[int]:
+    """Return the positions of the words of a text that stand for a noun: *it*, *she*, *them*."""
+    return [each.position for each in words_of(tokens) if each.typed.strip().lower() in _PRONOUNS]
+
+
 def _is_cut_off(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:
     """Tell whether a word stands at an apostrophe, with no space between them."""
     return follows_apostrophe(place, words, starts) or (
         place + 1 < len(words)
-        and words[place + 1].typed in APOSTROPHES
+        and words[place + 1].typed.startswith(APOSTROPHES)
         and end_of(words[place], starts) == starts[words[place + 1].position]
     )
 

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message, messages
+from attention.core.reading import TEXT, Reading
 from attention.core.trace import LayerTrace, Token, Trace
 from attention.core.words import Word, hide_tokens, is_punctuation, merge_hidden, merge_words, special_names, words_of
 from attention.figures.atlas import Group, Head, Tiles, by_layer
@@ -20,9 +21,10 @@ from attention.figures.head_view import MAX_HEADS, HeadLines, HeadView, Side
 from attention.figures.heatmaps import atlas_heatmap
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
+from attention.lesson.head_words import Gaze, gazes, in_words
 from attention.lesson.prose import listed
 from attention.measures.cross import CrossSummary, summarise_cross
-from attention.measures.five_patterns import PATTERN_NAMES, PATTERN_TITLES
+from attention.measures.five_patterns import PATTERN_MEANINGS, PATTERN_NAMES
 from attention.measures.likeness import head_distance
 from attention.measures.segments import SENTENCES, Block, block_shares, groups, is_pair, span
 from attention.measures.summaries import HeadSummary, summarise_weights
@@ -127,7 +129,8 @@ class Survey:
 
     For two sentences, ``shares`` contains for each head, in the order of the summaries, the weight within and
     between them, counting special tokens; ``word_shares`` the same between words only (see ``block_shares``).
-    ``special`` are the names of the special tokens.
+    ``special`` are the names of the special tokens, and ``gazes`` say which tokens each head looks at (none of
+    cross-attention).
     """
 
     tiles: Tiles
@@ -135,6 +138,12 @@ class Survey:
     shares: Float[Array, "N 2 2"] | None = None
     word_shares: Float[Array, "N 2 2"] | None = None
     special: tuple[str, ...] = ()
+    gazes: tuple[Gaze, ...] = ()
+
+    def in_words(self, head: Head, reading: Reading = TEXT) -> str:
+        """Return what one head does in a few plain words."""
+        index = self.index(head)
+        return in_words(self.summaries[index], self.gazes[index] if self.gazes else None, reading, self.special)
 
     def summary(self, head: Head) -> HeadSummary | CrossSummary:
         """Return what one head does."""
@@ -164,6 +173,7 @@ def survey(trace: Trace, look: Look) -> Survey:
     whole = Look(words=look.words)
     units = whole.units(trace.tokens)
     summaries: list[HeadSummary] = []
+    seen: list[Gaze] = []
     shares: list[tuple[Float[Array, "H 2 2"], Float[Array, "H 2 2"]]] = []
 
     def summarised() -> Iterator[Float[Array, "H U U"]]:
@@ -172,6 +182,7 @@ def survey(trace: Trace, look: Look) -> Survey:
             weights = whole.weights(layer, trace)
             # There is no additive mask between merged words, but a hidden cell has a weight of 0 in any case.
             summaries.extend(summarise_weights(weights, units, None if look.words else layer.mask, index))
+            seen.extend(gazes(weights, units, trace.tokens))
             if is_pair(units):
                 shares.append((block_shares(weights, units), block_shares(weights, units, special=False)))
             yield look.pictured(layer, trace, weights if look == whole else look.weights(layer, trace))
@@ -179,9 +190,9 @@ def survey(trace: Trace, look: Look) -> Survey:
     tiles = Tiles.of(summarised())
     special = special_names(trace.tokens)
     if not shares:
-        return Survey(tiles, tuple(summaries), special=special)
+        return Survey(tiles, tuple(summaries), special=special, gazes=tuple(seen))
     with_special, of_words = map(np.concatenate, zip(*shares, strict=True))
-    return Survey(tiles, tuple(summaries), with_special, of_words, special)
+    return Survey(tiles, tuple(summaries), with_special, of_words, special, tuple(seen))
 
 
 def _cross_survey(trace: Trace, look: Look) -> Survey:
@@ -192,7 +203,7 @@ def _cross_survey(trace: Trace, look: Look) -> Survey:
         mask = None if look.words else layer.mask
         summaries += summarise_cross(whole.weights(layer, trace), units, key_units, mask, index)
     pictures = (look.pictured(layer, trace, look.weights(layer, trace)) for layer in trace.layers)
-    return Survey(Tiles.of(pictures), tuple(summaries))
+    return Survey(Tiles.of(pictures), tuple(summaries), special=special_names(trace.key_tokens))
 
 
 def head_matrix(scene: HeadContext, look: Look, head: int) -> Matrix:
@@ -325,7 +336,7 @@ def order(sorting: Sorting, surveyed: Survey, trace: Trace, look: Look, current:
 
 def _by_entropy(surveyed: Survey) -> Order:
     sharpest_first = sorted(surveyed.summaries, key=lambda summary: summary.entropy)
-    title = message("Sharpest first (entropy, nats)")
+    title = message("From heads that look at one word to heads that look at many (entropy, nats)")
     badges = {place(summary): number(summary.entropy) for summary in sharpest_first}
     return Order(((title, [place(summary) for summary in sharpest_first]),), badges)
 
@@ -338,7 +349,7 @@ def _by_pattern(surveyed: Survey) -> Order:
         alike = [s for s in surveyed.summaries if isinstance(s, HeadSummary) and s.pattern.label == name]
         alike.sort(key=lambda summary: -summary.pattern.as_dict()[name])
         if alike:
-            groups.append((PATTERN_TITLES[name].capitalize(), [place(summary) for summary in alike]))
+            groups.append((PATTERN_MEANINGS[name], [place(summary) for summary in alike]))
             badges |= {place(summary): number(summary.pattern.as_dict()[name]) for summary in alike}
     return Order(tuple(groups), badges)
 

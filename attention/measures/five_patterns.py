@@ -17,6 +17,7 @@ from attention.measures.offsets import EVEN
 from attention.measures.rows import Rows, on_cells, sum_columns, sum_rows
 
 __all__ = [
+    "PATTERN_MEANINGS",
     "PATTERN_NAMES",
     "PATTERN_TITLES",
     "PatternName",
@@ -33,6 +34,13 @@ PATTERN_TITLES: Mapping[PatternName, str] = {
     "vertical + diagonal": message("vertical + diagonal"),
     "block": message("block"),
     "heterogeneous": message("heterogeneous"),
+}
+PATTERN_MEANINGS: Mapping[PatternName, str] = {
+    "vertical": message("Vertical: all rows look at the same one or two columns"),
+    "diagonal": message("Diagonal: each row looks at its own place and beside it"),
+    "vertical + diagonal": message("Vertical + diagonal: the same column or two, and each row’s own place"),
+    "block": message("Block: each sentence looks at itself"),
+    "heterogeneous": message("Heterogeneous: none of these shapes"),
 }
 PATTERN_NAMES: tuple[PatternName, ...] = get_args(PatternName)
 

@@ -12,14 +12,14 @@ from attention.core import masks, steps
 from attention.core.kinds import CROSS
 from attention.core.trace import LayerTrace, Projections, Token, Trace
 from attention.figures.matrix import Cell
-from attention.lesson.behaviour import describe, head_table, in_short
+from attention.lesson.behaviour import describe, head_table
 from attention.lesson.code_context import CodeContext
 from attention.lesson.head_context import HeadContext
 from attention.lesson.heads import head_thumbs
 from attention.lesson.neuron import best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
 from attention.lesson.proof import prove
 from attention.lesson.steps import keys, step_of
-from attention.lesson.survey import Look, head_matrix, layer_lines, order, survey
+from attention.lesson.survey import Look, head_matrix, layer_lines, order, place, survey
 from attention.lesson.tables import matrix_table, token_table
 from attention.models import get_info
 from tests.unit.saying import says
@@ -115,8 +115,8 @@ def test_every_step_tells_explains_and_lists_cross_attention(scene, step):
     for picture in step_of(step).matrices(scene):
         table = matrix_table(picture)
         assert len(table[""]) == len(picture.row_labels)
-        for place in ((0, 0), (size - 1 for size in picture.values.shape)):
-            assert step_of(step).detail(scene.with_cell(Cell(picture.name, *place))).title
+        for corner in ((0, 0), (size - 1 for size in picture.values.shape)):
+            assert step_of(step).detail(scene.with_cell(Cell(picture.name, *corner))).title
 
 
 def test_the_parts_of_a_key_add_up_to_it(scene):
@@ -162,8 +162,8 @@ def test_all_heads_are_surveyed_as_rectangles(trace, scene, look):
         assert summary.entropy == pytest.approx(terms.sum(axis=1).mean(), abs=1e-5)
         assert summary.largest == pytest.approx(weights.max(axis=1).mean(), abs=1e-5)
         assert summary.special == pytest.approx(weights[:, 4:].sum(axis=1).mean(), abs=1e-5)
-        assert f"layer {summary.layer + 1}, head {summary.head + 1}" in re.sub("<.*?>", "", describe(summary)).lower()
-        assert in_short(summary)
+        told = re.sub("<.*?>", "", describe(summary, surveyed.in_words(place(summary)))).lower()
+        assert f"layer {summary.layer + 1}, head {summary.head + 1}" in told
     assert "pattern" not in head_table(surveyed.summaries)
     for sorting in ("layer", "entropy", "similarity"):
         groups = order(sorting, surveyed, trace, look, (0, 0)).groups

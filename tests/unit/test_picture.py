@@ -14,7 +14,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.prose import lesson
 from attention.lesson.steps import STEPS
-from attention.lesson.survey import Look, survey
+from attention.lesson.survey import Look, place, survey
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel
 from tests.tiny_models import make
@@ -59,11 +59,12 @@ def test_of_a_picture_no_step_speaks_of_words(trace, step):
 
 
 def test_a_head_on_a_picture_is_not_told_in_words_for_texts(trace):
-    for summary in survey(trace, Look()).summaries:
-        told = describe(summary, PICTURE)
+    surveyed = survey(trace, Look())
+    for summary in surveyed.summaries:
+        told = describe(summary, surveyed.in_words(place(summary), PICTURE), PICTURE)
         assert not re.search(r"\b(this text|another text|sentence|one word|same word)\b", told)
         assert f"{summary.entropy:.2f}" in told
-        assert "this text" in describe(summary)
+        assert "this text" in describe(summary, "")
     for name in ("all-heads/intro-picture", "neuron/intro-picture"):
         facts = {"choose": ""} if name.startswith("all-heads") else {}
         assert not re.search(r"\b(word|sentence)\b", lesson(name, **facts))

@@ -9,9 +9,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.core.messages import message
+from attention.core.reading import Reading
 from attention.core.words import special_names
 from attention.figures.atlas import Atlas
-from attention.lesson.behaviour import describe, head_table, in_short, share_table
+from attention.lesson.behaviour import describe, head_table, share_table
 from attention.lesson.head_context import HeadContext
 from attention.lesson.pairs import tell_pair, tell_shares
 from attention.lesson.prose import lesson, listed
@@ -156,7 +157,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         *map_of_heads(view, pane),
         *_heads(view, pane, scene, surveyed),
         *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
-        *_table(surveyed),
+        *_table(surveyed, scene.info.reading),
     )
 
 
@@ -198,8 +199,7 @@ def _atlas(view: View, scene: HeadContext, surveyed: Survey) -> Atlas:
         ),
         current=current,
         descriptions={
-            # If the heads are sorted by entropy, the number is there already.
-            place_of(summary): in_short(summary, has_entropy=view.sort != "entropy")
+            place_of(summary): surveyed.in_words(place_of(summary), scene.info.reading)
             for summary in surveyed.summaries
         },
         badges=arranged.badges,
@@ -211,7 +211,7 @@ def _atlas(view: View, scene: HeadContext, surveyed: Survey) -> Atlas:
 def _heads(view: View, pane: Pane, scene: HeadContext, surveyed: Survey) -> Blocks:
     """Return all heads with the chosen one beside them, and below what that does, with its weights as lines."""
     current = (scene.layer, scene.head)
-    has_rules = scene.use.has_patterns
+    reading, has_rules = scene.info.reading, scene.use.has_patterns
     rules = (
         (Fold("rules", message("The rules behind the labels"), (Prose(lesson("head/patterns")),)),) if has_rules else ()
     )
@@ -232,7 +232,7 @@ def _heads(view: View, pane: Pane, scene: HeadContext, surveyed: Survey) -> Bloc
             (
                 _lines(view, pane, scene),
                 (
-                    Prose(describe(surveyed.summary(current), scene.info.reading)),
+                    Prose(describe(surveyed.summary(current), surveyed.in_words(current, reading), reading)),
                     *_shares(surveyed, surveyed.index(current)),
                     *rules,
                     Way("way_in_steps", message("Step through this head ▸"), STEP_BY_STEP, steps),
@@ -369,7 +369,7 @@ def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
     return notes
 
 
-def _table(surveyed: Survey) -> Blocks:
+def _table(surveyed: Survey, reading: Reading) -> Blocks:
     told = message("{across} and the other columns with an arrow are mean shares of a row's weight.", across=_ACROSS)
     if surveyed.special:
         told = message(
@@ -378,5 +378,9 @@ def _table(surveyed: Survey) -> Blocks:
             special=listed(surveyed.special),
         )
     note = () if surveyed.shares is None else (Notice(told, is_quiet=True),)
-    make = partial(head_table, surveyed.summaries, surveyed.shares, surveyed.special)
+
+    def make() -> dict[str, list[str | int | float]]:
+        words = [surveyed.in_words(place_of(summary), reading) for summary in surveyed.summaries]
+        return head_table(surveyed.summaries, surveyed.shares, surveyed.special, words)
+
     return Heading(message("All heads as a table")), *note, Table("heads_table", make, file="heads")

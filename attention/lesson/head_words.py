@@ -1,0 +1,200 @@
+"""What a head does, in words that need no explanation; each phrase follows from the head's weights by a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message
+from attention.core.reading import TEXT, Reading
+from attention.core.trace import Token
+from attention.core.words import SPACE, Word
+from attention.figures.format import number
+from attention.lesson.noun_tagger import noun_tokens, pronouns_of
+from attention.lesson.prose import listed
+from attention.measures.behaviours import BROAD, NEIGHBOUR, POSITIONAL, SINK
+from attention.measures.cross import CrossSummary
+from attention.measures.marks import SEPARATORS, Marks, column_shares
+from attention.measures.rows import Rows
+from attention.measures.summaries import HeadSummary
+
+__all__ = ["Gaze", "gazes", "in_words"]
+
+# A query, a key, and the weight of the one on the other.
+Pair = tuple[str, str, float]
+
+# The least weight of one word on another that is worth a phrase.
+_PAIR = 0.3
+# The least share on the token that begins a text and on the one that ends it, for a head that looks at both.
+_BOTH = 0.2
+# A mean distance of at most so many tokens is near by.
+_NEAR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Gaze:
+    """Which tokens of a text a head looks at.
+
+    ``column`` gets the largest ``share`` of all weight. ``pair`` is the query and the key of the largest weight that
+    one word gives another, if there are two; ``pronoun_pair`` the text's first pronoun and the noun to which it gives
+    its largest weight, if that is a noun. Each weight stands after the tokens.
+    """
+
+    column: str
+    share: float
+    is_special: bool = False
+    pair: Pair | None = None
+    pronoun_pair: Pair | None = None
+
+
+def gazes(weights: Float[Array, "H T T"], units: Sequence[Token | Word], tokens: Sequence[Token]) -> tuple[Gaze, ...]:
+    """Return which tokens each head of a layer looks at; the weights are between ``units``, tokens or whole words."""
+    marks = Marks.of([units])
+    columns = column_shares(Rows.of(weights[None], None, ~marks.padding[:, None]))[0]
+    row_of = {unit.position: row for row, unit in enumerate(units)}
+    pronouns = [row_of[position] for position in pronouns_of(tokens)]
+    pieces = (position for positions in noun_tokens(tokens) for position in positions) if pronouns else ()
+    nouns = {row_of[position] for position in pieces if position in row_of}
+    is_word = ~(marks.special | marks.punctuation)[0]
+    meet = np.outer(is_word, is_word) & ~np.eye(len(units), dtype=bool)
+    names = [unit.text.removeprefix(SPACE) for unit in units]
+    found = []
+    for of_head, shares in zip(weights, columns, strict=True):
+        column = int(shares.argmax())
+        pair = _largest(np.where(meet, of_head, 0), names)
+        of_pronoun = _of_pronoun(of_head, pronouns, nouns, names)
+        found.append(Gaze(names[column], float(shares[column]), units[column].is_special, pair, of_pronoun))
+    return tuple(found)
+
+
+def _largest(weights: Float[Array, "T T"], names: Sequence[str]) -> Pair | None:
+    row, key = divmod(int(weights.argmax()), weights.shape[1])
+    return (names[row], names[key], float(weights[row, key])) if weights[row, key] >= _PAIR else None
+
+
+def _of_pronoun(
+    weights: Float[Array, "T T"], pronouns: Sequence[int], nouns: set[int], names: Sequence[str]
+) -> Pair | None:
+    if not pronouns:
+        return None
+    row = pronouns[0]
+    key = int(weights[row].argmax())
+    return (names[row], names[key], float(weights[row, key])) if key in nouns and weights[row, key] >= _PAIR else None
+
+
+def in_words(
+    summary: HeadSummary | CrossSummary,
+    gaze: Gaze | None = None,
+    reading: Reading = TEXT,
+    special: Sequence[str] = (),
+) -> str:
+    """Return what a head does in a few plain words, with its numbers after them.
+
+    Without a ``gaze``, the summary is a mean over several texts. ``special`` are the special tokens that occur.
+    """
+    if isinstance(summary, CrossSummary):
+        return _cross_in_words(summary, special)
+    shown = _behaviours(summary, gaze, reading, special) or _pattern(summary, gaze, reading, special)
+    found = [*_pronoun(gaze), *shown]
+    if found:
+        return "; ".join(found)
+    if gaze is None:
+        return message("no single pattern on average")
+    told = message("no single pattern on this {noun}", noun=reading.noun)
+    if gaze.pair is None:
+        return told
+    query, key, weight = gaze.pair
+    largest = message("most weight from “{query}” to “{key}”", query=query, key=key)
+    return f"{told}; {_with_number(largest, weight)}"
+
+
+def _pronoun(gaze: Gaze | None) -> list[str]:
+    if gaze is None or gaze.pronoun_pair is None:
+        return []
+    pronoun, noun, weight = gaze.pronoun_pair
+    return [_with_number(message("finds a noun for “{pronoun}”: “{noun}”", pronoun=pronoun, noun=noun), weight)]
+
+
+def _behaviours(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
+    """Return the phrases of the behaviours that the head shows, each with its measure."""
+    unit = reading.unit
+    ends = next((name for name in special if name in SEPARATORS), message("the end"))
+    is_free = summary.first <= SINK
+    rules = (
+        (message("looks one {unit} back", unit=unit), summary.previous, NEIGHBOUR),
+        (message("looks one {unit} ahead", unit=unit), summary.next, NEIGHBOUR),
+        (message("looks at the {unit} itself", unit=unit), summary.itself, NEIGHBOUR),
+        # Where the first token is a word, it may be the same word as one that only leaves its weight there.
+        (message("looks at the same {unit} elsewhere", unit=unit), summary.same_word * is_free, NEIGHBOUR),
+        (_first(gaze, special), summary.first, SINK),
+        (message("looks at {name}, which ends the text", name=ends), summary.separator, SINK),
+    )
+    found = [_with_number(phrase, value) for phrase, value, threshold in rules if value > threshold]
+    if not found and summary.normalised_entropy > BROAD:
+        found = [_spread(reading, summary.normalised_entropy)]
+    return found
+
+
+def _first(gaze: Gaze | None, special: Sequence[str]) -> str:
+    if special and special[0] not in SEPARATORS:
+        return message("looks at {name}, the first token", name=special[0])
+    # More than half of all weight is on the first token, so that it is the column with the most.
+    if gaze is None:
+        return message("looks at the first token")
+    return message("looks at “{name}”, the first token", name=gaze.column)
+
+
+def _pattern(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
+    """Return the phrase of the shape of the head's heatmap; none if it has no shape with a name."""
+    unit, label = reading.unit, summary.pattern.label
+    found: list[str] = []
+    if label.startswith("vertical"):
+        found.append(_column(summary, gaze, reading, special))
+    if label.endswith("diagonal"):
+        near = summary.previous + summary.itself + summary.next
+        found.append(_with_number(message("looks at the {unit} itself and its neighbours", unit=unit), near))
+    if label == "block":
+        found.append(_with_number(message("stays within its own sentence"), summary.pattern.block))
+    if not found and summary.positional > POSITIONAL and summary.mean_distance <= _NEAR:
+        distance = number(summary.mean_distance)
+        found.append(message("looks at what is near (mean distance {distance})", distance=distance))
+    return found
+
+
+def _column(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> str:
+    """Return the phrase of a head in whose heatmap one column, or that of each special token, stands out."""
+    if gaze is None:
+        phrase, share = message("most {unit}s look at the same one", unit=reading.unit), summary.pattern.vertical
+    elif not gaze.is_special:
+        phrase, share = message("most {unit}s look at “{name}”", unit=reading.unit, name=gaze.column), gaze.share
+    elif min(summary.first, summary.separator) >= _BOTH and len(special) > 1:
+        phrase, share = message("looks at {names}", names=listed(special)), summary.first + summary.separator
+    elif gaze.column == special[0] and special[0] not in SEPARATORS:
+        phrase, share = _first(gaze, special), gaze.share
+    else:
+        phrase, share = message("looks at {names}", names=gaze.column), gaze.share
+    return _with_number(phrase, share)
+
+
+def _cross_in_words(summary: CrossSummary, special: Sequence[str]) -> str:
+    if summary.special > SINK:
+        names = listed(special) if special else message("special tokens")
+        return _with_number(message("looks at {names}", names=names), summary.special)
+    if summary.largest > NEIGHBOUR:
+        return _with_number(message("each token looks at one other above all"), summary.largest)
+    if summary.normalised_entropy > BROAD:
+        return _spread(TEXT, summary.normalised_entropy)
+    return message("no single pattern on this {noun}", noun=TEXT.noun)
+
+
+def _spread(reading: Reading, evenness: float) -> str:
+    phrase = message("spreads its weight over many {unit}s", unit=reading.unit)
+    return message("{phrase} (evenness {evenness})", phrase=phrase, evenness=number(evenness))
+
+
+def _with_number(phrase: str, value: float) -> str:
+    return f"{phrase} ({number(value)})"
