@@ -6,6 +6,7 @@ Words are matched in order, by their lower-case letters (the method of Ratcliff 
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -19,7 +20,7 @@ from attention.core.messages import message
 from attention.core.trace import Trace
 from attention.core.words import Word, merge_hidden, merge_words, special_names
 from attention.figures.atlas import Head
-from attention.figures.format import full_colour
+from attention.figures.format import full_colour, number
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, listed, word
@@ -36,6 +37,9 @@ __all__ = [
     "side_of",
     "tell",
     "tell_changes",
+    "tell_first",
+    "tell_marked",
+    "tell_unclear",
 ]
 
 # The matrix name of a cell that stands for a pair of words in both runs.
@@ -44,6 +48,8 @@ COMPARE = "compare"
 LEVEL = 0.02
 # The scale of differences reaches at least so far.
 _LEAST_SCALE = 0.1
+# A change of at least this is a clear one; a weight of at least this is shown in the row that is opened.
+CLEAR, SHOWN = 0.1, 0.05
 
 # The index of a word in the first run and in the second; None if the run does not have it.
 Pairing = tuple[int | None, int | None]
@@ -54,7 +60,7 @@ class Side:
     """One of the two runs: its name, its words, the weights of one head between them, and what a mask hides.
 
     ``owner`` is what the words belong to, if that is not the run but its model. ``within`` is its name as it is written
-    inside a sentence, if that is not the same.
+    inside a sentence, if that is not the same. ``starts`` are the places in ``text`` at which its words begin.
     """
 
     name: str
@@ -63,17 +69,38 @@ class Side:
     hidden: Bool[Array, "W W"] | None = None
     owner: str = ""
     within: str = ""
+    text: str = ""
+    starts: tuple[int | None, ...] = ()
 
     @property
     def inside(self) -> str:
         """Its name as it is written inside a sentence."""
         return self.within or self.name
 
+    def short(self, otherwise: str) -> str:
+        """Return the name of the model whose words these are, or another one if there is none."""
+        return self.owner or otherwise
+
+    def marked(self, places: Sequence[int]) -> str:
+        """Return its text as HTML, with the words at these places marked."""
+        parts: list[str] = []
+        end = 0
+        for place in places:
+            start, typed = self.starts[place], self.words[place].typed
+            if start is None or start < end:
+                continue
+            parts += [html.escape(self.text[end:start]), f"<mark>{html.escape(typed)}</mark>"]
+            end = start + len(typed)
+        return f"<bdi>{''.join(parts)}{html.escape(self.text[end:])}</bdi>"
+
 
 def side_of(scene: HeadContext, name: str, owner: str = "", within: str = "") -> Side:
     """Return the weights of a scene's head between whole words; each row still sums to 1."""
     weights, words = merge_words(scene.steps.weights, scene.tokens)
-    return Side(name, tuple(words), weights, merge_hidden(~scene.visible, scene.tokens), owner, within)
+    hidden = merge_hidden(~scene.visible, scene.tokens)
+    start_of = {token.position: token.start for token in scene.tokens}
+    starts = tuple(start_of[each.position] for each in words)
+    return Side(name, tuple(words), weights, hidden, owner, within, scene.trace.text, starts)
 
 
 def align(first: Sequence[Word], second: Sequence[Word]) -> tuple[Pairing, ...]:
@@ -208,6 +235,26 @@ class Comparison:
             self._picture("difference", title, self.difference, selected, ours & theirs),
         )
 
+    def row_picture(self, row: int) -> Matrix:
+        """Return the row of a word in both runs, as two columns: the words to which it gives most, in their order."""
+        both = np.stack([weights[row] for weights in self.weights], axis=1)
+        largest = np.nan_to_num(both).max(axis=1)
+        kept = np.flatnonzero(largest >= min(SHOWN, largest.max()))
+        name = self.units[row].text
+        return Matrix(
+            name="row",
+            title=message("Where “{word}” looks", word=name),
+            values=both[kept].astype(np.float32),
+            row_labels=tuple(self.units[key].text for key in kept),
+            column_labels=(self.first.short(message("1st sentence")), self.second.short(message("2nd sentence"))),
+            row_axis=message("keys that get {weight} or more", weight=number(SHOWN)),
+            column_axis=message("the row of “{word}”", word=name),
+            palette="weights",
+            alt=message("The weights that “{word}” gives to other words, side by side.", word=name),
+            row_role="key",
+            blank=message("not here"),
+        )
+
     def _picture(
         self, name: str, title: str, values: Array, selected: tuple[int, int] | None, hidden: Bool[Array, "W W"]
     ) -> Matrix:
@@ -267,6 +314,24 @@ def tell(comparison: Comparison, selected: tuple[int, int] | None) -> str:
     text += _only(comparison.first, [one for one, other in comparison.places if other is None])
     text += _only(comparison.second, [other for one, other in comparison.places if one is None])
     return text
+
+
+def tell_marked(comparison: Comparison) -> str:
+    """Return as HTML both texts, with the words that only one of them has marked."""
+    ours = [one for one, other in comparison.places if other is None and one is not None]
+    theirs = [other for one, other in comparison.places if one is None and other is not None]
+    return lesson("compare/texts", first=comparison.first.marked(ours), second=comparison.second.marked(theirs))
+
+
+def tell_first(comparison: Comparison, row: int, column: int) -> str:
+    """Return as HTML what one word gives another in both runs."""
+    names = {"first_name": word(comparison.first.inside), "second_name": word(comparison.second.inside)}
+    return lesson("compare/first", **_cell_facts(comparison, (row, column)), **names)
+
+
+def tell_unclear(changed: Float[Array, "L H"]) -> str:
+    """Return as HTML that no head changes clearly between two texts; empty if one does."""
+    return lesson("compare/unclear", most=fact(float(changed.max()))) if changed.max() < CLEAR else ""
 
 
 def _cell_facts(comparison: Comparison, cell: tuple[int, int]) -> dict[str, str | int]:

@@ -17,7 +17,7 @@ from attention.page.content import compare
 from tests.notebooks import code_of, run_here
 
 PAGE = "pages/compare.py"
-PICTURES = ("first", "second", "difference", "changes")
+PICTURES = ("row", "first", "second", "difference", "changes")
 TIRED = "The animal didn't cross the street because it was too tired"
 WIDE = "The animal didn't cross the street because it was too wide"
 
@@ -52,6 +52,29 @@ def test_the_map_says_of_the_head_that_is_open_what_the_sentence_says(open_page)
     assert changed[3, 1] == pytest.approx(abs(float(second) - float(first)), abs=0.011)
     assert changed[3, 1] == changed.max()
     assert f"layer 4, head 2: {changed.max():.2f}" in shown.text
+
+
+def test_it_begins_with_the_rows_of_the_word_that_changes_most(open_page):
+    shown = open_page(PAGE)
+    row, first, second = (shown.component(name) for name in ("row", "first", "second"))
+    values = {
+        name: np.frombuffer(base64.b64decode(each["values"]), "<f4").reshape(len(each["rows"]), -1)
+        for name, each in (("row", row), ("first", first), ("second", second))
+    }
+    it = first["rows"].index("it")
+    for column, name in enumerate(("first", "second")):
+        of_it = dict(zip(first["rows"], values[name][it], strict=True))
+        assert [of_it[key] for key in row["rows"]] == list(values["row"][:, column])
+    assert {"animal", "street"} <= set(row["rows"])
+    assert list(shown.components()).index("row") < list(shown.components()).index("first")
+
+
+def test_a_pair_without_a_clear_change_says_so_and_one_with_a_clear_change_does_not(open_page):
+    shown = open_page(PAGE, text="The cat sat on the mat", versus="The cat sat on the mat.")
+    changes = np.frombuffer(base64.b64decode(shown.component("changes")["values"]), "<f4")
+    same = open_page(PAGE, text="The cat sat on the mat", versus="The cat sat on the mat")
+    assert ("No clear change" in shown.text, "No clear change" in same.text) == (bool(changes.max() < 0.1), True)
+    assert "No clear change" not in open_page(PAGE).text
 
 
 def test_what_is_chosen_there_is_in_the_link_with_both_sentences(open_page):
@@ -123,7 +146,7 @@ def test_nothing_of_the_second_sentence_is_shown_before_the_guess(open_page):
     number = re.search(r"gives “animal” .{4} in the first sentence and (.{4}) in the second", answered.text).group(1)
     shown = open_page(PAGE, guess="1")
     assert shown.notices == []
-    assert {"second", "difference", "changes"}.isdisjoint(shown.components())
+    assert {"row", "second", "difference", "changes"}.isdisjoint(shown.components())
     assert "first" in shown.components()
     assert shown.component("question")["answers"] == ["more", "less", "the same"]
     assert "verdict" not in shown.component("question")
@@ -169,8 +192,8 @@ def drawn(found):
     [
         ({}, PICTURES),
         ({"model": "toy", "text": "One two", "versus": "One three", "layer": "1", "head": "2"}, PICTURES),
-        ({"text": "The cat sat", "beside": "1", "beside_head": "3"}, PICTURES[:3]),
-        ({"text": "One two"}, PICTURES[:1]),
+        ({"text": "The cat sat", "beside": "1", "beside_head": "3"}, PICTURES[:4]),
+        ({"text": "One two"}, ("first",)),
     ],
     ids=["examples", "two sentences", "two models", "one sentence"],
 )

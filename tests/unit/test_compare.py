@@ -11,7 +11,17 @@ from attention.core.steps import softmax
 from attention.core.trace import Token
 from attention.core.words import merge_words, words_of
 from attention.figures.question import Answer
-from attention.lesson.compare import Comparison, Side, align, changes, changes_picture, side_of, tell, tell_changes
+from attention.lesson.compare import (
+    Comparison,
+    Side,
+    align,
+    changes,
+    changes_picture,
+    side_of,
+    tell,
+    tell_changes,
+    tell_marked,
+)
 from attention.lesson.head_context import HeadContext
 from attention.models import load
 from tests.unit.saying import says, tells
@@ -88,6 +98,14 @@ def test_a_small_difference_has_a_small_part_of_the_colour(change):
     assert part == pytest.approx(min(1, 10 * change / 2), abs=1e-6)
     table = changes_picture(np.array([[change, 0.0]]), (0, 0))
     assert table.values.max() / table.colour_limit == pytest.approx(change, abs=1e-6)
+
+
+def test_the_words_that_differ_are_marked_where_they_stand_and_nothing_typed_is_markup(minilm):
+    texts = ("A <b> red, red dog", "A <b> red, old dog")
+    sides = [side_of(HeadContext(minilm.trace(text), 0, 0, 1), "x") for text in texts]
+    told = tell_marked(Comparison(*sides))
+    assert "A &lt;b&gt; red, <mark>red</mark> dog" in told
+    assert "A &lt;b&gt; red, <mark>old</mark> dog" in told
 
 
 def test_a_special_token_is_never_a_word_that_looks_like_it():

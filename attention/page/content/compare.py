@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message
 from attention.experiments.corpus import pairs
 from attention.figures.buttons import Button, Buttons
-from attention.lesson.compare import COMPARE, Comparison, Side, changes_picture, side_of, tell, tell_changes
+from attention.lesson.compare import (
+    COMPARE,
+    Comparison,
+    Side,
+    changes_picture,
+    side_of,
+    tell,
+    tell_changes,
+    tell_first,
+    tell_marked,
+    tell_unclear,
+)
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lesson, word
 from attention.lesson.tables import matrix_table
@@ -99,24 +111,44 @@ def _compared(view: View, panes: Sequence[Pane], comparison: Comparison) -> Bloc
     question = _asked(view, comparison, selected)
     pictures = comparison.pictures(selected)
     first, other, difference = (Picture(each.name, each, sets={"cell": CELL}) for each in pictures)
-    lead = (
-        *notices,
-        Prose(lesson("compare/intro-models" if view.beside else "compare/intro")),
-        *_notes(panes[0].info, are_models=view.beside),
-        *_opened(view, panes, comparison),
-        *question.content(),
-    )
+    texts = () if view.beside else (Prose(tell_marked(comparison)),)
     if question.is_open:
-        return (*lead, Row(((first,), ())))
+        return (*notices, *texts, *question.content(), Row(((first,), ())))
     table = Table("difference_numbers", partial(matrix_table, pictures[2]), file="difference", is_shown=False)
     return (
-        *lead,
-        Row(((first,), (other,))),
+        *notices,
+        *question.content(),
         # Small differences need room for their digits.
-        Row(((difference,), (Prose(tell(comparison, selected)), table)), (5, 3)),
+        Row(((*texts, *_change(view, panes, comparison, selected)), (difference,)), (3, 5)),
+        Heading(message("Both, whole")),
+        Row(((first,), (other,))),
+        Row(
+            (
+                (Prose(tell(comparison, selected)), table),
+                (
+                    Prose(lesson("compare/intro-models" if view.beside else "compare/intro")),
+                    *_notes(panes[0].info, are_models=view.beside),
+                    *_opened(view, panes, comparison),
+                ),
+            )
+        ),
         # If the two share no word, the change of a head is not defined.
         *(_changes(panes) if not view.beside and comparison.counted.any() else ()),
     )
+
+
+def _change(
+    view: View, panes: Sequence[Pane], comparison: Comparison, selected: tuple[int, int] | None
+) -> Iterator[Prose | Picture]:
+    """Yield what changes, in a sentence and as the two rows of the word, or that nothing changes clearly."""
+    changed = None if view.beside or not comparison.counted.any() else _changed(panes)
+    if changed is not None and (told := tell_unclear(changed)):
+        yield Prose(told)
+    if selected is None:
+        return
+    if not np.isnan(comparison.difference[selected]):
+        yield Prose(tell_first(comparison, *selected))
+    yield Picture("row", comparison.row_picture(selected[0]))
 
 
 def _notes(info: ModelInfo, *, are_models: bool) -> Iterator[Prose]:
