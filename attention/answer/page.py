@@ -25,6 +25,7 @@ from attention.models.store import Progress as Loaded
 from attention.page.blocks import Blocks, Notice, Progress, Waiting, Work, walk
 from attention.page.content.pane import Pane, proven
 from attention.page.content.registry import CONTENTS, Content
+from attention.page.content.sought import sought
 from attention.page.content.step_by_step import asks_for_tokens, presented
 from attention.page.pages import STEP_BY_STEP, Page
 from attention.page.parameters import Parameter
@@ -233,7 +234,8 @@ def _above(sheet: Sheet, view: View, panes: list[Pane], told: Blocks) -> list[Da
     """Return what is said first, and what a page has above its content; to a room, only the first."""
     if is_presented(view):
         return sheet.write(told)
-    return [sheet.box("above", sheet.write((*told, *CONTENTS[view.page].above(view, panes))))]
+    shown = (*sought(view, panes), *told, *CONTENTS[view.page].above(view, panes))
+    return [sheet.box("above", sheet.write(shown))]
 
 
 def _content(view: View, panes: list[Pane]) -> Blocks:

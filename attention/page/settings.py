@@ -91,6 +91,7 @@ __all__ = [
     "SHARED",
     "SIZES",
     "SORT",
+    "SOUGHT",
     "STEP",
     "TASK",
     "TEXT",
@@ -218,6 +219,8 @@ PROOF: Parameter[bool] = Parameter("proof", Flag(), False)
 BESIDE_PROOF: Parameter[bool] = Parameter("beside_proof", Flag(), False)
 # The keys of folds with no parameter of their own that are not as they begin: open, or shut if they begin open.
 OPEN: Parameter[tuple[str, ...]] = Parameter("open", Keys(), ())
+# The task of the page Find it that is being looked for on all pages; "" is none.
+SOUGHT: Parameter[str] = Parameter("find", Choice(lambda _: ("", *(task.name for task in TASKS))), "")
 
 SHARED: tuple[Parameter[Any], ...] = (
     TEXT,
@@ -238,6 +241,7 @@ SHARED: tuple[Parameter[Any], ...] = (
     PROOF,
     BESIDE_PROOF,
     OPEN,
+    SOUGHT,
 )
 
 # ------------------------------------------------------------------------------- Step by step

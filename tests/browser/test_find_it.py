@@ -103,7 +103,14 @@ def test_alone_one_brings_a_view_to_the_page(tab):
     expect_no_barrier(tab, "page")
     expect_to_fit(tab)
     tab.page.get_by_role("link", name="With your sentence: All heads").click()
-    tab.settled().expect_query(**{**AT_PREVIOUS, "head": "5"})
-    tab.select("Head", "3 of 12").expect_query(**AT_PREVIOUS)
-    tab.to_page("Find it")
-    expect(tab.page.get_by_text(FOUND)).to_be_visible(timeout=LONG)
+    # From there on, the task is in sight on every page, with the score of what is looked at.
+    tab.settled().expect_query(**{**AT_PREVIOUS, "head": "5"}, find="previous")
+    task = tab.page.locator(".st-key-sought")
+    expect(task).to_contain_text(NOT_YET)
+    tab.select("Head", "3 of 12").expect_query(**AT_PREVIOUS, find="previous")
+    expect(task).to_contain_text(FOUND)
+    assert task.bounding_box()["height"] < 40
+    tab.to_page("Neuron view").settled()
+    task.get_by_role("link", name="Hand in").click()
+    expect(tab.page.locator(".st-key-find_verdict")).to_contain_text(FOUND, timeout=LONG)
+    tab.expect_query(**AT_PREVIOUS)

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from attention.lesson.tasks import adjective, change, it, layer, previous
-from attention.lesson.tasks.base import Handed, ModelHead, Runs, Task, UnfitError, Verdict, headline
+from attention.lesson.tasks.base import Handed, ModelHead, Runs, Task, UnfitError, Verdict, both_sentences, headline
 
-__all__ = ["TASKS", "Handed", "ModelHead", "Runs", "Task", "UnfitError", "Verdict", "headline", "task_of"]
+__all__ = [
+    "TASKS",
+    "Handed",
+    "ModelHead",
+    "Runs",
+    "Task",
+    "UnfitError",
+    "Verdict",
+    "both_sentences",
+    "headline",
+    "task_of",
+]
 
 TASKS: tuple[Task, ...] = (previous.TASK, adjective.TASK, it.TASK, layer.TASK, change.TASK)
 

@@ -47,4 +47,4 @@ def rule(_: ModelHead | None) -> str:
     return lesson("find/adjective", least=percent(_LEAST), most=percent(_MOST))
 
 
-TASK = Task("adjective", message("Adjective and noun"), judge, rule)
+TASK = Task("adjective", message("Adjective and noun"), judge, rule, is_quick=False)

@@ -115,6 +115,7 @@ class Task:
         judge: judges a view; raises UnfitError if it can say nothing about it.
         rule: returns as HTML what is to be found, and how it is judged, where a head is given or none is.
         is_given: whether it is about one head, which is chosen with it.
+        is_quick: whether a view is judged at once, without running the model any further.
     """
 
     name: str
@@ -122,11 +123,17 @@ class Task:
     judge: Callable[[Handed], Verdict]
     rule: Callable[[ModelHead | None], str]
     is_given: bool = False
+    is_quick: bool = True
 
     @property
     def page(self) -> str:
         """The address of the page on which one begins."""
         return _starts()[self.name]["page"]
+
+    @property
+    def is_of_two(self) -> bool:
+        """Tell whether it is about two sentences beside one another."""
+        return self.page == "compare"
 
     def start(self, given: ModelHead | None = None) -> dict[str, str]:
         """Return the parameters of the link with which one begins."""

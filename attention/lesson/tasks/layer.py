@@ -53,4 +53,4 @@ def rule(_: ModelHead | None) -> str:
     return lesson("find/layer")
 
 
-TASK = Task("layer", message("The next token's layer"), judge, rule)
+TASK = Task("layer", message("The next token's layer"), judge, rule, is_quick=False)

@@ -6,12 +6,27 @@ import html
 from collections.abc import Sequence
 
 from attention.core.messages import message
+from attention.core.words import folded
+from attention.figures.matrix import Matrix
+from attention.lesson.compare import Comparison, side_of
+from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lesson, typed
-from attention.lesson.tasks import TASKS, Handed, ModelHead, Task, UnfitError, Verdict, headline, task_of
-from attention.page.blocks import Block, Blocks, Heading, Notice, Option, Prose, Section, Setting, Way
+from attention.lesson.survey import Look, head_matrix
+from attention.lesson.tasks import (
+    TASKS,
+    Handed,
+    ModelHead,
+    Task,
+    UnfitError,
+    Verdict,
+    both_sentences,
+    headline,
+    task_of,
+)
+from attention.page.blocks import Block, Blocks, Heading, Notice, Option, Picture, Prose, Row, Section, Setting, Way
 from attention.page.content.pane import Pane, missing
 from attention.page.pages import COMPARE, FIND_IT, PAGES
-from attention.page.settings import BESIDE, CELL, HEAD, LAYER, OTHER, STEP, TASK
+from attention.page.settings import BESIDE, CELL, HEAD, LAYER, OTHER, SOUGHT, STEP, TASK
 from attention.page.view import View
 
 __all__ = ["content", "judged", "run_as", "sentences"]
@@ -61,29 +76,66 @@ def sentences(view: View) -> tuple[str, ...]:
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
     """Return the rule of the chosen task and the verdict; a ``whole`` page has the rules of all."""
-    task = task_of(view[TASK])
-    assert task is not None
+    task = _task(view)
     options = tuple(Option(each.name, each.title) for each in TASKS)
+    choice = Setting("task", TASK, message("What to find"), task.name, options, clears=(SOUGHT,))
     others = [each for each in TASKS if whole and each is not task]
     return (
-        Prose(lesson("find/how")),
-        Section("tasks", (Setting("task", TASK, message("What to find"), task.name, options),), is_line=True),
-        Heading(task.title),
-        Prose(task.rule(None)),
-        _ways(task, view),
-        _verdict(task, view, panes),
+        Section("tasks", (choice,), is_line=True),
+        Row(
+            (
+                _picture(task, view, panes),
+                (Heading(task.title), Prose(task.rule(None)), _verdict(task, view, panes), _ways(task, view)),
+            )
+        ),
+        Prose(lesson("find/how"), "detail"),
         *missing(panes[0].reason if panes else None),
         *(block for each in others for block in (Heading(each.title), Prose(each.rule(None)))),
     )
 
 
+def _task(view: View) -> Task:
+    """Return the task that is shown: the one that was chosen here or, failing that, the one that is looked for."""
+    chosen = view[TASK] if view[TASK] != TASK.default or not view[SOUGHT] else view[SOUGHT]
+    task = task_of(chosen)
+    assert task is not None
+    return task
+
+
+def _picture(task: Task, view: View, panes: Sequence[Pane]) -> Blocks:
+    """Return what is judged: the weights of the view's head or, of two sentences, where one word looks in both."""
+    scene = panes[0].scene if panes else None
+    if scene is None:
+        return ()
+    if task.is_of_two:
+        try:
+            first, second = both_sentences(_handed(view, panes[0], None))
+        except UnfitError:
+            pass
+        else:
+            return (Picture("judged", _changed_row(first, second)),)
+    return (Picture("judged", head_matrix(scene, Look(), scene.head)),)
+
+
+def _changed_row(first: HeadContext, second: HeadContext) -> Matrix:
+    """Return the row of “it” in both sentences or, where there is none, the row that changes most."""
+    compared = Comparison(
+        side_of(first, message("The first sentence")), side_of(second, message("The second sentence"))
+    )
+    changed = compared.most_changed()
+    its = [row for row, unit in enumerate(compared.units) if folded(unit) == "it"]
+    return compared.row_picture(its[0] if its else changed[0] if changed else 0)
+
+
 def _ways(task: Task, view: View) -> Block:
     """Return the way to where one looks for it: with the task's own example, and with the view as it is."""
     page = next(each for each in PAGES if each.address == task.page)
-    example = Way("find_example", message("Begin with an example: {page} ▸", page=page.title), page, task.start())
-    own = Way(
-        "find_own", message("With your sentence: {page} ▸", page=page.title), page, view.for_page(page).to_query()
+    sought = {SOUGHT.name: task.name}
+    example = Way(
+        "find_example", message("Begin with an example: {page} ▸", page=page.title), page, {**task.start(), **sought}
     )
+    query = {**view.for_page(page).to_query(), **sought}
+    own = Way("find_own", message("With your sentence: {page} ▸", page=page.title), page, query)
     return Section("find_ways", (example, own), is_line=True)
 
 
