@@ -84,6 +84,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "question": ("shares",),
     "page": ("cards",),
     "stepper": (),
+    "stream": ("colours",),
     "table": (),
     "tokens": ("stage", "turn_split"),
     "upload": (),

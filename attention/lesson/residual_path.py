@@ -1,4 +1,4 @@
-"""What comes after the heads: how the vector of the word in focus leaves its layer, with its length at every place.
+"""What becomes of the vector of the word in focus: what each layer adds to it, and how it leaves the one looked at.
 
 What a layer is built of, and how long its vectors are, comes from the record; nothing here knows a particular model.
 """
@@ -8,14 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
 
 from attention.core.messages import message
+from attention.core.steps import join_heads, output_projection
 from attention.core.structure import Structure, Sublayer
-from attention.core.trace import Lengths
+from attention.core.trace import LayerTrace, Lengths
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, word
 
-__all__ = ["Station", "has_next_layer", "places", "tell_onward"]
+__all__ = ["Passage", "Station", "has_next_layer", "lengths_in", "passages", "places", "tell_onward"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,68 @@ class Station:
     name: str
     length: float
     told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """How long the vectors are that one layer adds to a token's: attention's, each head's part of it, feed-forward's.
+
+    A head's part is what W_O makes of its output, before any norm; ``fed`` is None if there is no feed-forward network.
+    """
+
+    attention: float
+    heads: Float[Array, " H"]
+    fed: float | None
+
+
+def passages(scene: HeadContext) -> tuple[Passage, ...]:
+    """Return what each layer adds to the vector of the word in focus; nothing if that is unknown of any of them."""
+    found = [_passage(layer, scene.word) for layer in scene.trace.layers]
+    is_whole = len(scene.trace.hidden_states) == len(found) + 1
+    known = tuple(each for each in found if each is not None)
+    return known if is_whole and len(known) == len(found) else ()
+
+
+def _passage(layer: LayerTrace, row: int) -> Passage | None:
+    added = _added_to(layer, slice(row, row + 1))
+    if added is None or layer.lengths is None or layer.projections is None:
+        return None
+    outputs = layer.model_output[:, row]  # (H, Dv)
+    by_head = layer.projections.W_O.reshape(*outputs.shape, -1)  # (H, Dv, M)
+    parts = np.einsum("hd,hdm->hm", outputs, by_head)
+    fed = None if layer.lengths.fed is None else float(layer.lengths.fed[row])
+    return Passage(float(np.linalg.norm(added)), np.linalg.norm(parts, axis=-1), fed)
+
+
+def lengths_in(scene: HeadContext) -> dict[str, Float[Array, " T"]]:
+    """Return how long each token's vector is on its way through the layer, as the model had it; {} if that is unknown.
+
+    In this order: what comes ``in``, the ``first`` norm, what attention ``added``, the sum as it was ``summed`` and
+    ``normed``, what was ``fed`` by the feed-forward network, and what ``left``.
+    """
+    record, states = scene.attention, scene.trace.hidden_states
+    added = _added_to(record, slice(None))
+    if added is None or record.lengths is None or len(states) <= scene.layer:
+        return {}
+    found = {
+        "in": np.linalg.norm(states[scene.layer], axis=-1),
+        "first": None if record.norm is None or record.inputs is None else np.linalg.norm(record.inputs, axis=-1),
+        "added": np.linalg.norm(added, axis=-1),
+        "summed": record.lengths.summed,
+        "normed": record.lengths.normed,
+        "fed": record.lengths.fed,
+        "left": record.lengths.left,
+    }
+    return {name: lengths for name, lengths in found.items() if lengths is not None}
+
+
+def _added_to(layer: LayerTrace, rows: slice) -> Float[Array, "Q M"] | None:
+    """Return what the model's own heads add to some tokens' vectors; None if that is unknown."""
+    if layer.lengths is None or layer.projections is None:
+        return None
+    outputs = join_heads(layer.model_output[:, rows])
+    added = output_projection(outputs, layer.projections.W_O, layer.projections.b_O)
+    return added if layer.added_norm is None else layer.added_norm(added)
 
 
 def has_next_layer(scene: HeadContext) -> bool:

@@ -189,20 +189,38 @@ def test_the_experiments_are_there_in_turn_and_lead_back(tab):
     expect(tab.page.locator(".st-key-occluded")).to_be_visible()
 
 
-def test_a_whole_model_stands_on_one_page(tab, models):
-    """From one block to all of them by mouse, and on to the page by keyboard."""
-    show(tab.go("whole", model="minilm-l6", text=SENTENCE, layer="2", word="3"))
-    states = models["minilm-l6"].trace(SENTENCE).hidden_states
+def test_the_parts_of_a_whole_model_open_by_mouse_and_keyboard_and_lead_on(tab, models):
+    trace = models["minilm-l6"].trace(SENTENCE)
+    tab.go("whole", model="minilm-l6", text=SENTENCE, layer="2", word="3")
+    parts = tab.page.get_by_role("toolbar", name=re.compile("^The way of")).get_by_role("button")
+    # An embedding, three parts of each of six layers, and what comes out; what is asked is not there yet.
+    expect(parts).to_have_count(20)
+    expect(parts.filter(has_text="?")).to_have_count(12)
+    show(tab)
+    states = trace.hidden_states
     before, after = (np.linalg.norm(state[3]) for state in (states[1], states[-1]))
-    expect(tab.page.get_by_text(f"comes into block 2 as a vector of length {before:.2f}")).to_be_visible()
-    tab.pick("Show", "all blocks")
+    expect(tab.page.get_by_text(f"comes into layer 2 as a vector of length {before:.2f}")).to_be_visible()
+    fed = float(trace.layers[4].lengths.fed[3])
+    tab.page.get_by_role(
+        "button", name=re.compile(f"^Layer 5, Feed-forward: adds a vector of length {fed:.2f}")
+    ).click()
+    expect(tab.page).to_have_url(re.compile("shown=feed-forward"))
+    expect(tab.page).to_have_url(re.compile("layer=5"))
+    expect(tab.page.get_by_role("heading", name="Feed-forward network in layer 5: each token alone")).to_be_visible()
+    pressed = tab.page.get_by_role("button", name=re.compile("^Layer 5, Feed-forward"))
+    expect(pressed).to_be_focused()
+    pressed.press("End")
+    tab.page.keyboard.press("Enter")
     expect(tab.page.get_by_text(f"leaves the last with {after:.2f}")).to_be_visible()
-    radio = tab.alternatives("Show").get_by_role("radio", name="all blocks")
-    radio.focus()
-    radio.press("ArrowRight")
-    expect(tab.page).to_have_url(re.compile("shown=code"))
+    tab.settled()
+    tab.page.get_by_text("BERT on one page of NumPy").click()
     expect(tab.page.get_by_text("They have just read your text")).to_be_visible()
     expect(tab.page.get_by_text("def bert(")).to_be_visible()
+    check(tab)
+    tab.page.set_viewport_size({"width": 390, "height": 844})
+    expect_to_fit(tab)
+    tab.page.get_by_role("link", name="Attention of layer 5 step by step").click()
+    expect(tab.page).to_have_url(re.compile(r"step_by_step\?.*layer=5"))
 
 
 def test_the_width_is_cut_into_other_heads_by_mouse_and_keyboard(tab, models):

@@ -71,7 +71,7 @@ def arrays(data):
 @pytest.mark.parametrize(
     ("address", "query"),
     [
-        *((address, {}) for address in LABS if address not in ("whole", "cost")),
+        *((address, {}) for address in LABS if address != "cost"),
         ("why_divide", {"width": "32"}),
         ("vector_moves", {"scope": "layers"}),
         ("positions", {"placed": "1"}),

@@ -19,13 +19,11 @@ from attention.experiments.syntax import SyntaxCheck, SyntaxResult
 from attention.figures.heads import HeadThumb
 from attention.lesson.head_context import HeadContext
 from attention.lesson.heads import head_thumbs
-from attention.lesson.next_token import Forecast
 from attention.lesson.proof import Proof, tell_proof
 from attention.lesson.quiz import Guess
 from attention.lesson.steps.base import Step
 from attention.lesson.survey import Look, Survey
 from attention.models import ModelInfo, ModelUnavailableError
-from attention.models.base import Answer
 from attention.models.downloads import State
 from attention.page import settings
 from attention.page.address import Address, RunKey
@@ -50,12 +48,6 @@ class Found(Runs, Protocol):
 
     def thumbs(self) -> tuple[HeadThumb, ...]:
         """Return a small picture of each head of the layer."""
-
-    def forecast(self) -> Forecast | None:
-        """Return the prediction of the next token; None if the model does not make one."""
-
-    def answer(self) -> Answer | None:
-        """Return what a picture was taken for; None if the model does not classify."""
 
     def syntax(self) -> SyntaxCheck | None:
         """Return what all heads do on the annotated sentences; None if that is not counted yet."""

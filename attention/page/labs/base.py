@@ -14,14 +14,18 @@ from attention.core.messages import message
 from attention.core.trace import ModelInfo, Trace
 from attention.experiments.pca import Plane
 from attention.lesson.head_context import HeadContext
+from attention.lesson.next_token import Forecast
 from attention.lesson.quiz import Guess
-from attention.models.base import Unmasked
+from attention.models.base import Answer, Unmasked
 from attention.models.one_page import Passed
 from attention.page.blocks import Block, Blocks, Heading, Notice, Picture, Row, Section, Setting, Work
 from attention.page.parameters import Parameter, Values
 from attention.training.jobs import Job, Status
 
-__all__ = ["Lab", "Runs", "always", "cover", "covered"]
+__all__ = ["ONWARD", "Lab", "Onward", "Runs", "always", "cover", "covered"]
+
+# The empty section in which a lab's links to other pages stand.
+ONWARD = "onward"
 
 
 class Runs(Protocol):
@@ -32,6 +36,12 @@ class Runs(Protocol):
 
     def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
         """Return how far each change moves what comes out, after a run without any; None if the model is gone."""
+
+    def forecast(self) -> Forecast | None:
+        """Return the prediction of the next token; None if the model does not make one."""
+
+    def answer(self) -> Answer | None:
+        """Return what a picture was taken for; None if the model does not classify."""
 
     def passed(self) -> Passed | None:
         """Return what the model's page of NumPy gives; None if there is none, or the model is gone."""
@@ -50,6 +60,19 @@ class Runs(Protocol):
 
     def job(self, job: Job) -> Status:
         """Return what is known of something long that this server does when it is asked to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """A link from a lab to another page: its label, the address of that page, and what is set there."""
+
+    label: str
+    address: str
+    values: tuple[tuple[Parameter[Any], Any], ...] = ()
+
+
+def _nowhere(_values: Values, _scene: HeadContext) -> tuple[Onward, ...]:
+    return ()
 
 
 def _every(_: ModelInfo) -> bool:
@@ -108,6 +131,7 @@ class Lab:
     where it changes nothing of what is shown with these values. ``is_for`` tells for which models it makes sense. Where
     what is asked has to be measured first, ``measured_guess`` returns it for a model that has run. What is said while
     the user waits for that, or for the content, is ``waiting``. ``job`` is something long that can be started there.
+    ``onward`` are links to other pages, which stand in the empty section ``ONWARD`` of the content.
     ``sheet`` is the key of the step that a worksheet of the lab has the matrix of. ``without`` names more that is no
     choice: "mask", "parts". A visitor stays for about so many ``minutes``.
     """
@@ -125,6 +149,7 @@ class Lab:
     measured_guess: Callable[[HeadContext, Runs], Guess | None] | None = field(default=None, repr=False)
     waiting: str = ""
     job: Job | None = None
+    onward: Callable[[Values, HeadContext], tuple[Onward, ...]] = field(default=_nowhere, repr=False)
     sheet: str = "softmax"
     without: frozenset[str] = frozenset()
     minutes: int = 5

@@ -1,0 +1,168 @@
+"""The way of one token's vector through a whole model: what each layer adds to it, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message
+from attention.figures.click_schema import Parts, is_index
+from attention.figures.format import full_colour, number, packed, shades
+
+__all__ = ["MAX_CELLS", "PARTS", "Added", "End", "Norms", "Part", "Stream", "sampled"]
+
+# What can be opened: what comes before the first layer, a layer or a branch of it, and what comes after the last.
+Part = Literal["embedding", "block", "attention", "feed-forward", "output"]
+PARTS: tuple[Part, ...] = get_args(Part)
+# The parts of which each layer has its own.
+_OF_LAYERS: tuple[Part, ...] = ("block", "attention", "feed-forward")
+
+# Of a vector with more numbers, so many are drawn at most.
+MAX_CELLS = 48
+
+
+def sampled(width: int) -> range:
+    """Return the dimensions of a vector of so many numbers that are drawn: each, or every second, third and so on.
+
+    >>> sampled(16), sampled(384)
+    (range(0, 16), range(0, 384, 8))
+    """
+    return range(0, width, -(-width // MAX_CELLS))
+
+
+@dataclass(frozen=True, slots=True)
+class Norms:
+    """The names of the norms of a branch: before it, of what it adds, and after the sum; empty where there is none."""
+
+    before: str = ""
+    of: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """The lengths of what a kind of branch adds in each layer, a note on each layer's, and its norms."""
+
+    title: str
+    lengths: Float[Array, " L"]
+    notes: tuple[str, ...]
+    norms: Norms = Norms()
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What stands at an end of the way: its name, and what is said of it, a line each."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TouchStream:
+    """A part to open, with its layer if it is a layer's."""
+
+    n_layers: int
+    acts: tuple[str, ...] = ("open",)
+
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the part and, of a layer's, its layer as in a link."""
+        if act not in self.acts or not isinstance(value, dict):
+            return None
+        part, layer = value.get("part"), value.get("layer")
+        if part not in PARTS or set(value) - {"part", "layer"}:
+            return None
+        if part not in _OF_LAYERS:
+            return {"shown": part} if layer is None else None
+        return {"shown": part, "layer": str(layer + 1)} if is_index(layer, self.n_layers) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The vector of one token before the first layer and after each, with what attention and feed-forward add to it.
+
+    ``layer`` is the layer that is unfolded, counted from 0, and ``part`` what is open. What the branches add is not
+    sent where it ``is_covered``: then nobody can read there what is asked. ``told`` says how the vector is drawn.
+    """
+
+    component: ClassVar[str] = "stream"
+
+    label: str
+    states: Float[Array, "S M"]
+    attention: Added
+    feed_forward: Added | None
+    begins: End
+    ends: End
+    told: tuple[str, ...]
+    layer: int
+    part: Part
+    is_covered: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not fit one another.
+
+        Raises:
+            ValueError: there is not one state more than there are layers; the message gives both shapes.
+        """
+        for added in self._branches():
+            if added.lengths.shape != (len(self.states) - 1,):
+                raise ValueError(f"lengths must have shape {(len(self.states) - 1,)}, got {added.lengths.shape}")
+
+    @property
+    def touch(self) -> TouchStream:
+        """The parts that can be opened."""
+        return TouchStream(len(self.states) - 1)
+
+    @property
+    def longest(self) -> float:
+        """The length of the longest vector that a branch adds, which has the longest bar."""
+        return max(float(added.lengths.max()) for added in self._branches())
+
+    @property
+    def limit(self) -> float:
+        """The number of the strips that has the full colour, as all beyond it."""
+        return full_colour(self.strips)
+
+    @property
+    def strips(self) -> Float[Array, "S C"]:
+        """The numbers that are drawn of the vectors, each vector divided by its length."""
+        drawn = self.states[:, list(sampled(self.states.shape[1]))]
+        lengths = np.linalg.norm(self.states, axis=-1, keepdims=True)
+        return np.divide(drawn, lengths, out=np.zeros_like(drawn), where=lengths > 0)
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw it; the numbers of a vector are sent as shades."""
+        lengths, strips = np.linalg.norm(self.states, axis=-1), self.strips
+        return {
+            "label": self.label,
+            "lengths": packed(lengths),
+            "strips": shades(strips, self.limit, is_signed=True),
+            "attention": self._plain(self.attention),
+            "feedForward": None if self.feed_forward is None else self._plain(self.feed_forward),
+            "begins": {"title": self.begins.title, "lines": list(self.begins.lines)},
+            "ends": {"title": self.ends.title, "lines": list(self.ends.lines)},
+            "told": [*self.told, message("full colour from ±{limit}", limit=number(self.limit))],
+            "longest": "" if self.is_covered else number(self.longest),
+            "layer": self.layer,
+            "part": self.part,
+            "isCovered": self.is_covered,
+        }
+
+    def _branches(self) -> Sequence[Added]:
+        return [self.attention] if self.feed_forward is None else [self.attention, self.feed_forward]
+
+    def _plain(self, added: Added) -> dict[str, Any]:
+        norms = {"before": added.norms.before, "of": added.norms.of, "after": added.norms.after}
+        if self.is_covered:
+            return {"title": added.title, "norms": norms, "shares": [], "lengths": [], "notes": []}
+        return {
+            "title": added.title,
+            "norms": norms,
+            "shares": [round(float(each), 4) for each in added.lengths / (self.longest or 1.0)],
+            "lengths": [number(float(each)) for each in added.lengths],
+            "notes": list(added.notes),
+        }

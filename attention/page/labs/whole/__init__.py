@@ -1,0 +1,190 @@
+"""The whole Transformer: one token's vector on its way from the embedding to what comes out, each part to be opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from attention.core.messages import message, messages
+from attention.figures.stream import PARTS, Part, Stream, sampled
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import fact, lesson, small, word
+from attention.lesson.quiz import Guess
+from attention.lesson.residual_path import Passage, passages
+from attention.page.blocks import Blocks, Code, Fold, Notice, Option, Picture, Prose, Section, Setting, Table
+from attention.page.labs.base import ONWARD, Lab, Onward, Runs, always
+from attention.page.labs.whole.diagram import diagram, outcome
+from attention.page.labs.whole.parts import MOST_TOKENS, detail, passed_of
+from attention.page.parameters import Choice, Flag, Parameter, Values
+from attention.page.settings import HEAD, LAYER, MASK, STEP
+
+__all__ = ["CODE", "LAB", "MOST_TOKENS", "SHOWN"]
+
+SHOWN: Parameter[Part] = Parameter("shown", Choice(lambda _: PARTS), "block")
+_PARTS: Mapping[Part, str] = {
+    "embedding": message("embedding"),
+    "block": message("layer"),
+    "attention": message("attention"),
+    "feed-forward": message("feed-forward"),
+    "output": message("output"),
+}
+# Whether the model on one page of NumPy is open.
+CODE: Parameter[bool] = Parameter("code", Flag(), False)
+
+
+# ------------------------------------------------------------------------------- what is asked first
+
+
+def _guess(scene: HeadContext | None) -> Guess | None:
+    """Ask which of the two parts of a block adds the longer vector to the word in focus, in most of the blocks."""
+    found = () if scene is None or not scene.use.is_reading else passages(scene)
+    if scene is None or not found:
+        return None
+    answers = (
+        message("attention"),
+        message("the feed-forward network"),
+        message("there is no feed-forward network"),
+    )
+    facts: dict[str, str | int] = {"model": word(scene.info.name), "focus": word(scene.names[scene.word])}
+    name = "whole/guess" if len(found) > 1 else "whole/guess-one"
+    question = lesson(name, n=messages("{n} layer", "{n} layers", len(found)), **facts)
+    added = np.array([each.attention for each in found])
+    if found[0].fed is None:
+        because = lesson("whole/guess-none", added=fact(float(added.mean())), **facts)
+        return Guess(question, answers, because, frozenset({2}))
+    fed = np.array([each.fed for each in found])
+    more = int((fed > added).sum())
+    because = lesson(
+        "whole/guess-because",
+        more=more,
+        n=messages("{n} layer", "{n} layers", len(found)),
+        added=fact(float(added.mean())),
+        fed=fact(float(fed.mean())),
+        **facts,
+    )
+    right = {0, 1} if 2 * more == len(found) else {int(2 * more > len(found))}
+    return Guess(question, answers, because, frozenset(right))
+
+
+# ------------------------------------------------------------------------------------ what is shown
+
+
+def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
+    """Return the diagram without what the layers add, and what is open in it if that says nothing of it."""
+    found = () if scene is None or not scene.use.is_reading else passages(scene)
+    if scene is None or not found:
+        return ()
+    part, likeliest = values[SHOWN], outcome(runs)
+    is_told = part in ("embedding", "output")
+    return (
+        _way(diagram(scene, found, part, likeliest, is_covered=True)),
+        Prose(_tell(scene, found)),
+        *(detail(scene, part, found, likeliest, runs) if is_told else ()),
+    )
+
+
+def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
+    if scene is None:
+        return ()
+    if not scene.use.is_reading:
+        return (Notice(message("Here, the layers of an encoder are shown, or of a decoder that stands alone.")),)
+    found = passages(scene)
+    if not found:
+        told = message("The parts of a layer of {model} cannot be shown one after another.", model=scene.info.name)
+        return (Notice(f"{told} {scene.info.note}"),)
+    part, likeliest = values[SHOWN], outcome(runs)
+    tables = (
+        Table("blocks_table", partial(_table_of_blocks, scene, found), file="blocks"),
+        Table("way_table", partial(_table_of_states, scene), file="way", is_shown=False),
+    )
+    return (
+        _way(diagram(scene, found, part, likeliest)),
+        Prose(_tell(scene, found)),
+        Setting("shown", SHOWN, message("Open"), part, tuple(Option(each, _PARTS[each]) for each in PARTS)),
+        *detail(scene, part, found, likeliest, runs),
+        Section(ONWARD, ()),
+        Fold("blocks_fold", message("Every layer as a table"), tables),
+        _on_one_page(values, scene, runs),
+    )
+
+
+def _way(figure: Stream) -> Picture:
+    return Picture("way", figure, sets={"shown": SHOWN, "layer": LAYER})
+
+
+def _tell(scene: HeadContext, found: Sequence[Passage]) -> str:
+    name = "whole/words" if found[0].fed is not None else "whole/words-plain"
+    return lesson(name, focus=word(scene.names[scene.word]), model=word(scene.info.name))
+
+
+def _onward(_: Values, scene: HeadContext) -> tuple[Onward, ...]:
+    """Lead to the layer that is unfolded, step by step, in the head that adds most; and to what it costs."""
+    found = passages(scene) if scene.use.is_reading else ()
+    if not found:
+        return ()
+    head = int(found[scene.layer].heads.argmax())
+    steps = message("Attention of layer {layer} step by step ▸", layer=scene.layer + 1)
+    return (
+        Onward(steps, "step_by_step", ((STEP, "softmax"), (LAYER, scene.layer), (HEAD, head))),
+        Onward(message("How the cost grows with length ▸"), "cost"),
+    )
+
+
+def _table_of_blocks(scene: HeadContext, found: Sequence[Passage]) -> dict[str, list[str]]:
+    states = [float(np.linalg.norm(state[scene.word])) for state in scene.trace.hidden_states]
+    columns = {
+        message("layer"): [str(layer + 1) for layer in range(len(found))],
+        message("in"): [repr(each) for each in states[:-1]],
+        message("attention"): [repr(each.attention) for each in found],
+        message("head that adds most"): [str(int(each.heads.argmax()) + 1) for each in found],
+        message("its part"): [repr(float(each.heads.max())) for each in found],
+    }
+    if found[0].fed is not None:
+        columns[message("feed-forward")] = [repr(each.fed) for each in found]
+    return columns | {message("out"): [repr(each) for each in states[1:]]}
+
+
+def _table_of_states(scene: HeadContext) -> dict[str, list[str]]:
+    """Return the numbers of the vector that the strips show, before the first layer and after each."""
+    states = scene.trace.hidden_states
+    drawn = sampled(scene.info.d_model)
+    columns = {scene.dimensions[at]: [repr(float(state[scene.word, at])) for state in states] for at in drawn}
+    return {message("after layer"): [str(layer) for layer in range(len(states))]} | columns
+
+
+def _on_one_page(values: Values, scene: HeadContext, runs: Runs | None) -> Fold:
+    """Return the forward pass on one page, and how far it is from the model's own; it is run once it is opened."""
+    is_open = values[CODE]
+    title = message("{name} on one page of NumPy", name=scene.info.name)
+    return Fold("on_one_page", title, _code(scene, runs) if is_open else (), is_open, CODE)
+
+
+def _code(scene: HeadContext, runs: Runs | None) -> Blocks:
+    passed = passed_of(scene, runs)
+    if passed is None:
+        return (Prose(lesson("whole/no-page", n=MOST_TOKENS)),)
+    facts: dict[str, str | int] = {
+        "model": word(scene.info.name),
+        "lines": len(passed.source.splitlines()),
+        "ends": small(passed.ends.absolute),
+        "states": small(passed.states.relative),
+    }
+    told = lesson("whole/code-next" if passed.candidates else "whole/code", **facts)
+    return (Prose(told), Code(passed.source))
+
+
+LAB = Lab(
+    address="whole",
+    title=message("The whole Transformer"),
+    purpose=message("One vector on its way through a whole model, each part to be opened, and the model in NumPy."),
+    knobs=(SHOWN, CODE),
+    guess=_guess,
+    content=_content,
+    before=_before,
+    onward=_onward,
+    leaves_out=(MASK,),
+    idle=always(HEAD),
+    waiting=message("Running the whole model …"),
+)

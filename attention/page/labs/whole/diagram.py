@@ -1,0 +1,135 @@
+"""The diagram of a whole model: the way of one token's vector, with what each layer adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message
+from attention.core.steps import softmax
+from attention.core.structure import Branch, Sublayer
+from attention.core.trace import Embeddings
+from attention.figures.format import number
+from attention.figures.stream import Added, End, Norms, Part, Stream, sampled
+from attention.lesson.head_context import HeadContext
+from attention.lesson.residual_path import Passage
+from attention.page.labs.base import Runs
+
+__all__ = ["Outcome", "diagram", "embedded", "feed_forward", "outcome"]
+
+# So many of the likeliest outcomes are named at the end of the way.
+N_NAMED = 3
+
+Outcome = tuple[tuple[str, float], ...]
+
+
+def diagram(
+    scene: HeadContext, found: Sequence[Passage], part: Part, likeliest: Outcome, *, is_covered: bool = False
+) -> Stream:
+    """Return the diagram of the word in focus; what the layers add to it is not in it where that ``is_covered``."""
+    states = np.stack([state[scene.word] for state in scene.trace.hidden_states])
+    fed = [each.fed for each in found if each.fed is not None]
+    best = [(int(each.heads.argmax()), float(each.heads.max())) for each in found]
+    attention = Added(
+        message("Attention"),
+        np.array([each.attention for each in found]),
+        tuple(message("most: head {head}, {length}", head=head + 1, length=number(most)) for head, most in best),
+        _norms(scene, "self"),
+    )
+    network = Added(message("Feed-forward"), np.array(fed), ("",) * len(fed), _norms(scene, "feed-forward"))
+    return Stream(
+        label=message(
+            "The way of {word} through {model}: what attention and feed-forward networks add to its vector, layer by "
+            "layer. Arrow keys lead from part to part, Enter opens one; the tables below have the same numbers.",
+            word=scene.names[scene.word],
+            model=scene.info.name,
+        ),
+        states=states,
+        attention=attention,
+        feed_forward=network if fed else None,
+        begins=End(scene.names[scene.word], _begins(scene)),
+        ends=_ends(scene, likeliest),
+        told=_told(scene, states),
+        layer=scene.layer,
+        part=part,
+        is_covered=is_covered,
+    )
+
+
+def _told(scene: HeadContext, states: Float[Array, "S M"]) -> tuple[str, ...]:
+    """Say what is drawn: the strips, and how thick the line is."""
+    shown, width = len(sampled(scene.info.d_model)), scene.info.d_model
+    strips = (
+        message("strip: the vector’s {n} numbers, divided by its length", n=width)
+        if shown == width
+        else message("strip: {n} of the vector’s {width} numbers, divided by its length", n=shown, width=width)
+    )
+    longest = number(float(np.linalg.norm(states, axis=-1).max()))
+    return (
+        strips,
+        message("line: as thick as the vector is long, up to {length}", length=longest),
+    )
+
+
+def _norms(scene: HeadContext, branch: Branch) -> Norms:
+    structure = scene.trace.structure
+    sublayers = () if structure is None else structure.sublayers
+    own = next((each for each in sublayers if each.branch == branch), None)
+    return Norms() if own is None else Norms(own.norm_before, own.norm_of, own.norm_after)
+
+
+def feed_forward(scene: HeadContext) -> Sublayer | None:
+    """Return the feed-forward network of each layer; None if there is none, or if it is not known."""
+    last = None if scene.trace.structure is None else scene.trace.structure.sublayers[-1]
+    return None if last is None or last.is_attention else last
+
+
+# ------------------------------------------------------------------------------------------ its two ends
+
+
+def embedded(scene: HeadContext) -> dict[str, Float[Array, " E"]]:
+    """Return the vectors that are added up for the word in focus before the first layer, by their names."""
+    found: Embeddings | None = scene.trace.embeddings
+    if found is None:
+        return {}
+    unit = scene.info.reading.unit if scene.info.reading.is_laid_out else message("word")
+    parts = {unit: found.words, message("position"): found.positions, message("segment"): found.segments}
+    return {name: part[scene.word] for name, part in parts.items() if part is not None}
+
+
+def _begins(scene: HeadContext) -> tuple[str, ...]:
+    parts = [f"{name} {number(float(np.linalg.norm(part)))}" for name, part in embedded(scene).items()]
+    norm = "" if scene.trace.structure is None else scene.trace.structure.embedding_norm
+    return tuple(filter(None, (*parts[:1], *(f"+ {part}" for part in parts[1:]), norm)))
+
+
+def outcome(runs: Runs | None) -> Outcome:
+    """Return what is likeliest to come out, a token or a class, each with its probability; nothing if none is said."""
+    if runs is None:
+        return ()
+    forecast, answer = runs.forecast(), runs.answer()
+    if forecast is not None:
+        return tuple((each.label, each.probability) for each in forecast.candidates)
+    if answer is None:
+        return ()
+    probabilities = softmax(answer.logits)
+    order = np.argsort(-probabilities, kind="stable")
+    return tuple((answer.labels[each], float(probabilities[each])) for each in order)
+
+
+def _ends(scene: HeadContext, likeliest: Outcome) -> End:
+    norm = "" if scene.trace.structure is None else scene.trace.structure.final_norm
+    named = tuple(f"“{label}” {number(probability)}" for label, probability in likeliest[:N_NAMED])
+    if scene.info.build.says_next:
+        after = message("after {word}", word=scene.names[-1])
+        return End(message("Next token"), tuple(filter(None, (norm, after, *named))))
+    if named:
+        return End(message("Answer"), tuple(filter(None, (norm, *named))))
+    if scene.info.parts:
+        return End(message("To the decoder"), tuple(filter(None, (norm, message("as keys and values")))))
+    width = message("{n} numbers", n=scene.info.d_model)
+    length = message("length {length}", length=number(float(np.linalg.norm(scene.trace.hidden_states[-1][scene.word]))))
+    return End(message("Result"), tuple(filter(None, (norm, width, length))))

@@ -1,0 +1,241 @@
+"""What each part of the diagram of a whole model opens: what it computes, and its numbers for the word in focus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.messages import message, messages
+from attention.core.structure import Branch
+from attention.figures import charts
+from attention.figures.bars import candidates_bars, lengths_bars, parts_bars
+from attention.figures.stream import Part
+from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import fact, length, lesson, listed, word
+from attention.lesson.residual_path import Passage, lengths_in
+from attention.models.one_page import Passed
+from attention.page.blocks import Block, Blocks, Fold, Formula, Heading, Picture, Prose, Row, Table
+from attention.page.labs.base import Runs
+from attention.page.labs.whole.diagram import Outcome, embedded, feed_forward
+
+__all__ = ["MOST_TOKENS", "detail", "passed_of"]
+
+N_NEURONS, N_CANDIDATES = 8, 5
+# More tokens are not run on one page: what their neurons do takes much memory.
+MOST_TOKENS = 64
+
+# What has a length in each block.
+_LENGTHS: Mapping[str, str] = {
+    "in": message("in"),
+    "first": message("normed"),
+    "added": message("attention"),
+    "summed": message("sum"),
+    "normed": message("sum, normed"),
+    "fed": message("feed-forward"),
+    "left": message("out"),
+}
+
+
+def detail(scene: HeadContext, part: Part, found: Sequence[Passage], likeliest: Outcome, runs: Runs | None) -> Blocks:
+    """Return what a part of the diagram opens."""
+    make: Mapping[Part, Callable[[], Blocks]] = {
+        "embedding": partial(_embedding, scene),
+        "block": partial(_block, scene),
+        "attention": partial(_attention, scene, found[scene.layer]),
+        "feed-forward": partial(_feed_forward, scene, runs),
+        "output": partial(_output, scene, likeliest),
+    }
+    return make[part]()
+
+
+def passed_of(scene: HeadContext, runs: Runs | None) -> Passed | None:
+    """Return what the model's page of NumPy gives; None if there is none, or the text is too long for it."""
+    return runs.passed() if runs is not None and len(scene.tokens) <= MOST_TOKENS else None
+
+
+def _beside(told: Blocks, *pictures: Block) -> Row:
+    return Row((told, pictures), (4, 5))
+
+
+def _formula(scene: HeadContext, branch: Branch) -> Blocks:
+    """Return how a branch changes the stream: ``x ← after(x + of(f(before(x))))``; X are the vectors of all tokens."""
+    structure = scene.trace.structure
+    if structure is None:
+        return ()
+    own = next(each for each in structure.sublayers if each.branch == branch)
+
+    def normed(name: str, of: str) -> str:
+        return rf"\mathrm{{{name}}}({of})" if name else of
+
+    name, read = (r"\mathrm{FFN}", "x") if branch == "feed-forward" else (r"\mathrm{Attention}", "X")
+    added = normed(own.norm_of, f"{name}({normed(own.norm_before, read)})")
+    return (Formula(rf"x \leftarrow {normed(own.norm_after, f'x + {added}')}"),)
+
+
+# ------------------------------------------------------------------------------------- before the layers
+
+
+def _embedding(scene: HeadContext) -> Blocks:
+    parts, structure = embedded(scene), scene.trace.structure
+    before, focus = scene.trace.hidden_states[0][scene.word], word(scene.names[scene.word])
+    facts: dict[str, str | int] = {"focus": focus, "width": scene.info.d_model, "before": length(before)}
+    if not parts:
+        return (Heading(message("Embedding")), Prose(lesson("whole/embedding-unknown", **facts)))
+    named = [f"{name} ({length(part)})" for name, part in parts.items()]
+    told = lesson("whole/embedding" if len(parts) > 1 else "whole/embedding-word", parts=listed(named), **facts)
+    if structure is not None and structure.embedding_norm:
+        told += lesson("whole/embedding-norm", norm=structure.embedding_norm, **facts)
+    labels = (*parts, message("enters layer 1"))
+    lengths = [float(np.linalg.norm(each)) for each in (*parts.values(), before)]
+    bars = Picture("embedding", lengths_bars(labels, lengths, message("lengths")))
+    return (Heading(message("Embedding")), _beside((Prose(told),), bars))
+
+
+# ------------------------------------------------------------------------------------------ in a layer
+
+
+def _block(scene: HeadContext) -> Blocks:
+    """Show what becomes of the word in focus in one block."""
+    lengths, row = lengths_in(scene), scene.word
+    facts: dict[str, str | int] = {
+        "focus": word(scene.names[row]),
+        "layer": scene.layer + 1,
+        "before": fact(float(lengths["in"][row])),
+        "added": fact(float(lengths["added"][row])),
+        "summed": fact(float(lengths["summed"][row])),
+    }
+    if "fed" in lengths:
+        network = feed_forward(scene)
+        told = lesson(
+            "whole/block-before" if "first" in lengths else "whole/block-after",
+            norm=fact(float(lengths.get("normed", lengths["summed"])[row])),
+            width=f"{0 if network is None else network.width:,}",
+            fed=fact(float(lengths["fed"][row])),
+            after=fact(float(lengths["left"][row])),
+            **facts,
+        )
+    else:
+        told = lesson("whole/block-plain", **facts)
+    name = message("Layer {layer} of {name}", layer=scene.layer + 1, name=scene.info.name)
+    chart = charts.lengths(
+        [_LENGTHS[part] for part in lengths], [float(each[row]) for each in lengths.values()], message("lengths")
+    )
+    table = Table("lengths_table", partial(_table_of_tokens, scene, lengths), file="block")
+    return (
+        Heading(name),
+        _beside((Prose(told),), Picture("lengths", charts.Chart(chart))),
+        Fold("lengths_fold", message("Every token as a table"), (table,)),
+    )
+
+
+def _table_of_tokens(scene: HeadContext, lengths: dict[str, Float[Array, " T"]]) -> dict[str, list[str]]:
+    columns = {_LENGTHS[name]: [repr(float(each)) for each in column] for name, column in lengths.items()}
+    return {message("token"): list(scene.labels)} | columns
+
+
+def _attention(scene: HeadContext, passage: Passage) -> Blocks:
+    """Show what attention adds to the word in focus, and how much of that comes from each head."""
+    best = int(passage.heads.argmax())
+    weights = scene.attention.head(best).weights[scene.word]
+    looked = int(weights.argmax())
+    told = lesson(
+        "whole/attention",
+        focus=word(scene.names[scene.word]),
+        heads=messages("{n} head", "{n} heads", len(passage.heads)),
+        added=fact(passage.attention),
+        best=best + 1,
+        most=fact(float(passage.heads[best])),
+        weight=fact(float(weights[looked])),
+        looked=word(scene.key_names[looked]),
+    )
+    labels = [str(head + 1) for head in range(len(passage.heads))]
+    title = message("length of what each head adds")
+    bars = parts_bars(labels, passage.heads.astype(np.float32), title, are_weights=True)
+    columns = {message("head"): labels, message("length"): [repr(float(each)) for each in passage.heads]}
+    name = message("Attention in layer {layer}: between tokens", layer=scene.layer + 1)
+    return (
+        Heading(name),
+        _beside((Prose(told), *_formula(scene, "self")), Picture("heads_added", bars)),
+        Fold("heads_fold", message("Every head as a table"), (Table("heads_table", lambda: columns, file="heads"),)),
+    )
+
+
+def _feed_forward(scene: HeadContext, runs: Runs | None) -> Blocks:
+    """Show which neurons fire most on the word in focus, or say why they are not there."""
+    name = message("Feed-forward network in layer {layer}: each token alone", layer=scene.layer + 1)
+    network = feed_forward(scene)
+    if network is None:
+        return (Heading(name), Prose(lesson("whole/feed-forward-none", model=word(scene.info.name))))
+    told = lesson(
+        "whole/feed-forward",
+        focus=word(scene.names[scene.word]),
+        width=f"{network.width:,}",
+        d_model=scene.info.d_model,
+        fed=fact(float(lengths_in(scene)["fed"][scene.word])),
+    )
+    formula = _formula(scene, "feed-forward")
+    passed = passed_of(scene, runs)
+    if passed is None:
+        return (Heading(name), Prose(told), *formula, Prose(lesson("whole/no-neurons", n=MOST_TOKENS)))
+    fired = passed.neurons[scene.layer][scene.word]
+    order = np.argsort(-np.abs(fired), kind="stable")
+    sizes = np.abs(fired[order]).astype(np.float64).cumsum()
+    told += lesson(
+        "whole/neurons-gated" if network.is_gated else "whole/neurons",
+        focus=word(scene.names[scene.word]),
+        n=f"{len(fired):,}",
+        few=int(np.searchsorted(sizes, sizes[-1] / 2)) + 1,
+        best=int(order[0]),
+        most=fact(float(fired[order[0]])),
+    )
+    strongest = order[:N_NEURONS]
+    chart = parts_bars([str(neuron) for neuron in strongest], fired[strongest], message("the strongest neurons"))
+    table = Table("neurons_table", partial(_table_of_neurons, fired, order), file="neurons")
+    return (
+        Heading(name),
+        _beside((Prose(told), *formula), Picture("neurons", chart)),
+        Fold("neurons_fold", message("Every neuron as a table"), (table,)),
+    )
+
+
+def _table_of_neurons(fired: Float[Array, " F"], order: Array) -> dict[str, list[str]]:
+    return {
+        message("neuron"): [str(neuron) for neuron in order],
+        message("value"): [repr(float(fired[neuron])) for neuron in order],
+    }
+
+
+# -------------------------------------------------------------------------------------- after the layers
+
+
+def _output(scene: HeadContext, likeliest: Outcome) -> Blocks:
+    """Show what the final norm and the vocabulary make of the last token's vector, or say what becomes of it."""
+    after = scene.trace.hidden_states[-1][scene.word]
+    told = lesson(
+        "whole/output",
+        focus=word(scene.names[scene.word]),
+        n=messages("{n} layer", "{n} layers", len(scene.trace.layers)),
+        before=length(scene.trace.hidden_states[0][scene.word]),
+        after=length(after),
+    )
+    heading = Heading(message("What comes out"))
+    if not likeliest:
+        none = "whole/next-decoder" if scene.info.parts else scene.info.reading.lesson("whole/next-none")
+        return (heading, Prose(told + lesson(none, model=word(scene.info.name))))
+    labels, probabilities = zip(*likeliest[:N_CANDIDATES], strict=True)
+    facts = {"first": word(labels[0]), "probability": fact(probabilities[0])}
+    if scene.info.build.says_next:
+        told += lesson("whole/next", last=word(scene.names[-1]), **facts)
+        title = message("What comes next, as a table")
+        bars = candidates_bars(labels, probabilities)
+    else:
+        told += lesson("whole/answer", whole=word(scene.names[0]), **facts)
+        title = message("The answers as a table")
+        bars = lengths_bars(labels, probabilities, message("probability"))
+    columns = {message("token"): list(labels), message("probability"): [repr(each) for each in probabilities]}
+    table = Table("next_table", lambda: columns, file="next")
+    return (heading, _beside((Prose(told),), Picture("next", bars)), Fold("next_fold", title, (table,)))
