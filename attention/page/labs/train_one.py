@@ -94,7 +94,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     return (
         *_opening(values[START], runs),
         *(_trained(values, measured) if measured else ()),
-        Prose(_tell_task() + lesson("train-one/can-be-known")),
+        Prose(_tell_task()),
         *(() if scene is None or runs is None else _yours(scene, runs)),
     )
 
