@@ -49,6 +49,7 @@
  * @property {number} totalGap above the row of totals
  * @property {number} width
  * @property {number} height
+ * @property {boolean} isLong whether it scrolls both ways
  * @property {number} labelSize
  * @property {"flat" | "slanted" | "upright"} columnStyle
  * @property {number} labelWidth at most so much of a label is shown
@@ -60,6 +61,8 @@ const MAX_PITCH = 56; // unless the page says otherwise, as --matrix-pitch
 const MAX_NUMBER = 14; // the largest writing of numbers, unless --matrix-number says otherwise
 const MIN_PITCH = 22; // of a cell with a number: below it the picture scrolls instead
 const SCROLLING_PITCH = 34;
+const MIN_SEEN = 10; // of a cell of two tokens of a long text: below it the picture scrolls, both ways
+const MOST_OF_WINDOW = 0.6; // in height, of a picture that scrolls
 const MIN_ABREAST = 10; // of a cell of one of several pictures abreast, which gives up its numbers before it scrolls
 const MAX_HEIGHT = 640;
 const MAX_NUMBERED_HEIGHT = 760; // numbers need room
@@ -119,7 +122,7 @@ function build(parent) {
   root.append(title, stage.root, scroller, readout, caption, tip);
   parent.append(root);
   const parts = { root, title, scroller, picture, stage, readout, caption, tip };
-  const state = { ...parts, active: null, hovered: null, elsewhere: null };
+  const state = { ...parts, active: null, hovered: null, named: null, elsewhere: null };
   state.asked = new Numbers();
   state.observer = new ResizeObserver(() => {
     if (root.clientWidth !== state.drawnWidth) draw(state);
@@ -197,6 +200,8 @@ function draw(state) {
   state.leastHead = Number(style.getPropertyValue("--matrix-head")) || 0;
   state.layout = layOutWhole(state, width, style);
   state.scroller.style.setProperty("--kept", `${state.layout.left - EDGE}px`);
+  state.scroller.style.maxHeight = state.layout.isLong ? `${Math.round(window.innerHeight * MOST_OF_WINDOW)}px` : "";
+  state.scroller.classList.toggle("long", state.layout.isLong);
   drawCells(state);
   drawMarks(state);
   drawStage(state);
@@ -258,16 +263,18 @@ function layOut(state, width) {
   pitchX = Math.min(maxPitch, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, maxPitch))) / columns);
   const least = state.isAbreast ? MIN_ABREAST : MIN_PITCH;
   if (!isImage && data.showNumbers && pitchX < least) pitchX = SCROLLING_PITCH;
-  let pitchY = state.fills ? maxPitch : rowPitch(data, pitchX, isImage, maxPitch);
+  const isLong = isOfTokens(data) && !data.showNumbers && !state.isAbreast && pitchX < MIN_SEEN;
+  if (isLong) pitchX = MIN_SEEN;
+  let pitchY = isLong ? pitchX : state.fills ? maxPitch : rowPitch(data, pitchX, isImage, maxPitch);
   if (Math.abs(rows - columns) <= 1) pitchX = Math.min(pitchX, pitchY); // a square matrix has square cells
   // High rows can afford edges between two pixels of the screen, and lose no height.
-  [pitchX, pitchY] = [snap(pitchX), state.fills ? pitchY : snap(pitchY)];
+  [pitchX, pitchY] = [snap(pitchX), state.fills && !isLong ? pitchY : snap(pitchY)];
 
   const style = columnStyle(pitchX);
   const top = EDGE + Math.max(state.leastHead, headHeight(style, widestColumn, labelSize));
   const totalGap = data.hasTotalRow ? TOTAL_GAP : 0;
   const gap = isImage ? 0 : pitchX >= 12 ? 2 : 1;
-  const layout = { isImage, left, top, pitchX, pitchY, gap, totalGap, columnStyle: style, labelSize, labelWidth };
+  const layout = { isImage, isLong, left, top, pitchX, pitchY, gap, totalGap, columnStyle: style, labelSize, labelWidth };
   const [beside, below] = [data.rowGroups, data.columnGroups].map((groups) => (groups.length ? GROUP_ROOM : 0));
   layout.width = Math.ceil(left + columns * pitchX + Math.max(EDGE + beside, overhang(pitchX)));
   layout.height = Math.ceil(top + rows * pitchY + totalGap + EDGE + below);
@@ -275,6 +282,9 @@ function layOut(state, width) {
   layout.numbers = numbersIn(layout, data, state.numbers, state.font);
   return layout;
 }
+
+/** Whether both its rows and its columns are tokens. */
+const isOfTokens = ({ rowRole, columnRole }) => rowRole !== "plain" && columnRole !== "plain";
 
 /** The most exact way to write these numbers in the cells, if they have room. */
 function numbersIn({ isImage, pitchX, pitchY, gap, maxNumber }, data, numbers, font) {
@@ -498,8 +508,11 @@ function drawCells(state) {
   state.marks = svg("g", { class: "marks" });
   state.pointer = svg("rect", { class: "pointer", rx: 3, visibility: "hidden" });
   state.activeMark = svg("rect", { class: "active", rx: 6, visibility: "hidden" });
+  state.columnLabels = svg("g", { class: "heads" });
   state.rowLabels = svg("g", { class: "labels" });
-  drawing.append(state.marks, state.rowLabels, state.pointer, state.activeMark);
+  // Where both slide, what is beyond the one must not be seen beside the other.
+  state.corner = svg("rect", { class: "ground", width: layout.left - 4, height: layout.top - 4 });
+  drawing.append(state.marks, state.columnLabels, state.rowLabels, state.corner, state.pointer, state.activeMark);
   picture.replaceChildren(drawing);
   state.drawing = drawing;
 }
@@ -621,13 +634,14 @@ function repeatRows(numbers, columns, times) {
 function drawMarks(state) {
   const { data, marks, rowLabels } = state;
   const pointedAt = (focus, axis) => {
-    const places = [cellPointedAt(state)?.[axis], state.selected?.[axis], focus];
+    const named = state.named?.axis === axis ? state.named.index : null;
+    const places = [named, cellPointedAt(state)?.[axis], state.selected?.[axis], focus];
     return [...new Set(places.filter((index) => index !== null && index !== undefined))];
   };
   const rows = pointedAt(data.focusRow, 0);
   if (data.hasTotalRow && !rows.includes(data.rows.length - 1)) rows.push(data.rows.length - 1);
-  const labels = columnLabels(state, pointedAt(data.focusColumn, 1));
-  marks.replaceChildren(...labels, ...separators(state), ...outlines(state));
+  marks.replaceChildren(...separators(state), ...outlines(state));
+  state.columnLabels.replaceChildren(...labelsOfColumns(state, pointedAt(data.focusColumn, 1)));
   rowLabels.replaceChildren(...labelsOfRows(state, rows));
   slideLabels(state);
   showPointer(state);
@@ -636,13 +650,14 @@ function drawMarks(state) {
   tellPointed(state.root, ownPointedAt(state));
 }
 
-function columnLabels(state, pointedAt) {
+function labelsOfColumns(state, pointedAt) {
   const { data, layout } = state;
-  const lit = cellPointedAt(state)?.[1];
+  const ground = svg("rect", { class: "ground", width: layout.width, height: layout.top - 4 });
+  const lit = litAt(state, 1);
   const measure = measurer(state, `700 ${layout.labelSize}px`, layout.labelWidth);
   const isFlat = layout.columnStyle === "flat";
   const room = isFlat ? widest(data.columns, measure) + 8 : layout.labelSize + 1;
-  return shownLabels(data.columns.length, layout.pitchX, room, pointedAt).map((column) => {
+  const labels = shownLabels(data.columns.length, layout.pitchX, room, pointedAt).map((column) => {
     const middle = xOf(layout, column) + layout.pitchX / 2;
     const y = layout.top - 7;
     const look = lookOf(pointedAt.includes(column), column === lit);
@@ -655,7 +670,11 @@ function columnLabels(state, pointedAt) {
     const transform = `translate(${x} ${y}) rotate(${isSlanted ? -SLANT : -90})`;
     return label(state, data.columns[column], data.columnRole, look, { transform });
   });
+  return [ground, ...labels];
 }
+
+/** The row (axis 0) or column (axis 1) that is pointed at, by a cell or by its label. */
+const litAt = (state, axis) => (state.named?.axis === axis ? state.named.index : cellPointedAt(state)?.[axis]);
 
 function labelsOfRows(state, pointedAt) {
   const { data, layout } = state;
@@ -664,7 +683,7 @@ function labelsOfRows(state, pointedAt) {
   const labels = rows.map((row) => {
     const y = yOf(state, row) + layout.pitchY / 2;
     const place = { x: layout.left - 8, y, "text-anchor": "end", "dominant-baseline": "central" };
-    const look = lookOf(pointedAt.includes(row), row === cellPointedAt(state)?.[0]);
+    const look = lookOf(pointedAt.includes(row), row === litAt(state, 0));
     return label(state, data.rows[row], data.rowRole, look, place);
   });
   return [ground, ...labels];
@@ -675,11 +694,13 @@ const lookOf = (isMarked, isLit) => (isMarked ? " bold" : "") + (isLit ? " lit" 
 function label(state, whole, role, look, place) {
   const { layout } = state;
   const { text } = measurer(state, `700 ${layout.labelSize}px`, layout.labelWidth)(whole);
-  const element = svg("text", {
-    ...{ ...place, class: `label ${role}${look}`, "font-size": layout.labelSize },
-  }, text);
-  if (text !== whole) element.append(svg("title", {}, whole));
-  return element;
+  return svg("text", { ...place, class: `label ${role}${look}`, "font-size": layout.labelSize }, text);
+}
+
+/** A label in full, with its position where another one is the same. */
+function fullName(labels, index) {
+  const name = visible(labels[index]);
+  return labels.indexOf(labels[index]) === labels.lastIndexOf(labels[index]) ? name : `${name} (${index})`;
 }
 
 function separators(state) {
@@ -765,10 +786,16 @@ const isInside = (data, place) =>
 function numberAt(state, place) {
   const { data, asked } = state;
   const { frame } = seen(state);
-  if (frame?.numbers) return frame.numbers[place[0] * data.columns.length + place[1]];
+  if (frame?.numbers) return numberOfFrame(state, frame, place);
   const drawn = valueAt(state, place);
   if (!data.shades || asked.found || !Number.isFinite(drawn)) return drawn;
   return String(place) === String(data.selected) ? decodeNumbers(data.selectedValue)[0] : undefined;
+}
+
+function numberOfFrame({ data, turn }, { numbers }, [row, column]) {
+  const { onlyRow } = turn.change;
+  if (onlyRow === undefined) return numbers[row * data.columns.length + column];
+  return row === onlyRow ? numbers[column] : NaN;
 }
 
 /** Ask for the numbers themselves of a picture that came in shades. */
@@ -813,12 +840,11 @@ function writeReadout(state) {
 /** A cell in words: its two labels and its number. A whole class does not ask for numbers because one person points. */
 function told(state, place) {
   const { data } = state;
-  const isBetweenWords = data.rowRole !== "plain" && data.columnRole !== "plain";
   const hasNumber = place !== state.elsewhere || numberAt(state, place) !== undefined;
   return [
-    make("bdi", data.rowRole, visible(data.rows[place[0]])),
-    isBetweenWords ? " → " : " · ",
-    make("bdi", data.columnRole, visible(data.columns[place[1]])),
+    make("bdi", data.rowRole, fullName(data.rows, place[0])),
+    isOfTokens(data) ? " → " : " · ",
+    make("bdi", data.columnRole, fullName(data.columns, place[1])),
     ...(hasNumber ? [": ", spoken(state, place)] : []),
   ];
 }
@@ -846,6 +872,7 @@ function showElsewhere(state, place) {
 /** The cell that is pointed at says its number beside itself, where it hides neither the cell nor its labels. */
 function showTip(state) {
   const { tip, root, drawing, layout } = state;
+  if (state.named) return showName(state);
   const place = cellPointedAt(state);
   tip.hidden = !place;
   if (!place) return;
@@ -859,6 +886,21 @@ function showTip(state) {
     { left: state.scroller.getBoundingClientRect().left + layout.left, top: frame.top + layout.top },
   );
   tip.style.transform = `translate(${Math.round(x - origin.left)}px, ${Math.round(y - origin.top)}px)`;
+}
+
+/** The label that is pointed at says its name in full, beside the first cell of its row or column that is in sight. */
+function showName(state) {
+  const { tip, root, data, layout, scroller, named } = state;
+  const [labels, role] = named.axis ? [data.columns, data.columnRole] : [data.rows, data.rowRole];
+  tip.hidden = false;
+  tip.replaceChildren(make("bdi", role, fullName(labels, named.index)));
+  const [origin, frame] = [root.getBoundingClientRect(), state.drawing.getBoundingClientRect()];
+  const box = scroller.getBoundingClientRect();
+  const [left, top] = [box.left + layout.left + TIP_GAP, box.top + layout.top + TIP_GAP];
+  const x = named.axis ? frame.left + xOf(layout, named.index) + layout.pitchX + TIP_GAP : left;
+  const y = named.axis ? top : frame.top + yOf(state, named.index) + (layout.pitchY - tip.offsetHeight) / 2;
+  const most = document.documentElement.clientWidth - 4 - tip.offsetWidth;
+  tip.style.transform = `translate(${Math.round(Math.min(most, x) - origin.left)}px, ${Math.round(y - origin.top)}px)`;
 }
 
 const TIP_GAP = 8; // between a cell and what it says
@@ -919,7 +961,7 @@ const isKeyed = ({ picture }) => picture.matches(":focus-visible");
 function listen(state) {
   const { picture, scroller } = state;
   picture.onpointerenter = () => askNumbers(state);
-  picture.onpointermove = (event) => hover(state, placeUnder(state, event));
+  picture.onpointermove = (event) => hover(state, placeUnder(state, event), labelUnder(state, event));
   picture.onpointerdown = (event) => {
     state.isTouched = event.pointerType === "touch";
   };
@@ -946,6 +988,7 @@ function listen(state) {
 /** @returns {Place | null} */
 function placeUnder(state, event) {
   const { data, layout, drawing } = state;
+  if (labelUnder(state, event)) return null;
   const box = drawing.getBoundingClientRect();
   const column = Math.floor((event.clientX - box.left - layout.left) / layout.pitchX);
   const y = event.clientY - box.top;
@@ -956,9 +999,30 @@ function placeUnder(state, event) {
   return isOnCell && isInside(data, [row, column]) ? [row, column] : null;
 }
 
-function hover(state, place) {
-  if (String(place) === String(state.hovered)) return;
+/**
+ * The label under a pointer: of a row (axis 0) or of a column (axis 1), wherever they have slid to.
+ * @returns {{axis: 0 | 1, index: number} | null}
+ */
+function labelUnder(state, event) {
+  const { data, layout, drawing, scroller } = state;
+  const [frame, box] = [drawing.getBoundingClientRect(), scroller.getBoundingClientRect()];
+  const above = box.top + layout.top - event.clientY;
+  const isBeside = event.clientX < box.left + layout.left;
+  if (isBeside === above > 0) return null;
+  // A label that is slanted leans to the right.
+  const lean = isBeside || layout.columnStyle !== "slanted" ? 0 : above / Math.tan((SLANT * Math.PI) / 180);
+  const column = Math.floor((event.clientX - lean - frame.left - layout.left) / layout.pitchX);
+  const isOnTotal = data.hasTotalRow && event.clientY - frame.top >= yOf(state, data.rows.length - 1);
+  const row = isOnTotal ? data.rows.length - 1 : Math.floor((event.clientY - frame.top - layout.top) / layout.pitchY);
+  const [axis, index] = isBeside ? [0, row] : [1, column];
+  const isThere = index >= 0 && index < (axis ? data.columns : data.rows).length;
+  return isThere ? { axis, index } : null;
+}
+
+function hover(state, place, named = null) {
+  if (String(place) === String(state.hovered) && JSON.stringify(named) === JSON.stringify(state.named)) return;
   state.hovered = place;
+  state.named = named;
   if (place) state.elsewhere = null;
   drawMarks(state);
 }
@@ -1009,22 +1073,36 @@ function destination(event, row, column, lastRow, lastColumn) {
 
 // ---- Scrolling sideways ------------------------------------------------------------------------
 
-/** The labels of the rows stay in sight. */
-function slideLabels({ scroller, rowLabels }) {
-  rowLabels.setAttribute("transform", `translate(${scroller.scrollLeft} 0)`);
-  // What has slid under them is covered; before that, an outline may reach a little to the left.
-  rowLabels.firstChild.setAttribute("visibility", scroller.scrollLeft > 0 ? "visible" : "hidden");
+/** The labels of the rows and of the columns stay in sight. */
+function slideLabels({ scroller, rowLabels, columnLabels, corner }) {
+  const { scrollLeft: x, scrollTop: y } = scroller;
+  rowLabels.setAttribute("transform", `translate(${x} 0)`);
+  columnLabels.setAttribute("transform", `translate(0 ${y})`);
+  corner.setAttribute("transform", `translate(${x} ${y})`);
+  // What has slid under them is covered; before that, an outline may reach a little to the left, or up.
+  rowLabels.firstChild.setAttribute("visibility", x > 0 ? "visible" : "hidden");
+  columnLabels.firstChild.setAttribute("visibility", y > 0 ? "visible" : "hidden");
+  corner.setAttribute("visibility", y > 0 ? "visible" : "hidden");
 }
 
 /** What somebody has chosen, or a link has, is in sight at first; after that, the place is the person's own. */
 function revealSelected(state) {
-  const id = JSON.stringify([state.data.selected, state.data.shape]);
-  if (!state.data.selected || !state.layout || state.revealedId === id) return;
+  const { selected, focusRow, shape } = state.data;
+  const cell = selected ?? (focusRow === null ? null : [focusRow, 0]);
+  const id = JSON.stringify([cell, shape]);
+  if (!cell || !state.layout || state.revealedId === id) return;
   state.revealedId = id;
-  reveal(state, state.data.selected);
+  const { scroller, layout } = state;
+  if (layout.isLong) scroller.scrollTop = yOf(state, cell[0]) - (scroller.clientHeight + layout.top) / 2;
+  reveal(state, cell);
 }
 
-function reveal({ scroller, layout, data }, cell) {
+function reveal(state, cell) {
+  const { scroller, layout, data } = state;
+  const y = yOf(state, cell[0]);
+  const [above, below] = [scroller.scrollTop + layout.top, scroller.scrollTop + scroller.clientHeight];
+  if (y < above) scroller.scrollTop -= above - y;
+  else if (y + layout.pitchY + EDGE > below) scroller.scrollTop += y + layout.pitchY + EDGE - below;
   const x = xOf(layout, cell[1]);
   if (cell[1] === data.columns.length - 1) {
     scroller.scrollLeft = scroller.scrollWidth; // its label leans out to the right

@@ -54,12 +54,15 @@ function takeTurn(state, old) {
 
 /** The one picture may have been the other, or become it. */
 function playBetween(state, old) {
-  if (state.own && (state.own.kind.isAnew || isSame(state.own.before, old))) play(state, state.own, 1);
-  else if (old.change?.before && isSame({ ...old, ...old.change.before }, state.data)) play(state, turnOf(old), -1);
+  if (state.own && (state.own.kind.isAnew || beginsWith(state.own, old))) play(state, state.own, 1);
+  else if (old.change?.before && beginsWith(turnOf(old), state.data)) play(state, turnOf(old), -1);
 }
 
 const cellsIn = (data) => data.shades ?? data.values;
 const isSame = (one, other) => one.name === other.name && cellsIn(one) === cellsIn(other);
+/** Whether a turn begins with the picture that was there. Of a large one, only a row is sent. */
+const beginsWith = ({ before, change }, old) =>
+  change.onlyRow === undefined ? isSame(before, old) : before.name === old.name;
 const isAlike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /**

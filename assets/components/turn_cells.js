@@ -8,6 +8,7 @@
  * @property {ArrayLike<number>} before row by row; -Infinity is masked
  * @property {ArrayLike<number>} after
  * @property {number} columns
+ * @property {number} [onlyRow] of a matrix with too many cells, the only row whose numbers these are
  *
  * @typedef {object} CellsFrame
  * @property {ArrayLike<number>} numbers what is written; at 0 and 1 the matrices themselves
@@ -30,7 +31,7 @@ for (const operation of Object.keys(OPERATIONS)) TURNS[operation] = { read: read
 
 /** @returns {Change} */
 function readCells({ values, before, columns, change }) {
-  const [from, to] = [before.values, values].map(decodeNumbers);
+  const [from, to] = [before.values, change.parts.after ?? values].map(decodeNumbers);
   return { operation: change.operation, ...change.parts, before: from, after: to, columns: columns.length };
 }
 
@@ -40,6 +41,11 @@ function readCells({ values, before, columns, change }) {
  * @returns {CellsFrame}
  */
 function frameOf(change, moment) {
+  const others = change.onlyRow === undefined ? {} : { blank: message("only the row in focus is shown") };
+  return { ...cellsFrame(change, moment), ...others };
+}
+
+function cellsFrame(change, moment) {
   if (moment <= 0) return still(change.before, "before", "\u2212∞");
   if (moment >= 1) return still(change.after, "after", change.operation === "softmax" ? "0" : "\u2212∞");
   return OPERATIONS[change.operation](change, moment);
@@ -114,7 +120,7 @@ const hides = (value) => Number(value === -Infinity);
 // ---- Drawing -----------------------------------------------------------------------------------
 
 function drawMovingCells(state, frame) {
-  const { turn, layout, theme } = state;
+  const { turn, theme } = state;
   coverCells(state, movingCells);
   const { palette, limit } = turn[frame.side];
   const scale = scaleOf(theme, palette);
@@ -123,7 +129,7 @@ function drawMovingCells(state, frame) {
   state.moving.group.setAttribute("font-size", way?.size ?? 10);
   state.moving.cells.forEach((cell, index) => {
     const step = scale.index(frame.shades[index], limit);
-    const height = layout.pitchY - layout.gap;
+    const { height } = cell;
     const bar = frame.bars?.[index] ?? 0;
     setAttribute(cell.box, "fill", Number.isFinite(frame.shades[index]) ? scale.fills[step] : "none");
     setAttribute(cell.box, "fill-opacity", frame.filled);
@@ -147,10 +153,11 @@ function movingCells(state, group) {
   const { turn, layout, theme, font } = state;
   const weights = scaleOf(theme, "weights");
   const step = weights.index(0.5, 1);
-  const rows = turn.after.rows.map(() => svg("g", {}));
-  const cells = Array.from(turn.change.after, (_, index) => {
-    const [row, column] = [Math.floor(index / turn.change.columns), index % turn.change.columns];
-    const cell = movingCell(state, row, column, weights.fills[step]);
+  const { onlyRow, after, columns } = turn.change;
+  const rows = Array.from({ length: after.length / columns }, () => svg("g", {}));
+  const cells = Array.from(after, (_, index) => {
+    const [row, column] = [Math.floor(index / columns), index % columns];
+    const cell = movingCell(state, onlyRow ?? row, column, weights.fills[step]);
     rows[row].append(cell.box, cell.bar, cell.cover, cell.text);
     return cell;
   });
@@ -162,13 +169,26 @@ function movingCells(state, group) {
   return { rows, cells, ways, barInk: weights.inks[step] };
 }
 
+const BAND = 44; // how high a row is that moves alone
+
+/** Where a row moves, and how high it is there. */
+function bandOf(state, row) {
+  const { layout, turn } = state;
+  if (turn.change.onlyRow === undefined) return [yOf(state, row), layout.pitchY];
+  const height = Math.max(layout.pitchY, BAND);
+  const y = yOf(state, row) + (layout.pitchY - height) / 2;
+  return [Math.max(layout.top, Math.min(layout.height - EDGE - height, y)), height];
+}
+
 function movingCell(state, row, column, barFill) {
   const { layout } = state;
-  const { pitchX, pitchY, gap } = layout;
-  const [x, y] = [xOf(layout, column), yOf(state, row)];
+  const { pitchX, gap } = layout;
+  const x = xOf(layout, column);
+  const [y, pitchY] = bandOf(state, row);
   const box = { x: x + gap / 2, y: y + gap / 2, width: pitchX - gap, height: pitchY - gap, rx: cornerRadius(layout) };
   return {
     bottom: box.y + box.height,
+    height: box.height,
     box: svg("rect", box),
     bar: svg("rect", { ...box, class: "blank", fill: barFill }),
     cover: svg("rect", { ...box, class: "blank", fill: `url(#${state.hatchId})` }),

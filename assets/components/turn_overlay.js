@@ -11,7 +11,8 @@ function coverCells(state, make) {
   // The cells of the matrix itself come first in the drawing.
   const below = drawing.querySelector(".cells");
   const group = svg("g", { class: "cells" });
-  below.style.visibility = "hidden";
+  if (turn.change.onlyRow === undefined) below.style.visibility = "hidden";
+  else below.style.opacity = "0.15";
   below.after(group);
   state.moving = { group, drawing, turn, ...make(state, group) };
 }
@@ -21,7 +22,7 @@ function uncoverCells(state) {
   state.moving = null;
   for (const each of state.stage.hidden ?? []) each.style.visibility = "";
   state.stage.hidden = null;
-  state.drawing.querySelector(".cells").style.visibility = "";
+  Object.assign(state.drawing.querySelector(".cells").style, { visibility: "", opacity: "" });
 }
 
 /** Copies of the cells, to be shown one by one: the parts of each, row by row. */

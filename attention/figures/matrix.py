@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -80,7 +80,8 @@ class Change:
     """How another matrix became this one: what it was, what was done to it, and in words what was kept and changed.
 
     The two have the same rows and columns. ``divisor`` is the number that everything is divided by; ``weights``, one
-    for each row, is what the rows are multiplied by.
+    for each row, is what the rows are multiplied by. Of a matrix that is too large to see each of its cells move, only
+    one row may be sent, ``only_row``, with what it is ``after`` the change.
     """
 
     needs_cells: ClassVar[bool] = True
@@ -90,6 +91,13 @@ class Change:
     told: str
     divisor: float = 1.0
     weights: Float[Array, " R"] | None = None
+    only_row: int | None = None
+    after: Float[Array, "1 C"] | None = None
+
+    @property
+    def goes_by_rows(self) -> bool:
+        """Tell whether each row is changed by itself."""
+        return self.operation != "share"
 
     @property
     def came_from(self) -> str:
@@ -98,12 +106,12 @@ class Change:
 
     def sent(self) -> Sent:
         """Return the source as far as it differs, and what was done to it."""
-        source, weights = self.source, self.weights
+        source, weights, row, after = self.source, self.weights, self.only_row, self.after
         before = {
             "name": source.name,
             "title": source.title,
             "range": source.range_text,
-            "values": packed(source.drawn),
+            "values": packed(source.drawn if row is None else source.drawn[[row]]),
             "palette": source.palette,
             "limit": source.colour_limit,
             "isPositive": source.is_positive,
@@ -115,6 +123,8 @@ class Change:
             # The row of the sum is not there yet.
             before["shape"] = f"{weights.size}×{source.values.shape[1]}"
             parts["weights"] = packed(weights)
+        if after is not None:
+            parts |= {"onlyRow": row, "after": packed(after)}
         return Sent(before, parts)
 
 
@@ -204,11 +214,21 @@ class Matrix(Large):
 
     @property
     def _is_too_large_to_turn(self) -> bool:
-        return self.change is not None and self.change.needs_cells and self.is_image
+        return self.change is not None and self.change.needs_cells and self.is_image and self._row_change is None
+
+    @property
+    def _row_change(self) -> Change | None:
+        """The change of the row in focus alone, where all cells are too many to be seen moving."""
+        change, row = self.change, self.focus_row
+        if row is None or not self.is_image or not isinstance(change, Change) or not change.goes_by_rows:
+            return None
+        return replace(change, only_row=row, after=self.drawn[[row]])
 
     @property
     def why_still(self) -> str:
-        """Say why it is not seen turning into what it is, where that is because of its size; empty otherwise."""
+        """Say why not all of it is seen turning into what it is, where that is because of its size; empty otherwise."""
+        if self._row_change is not None and self._differs:
+            return message("Only the row in focus moves: the picture has {n} cells.", n=f"{self.values.size:,}")
         if not (self._is_too_large_to_turn and self._differs):
             return ""
         return message(
@@ -326,9 +346,13 @@ class Matrix(Large):
             "blank": self.blank,
             "areCounts": self.are_counts,
             "alt": self.alt,
-            "change": None if self.change is None else said(self.change, is_seen=self.moves, why_not=self.why_still),
+            "change": self._said_change(),
             "selectable": False,
         }
+
+    def _said_change(self) -> dict[str, Any] | None:
+        change = self._row_change or self.change
+        return None if change is None else said(change, is_seen=self.moves, why_not=self.why_still)
 
     def _sent(self, ask_at: AskAt | None) -> dict[str, Any]:
         """Return the numbers, or their shades and the one number that is read at once: that of the selected cell."""

@@ -88,7 +88,7 @@ def test_a_typed_sentence_a_head_and_a_cell_lead_somebody_else_there(opened, new
     tab.expect_query(text=TIRED, versus="The animal slept", layer="4", head="2")
     picture(tab, "difference").locator("rect[data-row='1'][data-column='2']").click(force=True)
     tab.expect_query(text=TIRED, versus="The animal slept", layer="4", head="2", cell="compare-1-2")
-    expect(picture(tab, "first").locator(".readout")).to_contain_text("the → animal")
+    expect(picture(tab, "first").locator(".readout")).to_contain_text("the (1) → animal")
 
     there = new_tab(viewport={"width": 1400, "height": 900}).go_to(tab.page.url)
     expect(picture(there, "difference").locator(".readout")).to_have_text(

@@ -1,5 +1,6 @@
 """What is told of a matrix that comes from another, and that it really comes from that one."""
 
+import base64
 import re
 from dataclasses import replace
 
@@ -130,6 +131,26 @@ def test_a_matrix_of_many_cells_does_not_move_and_says_why():
     with pytest.raises(ValueError, match=r"\(2, 1200\).*\(1, 3\)"):
         row = Matrix("x", "X", np.ones((1, 3)), ("a",), ("b", "c", "d"), "rows", "columns", "signed", "")
         matrix(values, Change(row, "divide", ""))
+
+
+@pytest.mark.parametrize("key", ["scale", "softmax"])
+def test_of_a_long_text_the_row_in_focus_is_sent_and_seen_moving(scene_of, key):
+    n = 40
+    scene = scene_of("minilm-l6", " ".join(["so"] * (n - 2)), at=7)
+    matrix = shown(key, scene)
+    assert matrix.values.shape == (n, n)
+    assert matrix.moves
+    sent = matrix.payload(lambda name: name)["change"]
+    assert sent["parts"]["onlyRow"] == 7
+    before, after = (
+        np.frombuffer(base64.b64decode(numbers), "<f4")
+        for numbers in (sent["before"]["values"], sent["parts"]["after"])
+    )
+    np.testing.assert_array_equal(before, matrix.change.source.values[7])
+    np.testing.assert_array_equal(after, matrix.values[7])
+    assert says(sent["told"], "1,600")
+    # Values fall from row to row: of one row, nothing would be seen.
+    assert not shown("sum", replace(scene, word=0)).moves
 
 
 def test_the_pieces_of_a_text_and_what_stands_between_them_are_the_text(scene):
