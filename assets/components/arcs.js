@@ -79,6 +79,8 @@ function rebuild(state) {
       for (const button of place.querySelectorAll("button")) button.type = "button";
       name.onclick = () => choose(state, index);
       if (opens) weight.onclick = () => state.setStateValue("open", [asking(state), index]);
+      // Below a slim line there is the picture itself, whose cells the keys reach.
+      if (opens && state.data.slim) weight.tabIndex = -1;
     }
     return place;
   });

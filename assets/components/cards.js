@@ -16,5 +16,7 @@ function drawCard(way, title, { text, minutes, pictures }) {
   words.append(make("b", "", title), make("span", "purpose", text));
   if (minutes) words.append(make("small", "", minutes));
   way.classList.add("card");
+  setAttribute(way, "aria-label", title);
+  setAttribute(way, "aria-description", [text, minutes].filter(Boolean).join(" "));
   way.replaceChildren(image, words);
 }

@@ -89,7 +89,7 @@ function build(state) {
     }
     return box;
   });
-  state.root.replaceChildren(state.title, ...state.groups);
+  place(state.root, [state.title, ...state.groups]);
   markMore(state.root, state.groups);
   if (focused?.isConnected) focused.focus();
 }
@@ -259,6 +259,14 @@ function show({ list, told, data }, value) {
 }
 
 // ------------------------------------------------------------------------------- what opens under a button
+
+/** Make these the children of an element; what stays is not moved, which would shut what is open in it. */
+function place(parent, wanted) {
+  for (const each of [...parent.children]) if (!wanted.includes(each)) each.remove();
+  wanted.forEach((each, index) => {
+    if (parent.children[index] !== each) parent.insertBefore(each, parent.children[index] ?? null);
+  });
+}
 
 /** A button under which controls open, as it was if it is there already. */
 function makeFold(before) {

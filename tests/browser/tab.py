@@ -159,8 +159,10 @@ class Tab:
 
     def control(self, label: str) -> Locator:
         """The list of this name in one of the lines of controls, in sight or under *More*."""
-        named = self.page.get_by_role("combobox", name=label, exact=True, include_hidden=True)
-        return self.page.locator("select").and_(named)
+        named = self.page.locator("select").and_(self.page.get_by_role("combobox", name=label, exact=True))
+        # What is not in sight has no name.
+        title = self.page.locator(".label", has_text=re.compile(f"^{re.escape(label)}$"))
+        return named.or_(self.page.locator(".fold .control").filter(has=title).locator("select"))
 
     def expect_chosen(self, label: str, option: str) -> Tab:
         """Wait until a list in a line shows this option."""
@@ -216,6 +218,11 @@ class Tab:
     def unfold(self) -> Tab:
         """Open what there is to choose beside layer and head."""
         self.page.locator(".st-key-context .fold > button").click()
+        return self
+
+    def turn(self, label: str) -> Tab:
+        """Turn a switch on or off that is folded."""
+        self.unfold().page.get_by_role("switch", name=label).click()
         return self
 
     def _choose(self, control: Locator, option: str) -> Tab:

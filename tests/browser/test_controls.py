@@ -125,7 +125,7 @@ def test_a_click_on_a_cell_is_in_the_address_and_its_row_comes_into_focus(opened
 
 def test_two_models_stand_side_by_side_at_the_same_step_each_with_its_own_head(opened, models):
     tab = opened(step="softmax")
-    tab.page.get_by_text("Side by side").click()
+    tab.turn("Side by side")
     tab.expect_query(step="softmax", beside="1")
     tab.matrix("weights").expect_to_show(weights(models))
     tab.matrix("weights", "other").expect_to_show(weights(models, "toy", layer=0, head=1))
@@ -245,11 +245,12 @@ def test_the_tab_key_reaches_everything_in_the_order_of_the_page(opened):
         "Sentence",
         "Toy BERT",
         "Present",
-        "1 of 1",
         "Back",
         "1 Tokens",
         "9 Heads",
         "Next",
+        "1 of 1",
+        "the",
         "Head 2",
         "These parts as a table",
         "S = Q·Kᵀ",
@@ -290,11 +291,18 @@ def test_models_and_side_by_side_can_be_chosen_with_the_keyboard_alone(opened):
     tab.control("Model").focus()
     tab.page.keyboard.press("ArrowUp")
     tab.expect_query(step="softmax", model="toy", at="A-15")
-    tab.page.get_by_role("switch", name="Side by side").focus()
+    # The controls of a line are one stop, with arrows inside; what is folded comes one by one.
+    tab.control("Layer").focus()
+    tab.page.keyboard.press("ArrowRight")
+    expect(tab.control("Head")).to_be_focused()
+    tab.page.keyboard.press("Tab")
+    tab.page.keyboard.press("Enter")
+    for _ in range(3):
+        tab.page.keyboard.press("Tab")
+    expect(tab.page.get_by_role("switch", name="Side by side")).to_be_focused()
     tab.page.keyboard.press("Space")
     tab.expect_query(step="softmax", model="toy", at="A-15", beside="1")
-    # The controls of a line are one stop, with arrows inside.
-    tab.page.keyboard.press("ArrowLeft")
+    tab.page.keyboard.press("Shift+Tab")
     expect(tab.control("Mask")).to_be_focused()
     tab.page.keyboard.press("ArrowDown")
     tab.expect_query(step="softmax", model="toy", at="A-15", beside="1", mask="causal")

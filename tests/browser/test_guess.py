@@ -23,7 +23,7 @@ def question(tab):
 def test_the_weights_are_not_there_before_they_are_guessed(tab, models):
     tab.go(model="toy", text=SENTENCE, step="softmax", word="1")
     weight = tab.matrix("weights").cell(1, 0).text_content()
-    tab.page.get_by_text("Guess first").click()
+    tab.turn("Guess first")
     tab.expect_query(model="toy", text=SENTENCE, step="softmax", word="1", guess="1")
     expect(tab.page.locator(".matrix")).to_have_count(0)
     sliders = question(tab).get_by_role("slider")

@@ -54,7 +54,7 @@ def test_every_choice_is_in_the_address_and_leads_somebody_else_to_the_same_plac
     # The word that the first model put into focus, which nobody chose, stays in focus.
     tab.pick("Model", "Toy").expect_query(text=SENTENCE, model="toy", at="A-4")
     tab.to_step("Softmax")
-    tab.page.get_by_text("Side by side").click()
+    tab.turn("Side by side")
     tab.expect_query(text=SENTENCE, model="toy", at="A-4", step="softmax", beside="1")
     tab.select("Mask", "causal")
     tab.select("Head", "3 of 3")
@@ -112,7 +112,7 @@ def test_back_and_forward_lead_through_every_change_one_by_one(opened):
         tab.expect_query(**query)
     expect(tab.heading).to_have_text(re.compile(r"^4\. "))
     expect(tab.field).to_have_value(SENTENCE)
-    expect(tab.page.get_by_role("combobox", name="Mask")).to_have_value("padding")
+    expect(tab.control("Mask")).to_have_value("padding")
     expect(tab.matrix("scores").root.locator(".shape")).to_have_text("7×7")
     # From here, one can go on as if nothing had been.
     tab.next()

@@ -35,7 +35,7 @@ def test_the_toy_works_and_berts_place_says_what_is_wrong_and_the_command(broken
 
     # One can go on, with the toy alone.
     tab.pick("Model", "Toy")
-    tab.page.get_by_text("Side by side").click()
+    tab.turn("Side by side")
     tab.expect_query(step="softmax", model="toy")
     tab.matrix("weights").expect_to_show(toy.weights)
     expect(tab.notices).to_have_count(0)
