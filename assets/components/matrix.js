@@ -35,6 +35,7 @@
  * @property {string} blank what a cell without a number says
  * @property {boolean} showNumbers
  * @property {boolean} areCounts whether all numbers are whole
+ * @property {string} later of cells right of the diagonal, drawn grey: what would hide them; empty if they are not
  * @property {string} alt
  * @property {StageChange | null} [change] how another matrix became this one
  * @property {boolean} selectable
@@ -106,6 +107,7 @@ function whenLettersAreHere(state) {
 function build(parent) {
   const root = make("div", "root matrix");
   const title = make("div", "title");
+  const later = make("div", "later");
   const scroller = make("div", "scroller");
   const picture = make("div", "picture");
   const readout = make("div", "readout");
@@ -119,9 +121,9 @@ function build(parent) {
   readout.setAttribute("role", "status");
   scroller.append(picture);
   const stage = buildStage({ canDraw: ({ drawnWidth }) => drawnWidth > 0, clear: uncoverCells, write: sayFrame });
-  root.append(title, stage.root, scroller, readout, caption, tip);
+  root.append(title, stage.root, later, scroller, readout, caption, tip);
   parent.append(root);
-  const parts = { root, title, scroller, picture, stage, readout, caption, tip };
+  const parts = { root, title, later, scroller, picture, stage, readout, caption, tip };
   const state = { ...parts, active: null, hovered: null, named: null, elsewhere: null };
   state.asked = new Numbers();
   state.observer = new ResizeObserver(() => {
@@ -208,8 +210,8 @@ function draw(state) {
   setAttribute(state.picture, "aria-label", describe(data));
 }
 
-function describe({ alt, selectable }) {
-  const sentence = alt.replace(/[^.!?]$/, "$&.");
+function describe({ alt, later, selectable }) {
+  const sentence = [alt.replace(/[^.!?]$/, "$&."), later].filter(Boolean).join(" ");
   const keys = selectable
     ? message("Arrow keys move from cell to cell, Enter chooses one.")
     : message("Arrow keys move from cell to cell.");
@@ -444,8 +446,10 @@ const valueAt = (state, [row, column]) => state.numbers[row * state.data.columns
 
 /** The words around the picture, which are those of the matrix that it is, or was, or is about to be. */
 function writeFrame(state) {
-  const { layout, title, caption, theme } = state;
+  const { layout, title, later, caption, theme } = state;
   const { data, frame } = seen(state);
+  setText(later, data.later);
+  later.hidden = !data.later;
   title.style.maxWidth = `${Math.max(layout.width, 280)}px`;
   if (frame) holdTitle(state);
   else title.style.minHeight = "";
@@ -496,7 +500,7 @@ function legend(data, theme) {
  */
 function drawCells(state) {
   const { data, layout, theme, picture } = state;
-  const id = JSON.stringify([data.palette, data.limit, theme.id, data.shape, data.hasTotalRow, layout]);
+  const id = JSON.stringify([data.later, data.palette, data.limit, theme.id, data.shape, data.hasTotalRow, layout]);
   if (state.cellsId === id) return;
   state.cellsId = id;
   const { width, height } = layout;
@@ -505,6 +509,7 @@ function drawCells(state) {
   state.hatchId ??= `hatch-${crypto.getRandomValues(new Uint32Array(1))[0]}`;
   drawing.append(hatching(state.hatchId));
   drawing.append(layout.isImage ? cellsAsImage(state) : cellsAsElements(state));
+  if (data.later && layout.isImage) drawing.append(laterCells(state));
   state.marks = svg("g", { class: "marks" });
   state.pointer = svg("rect", { class: "pointer", rx: 3, visibility: "hidden" });
   state.activeMark = svg("rect", { class: "active", rx: 6, visibility: "hidden" });
@@ -544,7 +549,8 @@ function cell(state, row, column) {
   const { pitchX, pitchY, gap } = layout;
   const value = valueAt(state, [row, column]);
   const scale = scaleOf(theme, data.palette);
-  const step = scale.index(value, data.limit);
+  const isLater = Boolean(data.later) && column > row;
+  const step = scale.index(isLater ? PALE * value : value, data.limit);
   const isMasked = !Number.isFinite(value);
   const isBlank = Number.isNaN(value);
   const [x, y] = [xOf(layout, column), yOf(state, row)];
@@ -554,13 +560,35 @@ function cell(state, row, column) {
     ...{ "data-row": row, "data-column": column },
   });
   const ink = isMasked ? theme.ink : scale.inks[step];
-  const parts = [box];
+  const parts = isLater ? [hatchedBelow(state, box), box] : [box];
   if (layout.numbers && !isBlank) {
     const middle = { x: x + pitchX / 2, y: y + pitchY / 2, fill: ink };
     parts.push(svg("text", middle, written(data, value, layout.numbers.write)));
   }
   if (isBeyond(data, value)) parts.push(svg("path", { class: "corner", d: cornerOf(state, row, column), fill: ink }));
   return parts;
+}
+
+const PALE = 0.35; // of the colour of a cell that would be hidden
+
+/** The hatching of a cell that would be hidden, which is seen through its pale colour. */
+function hatchedBelow(state, box) {
+  const hatched = box.cloneNode();
+  for (const name of ["data-row", "data-column"]) hatched.removeAttribute(name);
+  hatched.setAttribute("fill", `url(#${state.hatchId})`);
+  box.classList.add("later");
+  return hatched;
+}
+
+/** What would be hidden right of the diagonal, as one element over the cells. */
+function laterCells(state) {
+  const { data, layout } = state;
+  const right = xOf(layout, data.columns.length);
+  const rows = data.rows.map((_, row) => {
+    const left = xOf(layout, row + 1);
+    return left < right ? `M${left} ${yOf(state, row)}H${right}v${layout.pitchY}H${left}z` : "";
+  });
+  return svg("path", { class: "later", d: rows.join(""), fill: `url(#${state.hatchId})` });
 }
 
 /** Small cells are as little round as large ones. */

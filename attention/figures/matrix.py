@@ -140,6 +140,9 @@ class Matrix(Large):
     What the mask hides is drawn hatched. Before softmax, that is a score of ``-inf``; after it, a weight of exactly 0,
     and ``hidden`` marks those cells, because a weight that is merely small is a number like any other.
 
+    Of a matrix without a mask, ``later`` may say what a causal mask would hide: all that is right of the diagonal is
+    drawn grey, with its true numbers.
+
     A matrix with a ``change`` can be seen turning into what it is from what it was. If ``are_counts``, its numbers are
     whole, and are written without decimals.
 
@@ -171,6 +174,7 @@ class Matrix(Large):
     column_groups: tuple[tuple[str, int], ...] = ()
     blank: str = "not a number"
     hidden: Bool[Array, "R C"] | None = None
+    later: str = ""
     change: Turn | None = None
     are_counts: bool = False
     known_as: str = ""
@@ -345,6 +349,7 @@ class Matrix(Large):
             "showNumbers": max(self.values.shape) <= MAX_LABELLED,
             "blank": self.blank,
             "areCounts": self.are_counts,
+            "later": self.later,
             "alt": self.alt,
             "change": self._said_change(),
             "selectable": False,

@@ -107,6 +107,20 @@ def test_a_masked_cell_shows_minus_infinity_and_a_weight_of_nothing(tab, models)
     tab.matrix("weights").expect_to_show(np.where(np.tri(6, dtype=bool), steps.weights, -np.inf), masked="0")
 
 
+def test_without_a_mask_what_a_decoder_would_hide_is_grey_and_has_its_scores(tab, models):
+    tab.go(step="mask", model="toy")
+    matrix = tab.matrix("masked")
+    matrix.expect_to_show(models["toy"].trace("The cat sat on the mat").layers[0].head(1).masked_scores)
+    grey = matrix.root.locator(".cells rect.later[data-row]")
+    places = grey.evaluate_all("all => all.map(({ dataset }) => [Number(dataset.row), Number(dataset.column)])")
+    assert places == [[row, column] for row in range(6) for column in range(row + 1, 6)]
+    expect(matrix.root.locator("div.later")).to_contain_text("A decoder would hide the grey cells")
+    tab.select("Mask", "causal")
+    expect(matrix.cell(0, 5)).to_have_text("−∞")
+    expect(grey).to_have_count(0)
+    expect(matrix.root.locator("div.later")).to_be_hidden()
+
+
 # Text, layer and head; which keys a token may see follows from what the model is.
 DECODERS = {
     "smollm2-135m": ({"text": SENTENCE}, (13, 8)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy import ndarray as Array
 
@@ -105,7 +107,16 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     change, title = masking(scene), f"{unmasked_name(scene)} + M"
     # What the mask does not hide keeps its colour.
     masked = pairs(scene, "masked", title, scene.steps.masked_scores, change.source.colour_limit)
-    return (StepMatrix(masked, _explain, change),)
+    return (StepMatrix(replace(masked, later=_LATER if _may_hide(scene) else ""), _explain, change),)
+
+
+_LATER = message("A decoder would hide the grey cells: each token may look only at itself and at earlier tokens.")
+
+
+def _may_hide(scene: HeadContext) -> bool:
+    """Tell whether a causal mask could hide something: tokens attend to those of the same text, and all are seen."""
+    is_text = scene.info.reading.takes_sentences and not scene.use.looks_elsewhere
+    return is_text and scene.attention.mask is None and not scene.hides_later and len(scene.tokens) > 1
 
 
 def _explain(scene: HeadContext, cell: Cell) -> Detail:

@@ -82,3 +82,27 @@ def test_a_masked_cell_says_why_it_is_hidden(scene_of):
         assert (facts["visible"], facts["total"]) == (visible, len(scene.tokens))
         assert facts_in(explained.title, "mask/cell")["value"] == -np.inf
         assert np.isfinite(explained.parts).all()
+
+
+@pytest.mark.parametrize(
+    ("model_id", "mask", "part", "is_grey"),
+    [
+        ("toy", "none", "encoder", True),
+        ("minilm-l6", "none", "encoder", True),
+        ("toy", "causal", "encoder", False),
+        ("toy", "padding", "encoder", False),
+        ("smollm2-135m", "none", "encoder", False),
+        ("translator-fr-en", "none", "decoder", False),
+        ("translator-fr-en", "none", "cross", False),
+    ],
+)
+def test_what_a_decoder_would_hide_is_grey_where_nothing_is_hidden_and_keeps_its_scores(
+    scene_of, model_id, mask, part, is_grey
+):
+    scene = scene_of(model_id, "le chat noir dort", mask=mask, part=part)
+    matrix = step_of("mask").exhibits(scene)[0].matrix
+    assert bool(matrix.payload()["later"]) is is_grey
+    np.testing.assert_array_equal(matrix.drawn, scene.steps.masked_scores)
+    if is_grey:
+        assert np.isfinite(matrix.drawn).all()
+    assert not any(each.later for key in ("scale", "softmax") for each in step_of(key).matrices(scene))
