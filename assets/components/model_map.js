@@ -45,11 +45,14 @@
  * @property {string} part
  * @property {string} step
  * @property {string} place
+ * @property {string} here the same in a sentence
+ * @property {Record<string, string>} leads to what the feed-forward network and the output lead
  * @property {boolean} isOpen
  * @property {{rows: number, columns: number, shades: string, descriptions: string[]} | null} heads small pictures of
  * their weights, one after the other as 8 bits each in base64, and a sentence about each
  */
 
+const FEW = 8; // layers, each of which has a row; more of them stand side by side
 const BEND = 5; // px below a layer's number, where the arrow to it turns up
 const TIP = 3.5; // px, half of an arrow's head
 
@@ -88,7 +91,7 @@ function draw(state, data) {
   const body = make("div", "body");
   body.append(...data.columns.map((column) => columnOf(state, data, column)));
   if (data.columns.some((column) => column.is_fed)) body.append(feeds());
-  nav.append(foldButton(state, data), sheetButton(state, data), body);
+  nav.append(foldButton(state, data), make("div", "you", data.here), sheetButton(state, data), body);
   state.root.replaceChildren(nav);
   state.root.classList.toggle("folded", !data.isOpen);
   setSheet(state, state.isSheet);
@@ -136,7 +139,7 @@ function columnOf(state, data, column) {
   if (from > 0) stack.append(layers(state, data, column, 0, from));
   if (column.layer !== null) stack.append(unfolded(state, data, column));
   if (to < column.n_layers) stack.append(layers(state, data, column, to, column.n_layers));
-  stack.append(item("top", linesOf(column.top)));
+  stack.append(topOf(state, data, column));
   section.append(stack);
   return section;
 }
@@ -148,13 +151,28 @@ function linesOf(texts) {
   return lines;
 }
 
+/** The output of a column, after a norm if there is one; that of the model leads to what it is used for. */
+function topOf(state, data, column) {
+  const told = data.leads.output;
+  if (!told || column.layer === null) return item("top", linesOf(column.top));
+  const button = pressable("output", "other", "", () => state.tell("lead", "output"));
+  button.append(make("bdi", "title", column.top.at(-1)));
+  name(button, `${column.top.at(-1)}: ${told}`);
+  return item("top", linesOf(column.top.slice(0, -1)), button);
+}
+
 /** Some layers of a column that are not unfolded, from `from` to before `to`. */
 function layers(state, data, column, from, to) {
   const row = item("layers");
+  const areFew = column.n_layers <= FEW;
+  row.classList.toggle("rows", areFew);
+  if (!areFew) row.append(make("span", "what", message("Layers")));
   for (let layer = from; layer < to; layer++) {
     const place = column.part === data.part ? { layer } : { part: column.part, layer };
-    const button = pressable(`${column.part}-layer-${layer}`, "chip", String(layer + 1), () => state.tell("go", place));
-    name(button, [column.title, message("Layer {layer}", { layer: layer + 1 })].filter(Boolean).join(", "));
+    const said = message("Layer {layer}", { layer: layer + 1 });
+    const text = areFew ? said : String(layer + 1);
+    const button = pressable(`${column.part}-layer-${layer}`, "chip", text, () => state.tell("go", place));
+    name(button, [column.title, said].filter(Boolean).join(", "));
     row.append(button);
   }
   return row;
@@ -188,12 +206,15 @@ function boxOf(state, data, box) {
   element.classList.toggle("fed", box.is_fed);
   const title = make("div", "title", box.title);
   const notes = linesOf(box.notes);
-  if (!box.part || isHere) {
+  const told = data.leads["feed-forward"];
+  if (isHere || (!box.part && !told)) {
     element.append(title, notes, heads(state, box, data.heads), dots(state, data, box.dots));
     return element;
   }
-  const button = pressable(`part-${box.part}`, "other", "", () => state.tell("go", { part: box.part }));
+  const go = () => (box.part ? state.tell("go", { part: box.part }) : state.tell("lead", "feed-forward"));
+  const button = pressable(`part-${box.part}`, "other", "", go);
   button.append(title, notes);
+  if (!box.part) name(button, `${box.title}: ${told}`);
   element.append(button);
   return element;
 }
@@ -249,13 +270,22 @@ function rove(row, event) {
   target.focus();
 }
 
+const allDots = ({ columns }) =>
+  columns.flatMap(({ base_dots, entry_dots, boxes }) => [
+    ...base_dots,
+    ...entry_dots,
+    ...boxes.flatMap(({ dots, sum_dots }) => [...dots, ...sum_dots]),
+  ]);
+
 /** @param {Dot[]} steps */
 function dots(state, data, steps) {
   const row = make("div", "dots");
+  const at = allDots(data).find(({ key }) => key === data.step)?.number;
   for (const { key, number, name: text } of steps) {
     const button = pressable(`step-${key}`, "dot", String(number), () => state.tell("go", { step: key }));
     name(button, message("Step {number}: {name}", { number, name: text }));
     if (key === data.step) button.setAttribute("aria-current", "step");
+    button.classList.toggle("done", number < at);
     row.append(button);
   }
   return row;

@@ -215,6 +215,8 @@ class Sheet:
             take = partial(_paint, block.brush)
         elif take is not None and block.opens is not None:
             take = partial(_take_or_open, take, sets, *block.opens)
+        elif take is not None and block.leads:
+            take = partial(_take_or_lead, take, block.leads)
         ask_at = numbers.where(self.view, block.key)
         data, acts = components.of_figure(block.figure, take, is_selectable=block.is_selectable, ask_at=ask_at)
         return self.place(components.Part(block.figure.component, key, data, acts))
@@ -370,6 +372,17 @@ def _take_or_open(
         return
     chosen = {parameter.name: value for part, parameter in sets if (value := parts.get(part)) is not None}
     state.go_to(page, {**query, **chosen})
+
+
+def _take_or_lead(
+    take: Callable[[Parts], None], leads: Mapping[str, tuple[Page, Mapping[str, str]]], parts: Parts
+) -> None:
+    """Take a press or, where it names another page, go there."""
+    name = parts.get("to")
+    if name is None:
+        take(parts)
+    else:
+        state.go_to(*leads[name])
 
 
 def _take(

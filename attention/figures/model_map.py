@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -87,18 +87,21 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class TouchMap:
-    """A layer, a head, a step or a use of attention to go to; or the map itself, to fold or unfold."""
+    """A layer, a head, a step, a use of attention or another page to go to; or the map itself, to fold or unfold."""
 
     layers: Mapping[str, int]
     part: str
     n_heads: int
     steps: tuple[str, ...]
-    acts: tuple[str, ...] = ("go", "open")
+    leads: Mapping[str, Parts] = field(default_factory=dict)
+    acts: tuple[str, ...] = ("go", "open", "lead")
 
     def said(self, act: str, value: object) -> Parts | None:
         """Return where a press leads, if there is such a place."""
         if act == "open" and isinstance(value, bool):
             return {"map": "1" if value else "0"}
+        if act == "lead" and isinstance(value, str) and value in self.leads:
+            return self.leads[value]
         if act != "go" or not isinstance(value, dict) or not value:
             return None
         part = value.get("part", self.part)
@@ -117,6 +120,9 @@ class TouchMap:
 class ModelMap:
     """The stacks of a model side by side, the step and the use of attention where one is, and that place in words.
 
+    ``here`` is the same place in a sentence. What is not attention may lead to where it is shown: ``leads`` has the
+    name of each, to what it leads, and the parts of a press on it.
+
     ``heads`` are small pictures of the weights of the heads of the unfolded layer; without them, heads are numbers.
     """
 
@@ -128,6 +134,8 @@ class ModelMap:
     step: str
     steps: tuple[str, ...]
     place: str
+    here: str
+    leads: Mapping[str, tuple[str, Parts]] = field(default_factory=dict)
     is_open: bool = True
     heads: tuple[HeadThumb, ...] = ()
 
@@ -135,7 +143,8 @@ class ModelMap:
     def touch(self) -> TouchMap:
         """The places to which a press leads."""
         n_heads = max(len(box.head_labels) for column in self.columns for box in column.boxes)
-        return TouchMap(self.layers, self.part, n_heads, self.steps)
+        leads = {name: parts for name, (_, parts) in self.leads.items()}
+        return TouchMap(self.layers, self.part, n_heads, self.steps, leads)
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it."""
@@ -145,6 +154,8 @@ class ModelMap:
             "part": self.part,
             "step": self.step,
             "place": self.place,
+            "here": self.here,
+            "leads": {name: told for name, (told, _) in self.leads.items()},
             "isOpen": self.is_open,
             "heads": _drawn(self.heads) if self.heads else None,
         }
@@ -153,7 +164,7 @@ class ModelMap:
 def _plain(thing: Any) -> Any:
     """Return a dataclass as a dict, and the dataclasses in it too; ``asdict`` copies each number and takes long."""
     if is_dataclass(thing):
-        return {field.name: _plain(getattr(thing, field.name)) for field in fields(thing)}
+        return {each.name: _plain(getattr(thing, each.name)) for each in fields(thing)}
     return [_plain(each) for each in thing] if isinstance(thing, tuple) else thing
 
 

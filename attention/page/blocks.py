@@ -147,7 +147,8 @@ class Picture:
     If a press sets anything, cells and tokens look selectable, unless ``is_selectable`` says otherwise. The parameters
     in ``clears`` go back to their defaults. A press counts only while the view has the values of ``only_while``.
 
-    With a ``brush``, a press on a cell paints instead. A press that chooses a cell leads to the page that it ``opens``.
+    With a ``brush``, a press on a cell paints instead. A press that chooses a cell leads to the page that it ``opens``;
+    one on a part with a name among ``leads``, to the page of that name.
 
     Pictures with the same ``place`` on different pages of a walk are one in the app: the one turns into the other.
     """
@@ -161,6 +162,7 @@ class Picture:
     place: str = ""
     brush: Brush | None = None
     opens: tuple[Page, Mapping[str, str]] | None = None
+    leads: Mapping[str, tuple[Page, Mapping[str, str]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,51 @@ def test_the_ring_is_at_the_step_and_a_dot_leads_to_another(tab):
     tab.expect_query(step="mask", layer="5", head="2")
 
 
+@pytest.mark.parametrize(
+    ("model", "ends"),
+    [
+        ("minilm-l6", {"page": "whole"}),
+        ("smollm2-135m", {"page": "step_by_step", "step": "heads", "next": "1"}),
+    ],
+)
+def test_the_feed_forward_network_and_the_output_lead_to_what_they_do(tab, model, ends):
+    tab.page.set_viewport_size(WIDE)
+    tab.go(step="scores", model=model, layer="3")
+    the_map(tab).get_by_role("button", name="Feed-forward: The whole Transformer").click()
+    expect(tab.page).to_have_url(re.compile("/whole"))
+    expect(tab.page.get_by_role("heading", name="The whole Transformer")).to_be_visible()
+    tab.go(step="scores", model=model, layer="3")
+    the_map(tab).get_by_role("button", name=re.compile("^Output: ")).click()
+    page, *facts = ends.items()
+    expect(tab.page).to_have_url(re.compile(f"/{page[1]}"))
+    for name, value in facts:
+        expect(tab.page).to_have_url(re.compile(f"{name}={value}"))
+    if facts:
+        expect(tab.page.get_by_role("heading", name=re.compile("what comes next"))).to_be_visible()
+
+
+@pytest.mark.parametrize(("model", "layer"), [("minilm-l6", "4"), ("smollm2-135m", "14")])
+def test_layers_heads_and_steps_are_told_apart_by_form_and_one_reads_where_one_is(shared_tab, model, layer):
+    tab = shared_tab
+    tab.page.set_viewport_size(WIDE)
+    tab.go(step="softmax", model=model, layer=layer, head="2")
+    here = the_map(tab)
+    expect(here.locator(".you")).to_have_text(f"You are here: layer {layer}, head 2, step 7")
+    assert {text for text in here.locator(".head").all_inner_texts() if text.strip()} == set()
+    radii = {
+        kind: here.locator(kind).first.evaluate("each => parseFloat(getComputedStyle(each).borderRadius)")
+        for kind in (".dot", ".layers .chip")
+    }
+    assert radii[".dot"] > radii[".layers .chip"]
+    expect(here.locator(".layers").first).to_contain_text("Layer")
+    # What has a border can be pressed, and the other way round.
+    framed = """nav => [...nav.querySelectorAll('.base, .top, .norm, .box, .layer, .other, .rows .chip')].map(each =>
+      [each.matches('button'), getComputedStyle(each).borderTopColor !== 'rgba(0, 0, 0, 0)'])"""
+    found = here.evaluate(framed)
+    assert len(found) > 6
+    assert all(is_button == is_framed for is_button, is_framed in found)
+
+
 def test_a_press_on_another_attention_goes_there(tab):
     tab.go(step="softmax", model="translator-fr-en", part="cross", layer="2", head="3")
     here = the_map(tab)

@@ -115,6 +115,7 @@ def test_the_map_says_where_one_is_and_can_be_folded():
     key, figure = map_of("minilm-l6", layer=2, head=8, step="softmax")
     assert key == "step_map"
     assert says(figure.place, "3", "6", "9", "12", "7", "Softmax")
+    assert says(figure.here, "layer 3", "head 9", "step 7")
     key, figure = map_of("minilm-l6", map=False)
     assert (key, figure.is_open) == ("step_map_folded", False)
 
@@ -128,6 +129,14 @@ def test_a_press_leads_to_a_place_as_a_link_has_it():
     assert touch.said("open", False) == {"map": "0"}
     for value in ({"layer": 99}, {"head": -1}, {"step": "magic"}, {"part": "x"}, {"part": ["x"]}, {"text": "x"}, {}):
         assert touch.said("go", value) is None
+
+
+def test_what_is_not_attention_leads_to_where_it_is_shown():
+    touch = map_of("minilm-l6")[1].touch
+    assert touch.said("lead", "feed-forward") == touch.said("lead", "output") == {"to": "whole"}
+    assert map_of("smollm2-135m")[1].touch.said("lead", "output") == {"step": "heads", "next": "1"}
+    for value in ("", "heads", 1, None, ["output"], {"to": "output"}):
+        assert touch.said("lead", value) is None
 
 
 @given(value=st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists), act=st.text())

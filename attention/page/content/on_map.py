@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from attention.core.messages import message, messages
 from attention.core.structure import Sublayer
 from attention.core.trace import Part, Trace
+from attention.figures.click_schema import Parts
 from attention.figures.heads import HeadThumb
 from attention.figures.model_map import Box, Column, Dot, ModelMap
 from attention.lesson import steps
@@ -17,8 +19,9 @@ from attention.lesson.picture import cut
 from attention.lesson.steps.base import Where
 from attention.page.blocks import Blocks, Picture, Section
 from attention.page.content.pane import Pane
+from attention.page.pages import PAGES, STEP_BY_STEP, Page
 from attention.page.parameters import Parameter
-from attention.page.settings import CELL, MAP, PART, STEP
+from attention.page.settings import CELL, MAP, NEXT, PART, STEP
 from attention.page.view import View
 
 __all__ = ["has_map", "map_of_heads", "on_map"]
@@ -41,10 +44,12 @@ def on_map(view: View, pane: Pane, *, is_asked: bool = False) -> Blocks:
     if scene is None or whole is None or not has_map(pane):
         return ()
     is_open = view[MAP]
-    figure = _Map(view, scene, whole, () if is_asked else pane.thumbs(), is_asked=is_asked).figure(is_open)
-    sets = {**_place(pane), "step": STEP, "map": MAP}
+    leads, thumbs = _leads(pane, has_steps=True), () if is_asked else pane.thumbs()
+    figure = _Map(view, scene, whole, leads, thumbs, is_asked=is_asked).figure(is_open)
+    sets = {**_place(pane), "step": STEP, "next": NEXT, "map": MAP}
     key = "step_map" if is_open else "step_map_folded"
-    return (Section(f"other_{key}" if pane.is_other else key, (Picture(_key(pane), figure, sets=sets),)),)
+    picture = Picture(_key(pane), figure, sets=sets, leads=_pages(view, pane))
+    return (Section(f"other_{key}" if pane.is_other else key, (picture,)),)
 
 
 def map_of_heads(view: View, pane: Pane) -> Blocks:
@@ -52,8 +57,8 @@ def map_of_heads(view: View, pane: Pane) -> Blocks:
     scene, whole = pane.scene, pane.whole
     if scene is None or whole is None or not has_map(pane):
         return ()
-    figure = _Map(view, scene, whole, has_steps=False).figure()
-    return (Picture(_key(pane), figure, sets=_place(pane), clears=(CELL,)),)
+    figure = _Map(view, scene, whole, _leads(pane, has_steps=False), has_steps=False).figure()
+    return (Picture(_key(pane), figure, sets=_place(pane), clears=(CELL,), leads=_pages(view, pane)),)
 
 
 def _key(pane: Pane) -> str:
@@ -66,13 +71,40 @@ def _place(pane: Pane) -> dict[str, Parameter[Any]]:
     return of_pane if pane.is_other else {"part": PART, **of_pane}
 
 
+# Where the parts of a model that are not attention are shown.
+_WHOLE = next(page for page in PAGES if page.address == "whole")
+_NEXT = {STEP.name: steps.heads.STEP.key, NEXT.name: "1"}
+
+
+def _pages(view: View, pane: Pane) -> dict[str, tuple[Page, Mapping[str, str]]]:
+    """Return the pages to which a press on the map leads, by name."""
+    if pane.is_other or not _WHOLE.is_for(pane.info):
+        return {}
+    whole, following = (view.for_page(page).to_query() for page in (_WHOLE, STEP_BY_STEP))
+    return {"whole": (_WHOLE, whole), "next": (STEP_BY_STEP, {**following, **_NEXT})}
+
+
+def _leads(pane: Pane, *, has_steps: bool) -> dict[str, tuple[str, Parts]]:
+    """Return to what the feed-forward network and the output lead, and the parts of a press on them."""
+    if pane.is_other or not _WHOLE.is_for(pane.info):
+        return {}
+    whole: tuple[str, Parts] = _WHOLE.title, {"to": "whole"}
+    following: Parts = {**_NEXT} if has_steps else {"to": "next"}
+    output = (message("What comes next"), following) if pane.info.build.says_next else whole
+    return {"feed-forward": whole, "output": output}
+
+
 @dataclass(frozen=True, slots=True)
 class _Map:
-    """The map while it is drawn: the view, what is looked at, the run of which that may be a part, and its heads."""
+    """The map while it is drawn: the view, what is looked at, the run of which that may be a part, and its heads.
+
+    ``leads`` says to what the parts lead that are not attention.
+    """
 
     view: View
     scene: HeadContext
     whole: Trace
+    leads: Mapping[str, tuple[str, Parts]]
     thumbs: tuple[HeadThumb, ...] = ()
     has_steps: bool = True
     is_asked: bool = False
@@ -89,9 +121,26 @@ class _Map:
         layers: dict[str, int] = {"encoder": len(self.whole.layers)}
         if decoder is not None:
             layers |= dict.fromkeys(("decoder", "cross"), len(decoder.layers))
-        place = self._told(layers[self.part])
-        step = steps.step_of(self.view.step).key if self.has_steps else ""
-        return ModelMap(columns, layers, self.part, step, steps.keys(), place, is_open, self.thumbs)
+        return ModelMap(
+            columns,
+            layers,
+            self.part,
+            step=steps.step_of(self.view.step).key if self.has_steps else "",
+            steps=steps.keys(),
+            place=self._told(layers[self.part]),
+            here=self._here(),
+            leads=self.leads,
+            is_open=is_open,
+            heads=self.thumbs,
+        )
+
+    def _here(self) -> str:
+        """Say in a sentence where one is."""
+        facts = {"layer": self.scene.layer + 1, "head": self.scene.head + 1}
+        if not self.has_steps:
+            return message("You are here: layer {layer}, head {head}", **facts)
+        number = steps.number_of(steps.step_of(self.view.step))
+        return message("You are here: layer {layer}, head {head}, step {number}", **facts, number=number)
 
     def _told(self, n_layers: int) -> str:
         """Say where one is."""
@@ -146,9 +195,12 @@ class _Map:
         part = parts[sublayer.branch]
         is_here = part == self.part
         info, scene = self.scene.info, self.scene
+        sizes = {"count": info.n_heads, "width": trace.layers[0].queries.shape[-1]}
         shared = messages("{n} key/value head", "{n} key/value heads", info.n_key_value_heads)
         notes = (
-            message("{count} heads, {width} wide", count=info.n_heads, width=trace.layers[0].queries.shape[-1]),
+            message("Head {head} of {count}, {width} wide", head=scene.head + 1, **sizes)
+            if is_here
+            else message("{count} heads, {width} wide", **sizes),
             *((shared,) if info.group_size > 1 else ()),
             *normed,
         )
