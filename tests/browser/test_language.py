@@ -15,7 +15,7 @@ from attention.lesson import steps
 from attention.lesson.survey import SORT_NAMES
 from attention.lesson.syntax_check import MEANINGS
 from attention.models.toy import FEATURES
-from attention.page.labs import vector_moves
+from attention.page.labs import train_one, vector_moves
 from attention.page.pages import (
     ALL_HEADS,
     CODE_LAB,
@@ -27,6 +27,7 @@ from attention.page.pages import (
     STEP_BY_STEP,
     SYNTAX_CHECK,
 )
+from attention.training.induction_results import SYLLABLES
 from tests.browser.server import serve
 from tests.loaded import load
 from tests.pseudo import write_language
@@ -100,6 +101,8 @@ def data(page, query):
         found |= {node.id for node in ast.walk(code) if isinstance(node, ast.Name)}
     if page is OF_LABS[vector_moves.LAB]:
         found |= {each for texts in vector_moves.PAIRS.values() for text in texts for each in text.split()}
+    if page is OF_LABS[train_one.LAB]:
+        found |= set(SYLLABLES)
     if query["model"] == "toy":
         found |= set(FEATURES)
     if query["model"] == "translator-fr-en":

@@ -437,6 +437,15 @@ def test_a_closed_lab_has_no_buttons_in_a_room_and_says_what_is_true_there(page,
     assert ("teacher asks" in drawn["html"]) == (seen == "as it is")
 
 
+@pytest.mark.parametrize("seen", ["closed", "opened"])
+def test_a_closed_lab_has_a_picture_in_a_room_but_not_the_one_that_answers(seen):
+    drawn = show(Shown("explain", "model=toy&text=The+cat+sat+on+the+mat", seen))
+    components = {picture["component"] for picture in drawn["pictures"]}
+    assert any(name.startswith("matrix") for name in components)
+    assert any(name.startswith("chart") for name in components) == (seen == "opened")
+    assert ('class="worth_cover cover"' in drawn["html"]) == (seen == "closed")
+
+
 def test_all_heads_in_a_room_offer_nothing_that_only_the_app_can_do():
     html = show(Shown("all_heads", f"model=minilm-l6&{TWELVE}"))["html"]
     assert "Choose one" not in html
