@@ -14,6 +14,7 @@
  * @typedef {{kind: "list" | "choice" | "scale", name: string, label: string, options: string[], values: string[], value: string,
  *   help: string, silent: boolean, page?: string, pageLabel?: string}} List a choice has all its options in sight,
  *   on a scale they are the places of a slider
+ * @typedef {{kind: "note", name: string, text: string}} Note what stands in the place of a field
  * @typedef {{kind: "switch" | "button", name: string, label: string, value: boolean, help: string, off: boolean}} Switch
  * @typedef {object} LineData
  * @property {string} title the page's, where nothing else on it says which one it is; else empty
@@ -111,6 +112,9 @@ function choose(state, made, value) {
 // ------------------------------------------------------------------------------------ lists and switches
 
 const MAKERS = {
+  note() {
+    return { element: make("span", "note") };
+  },
   list(state) {
     const element = make("label", "control");
     const made = { element, name: make("span", "label"), list: make("select"), told: make("bdi", "told") };
@@ -176,6 +180,9 @@ const MAKERS = {
 };
 
 const UPDATERS = {
+  note(_, made) {
+    made.element.textContent = made.data.text;
+  },
   list(_, made, value) {
     const { list, data } = made;
     const labels = [...data.options, ...(data.page === undefined ? [] : [data.pageLabel])];

@@ -82,6 +82,10 @@ class Line:
         """Add one line of a menu as a button that is always in sight."""
         self._add({"kind": "act", "name": name, "items": [item]})
 
+    def note(self, name: str, text: str) -> None:
+        """Add words in the place of a field."""
+        self._add({"kind": "note", "name": name, "text": text})
+
     def leads(self, take: Callable[[str], None]) -> None:
         """Say what takes the address of a page that is chosen in any control of this line."""
         self._acts["page"] = _of_kind(str, take)

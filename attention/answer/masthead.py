@@ -29,14 +29,20 @@ def no_field(_: View) -> None:
     return
 
 
-def masthead(view: View, second: Second = no_field, *, reads: bool = True) -> components.Part:
-    """Return the head of a page, which ``reads`` the text of the view or not.
+# What stands in the place of the text, where a page reads other ones or none.
+_UNREAD = {"many": message("This page reads sentences of its own"), "nothing": message("This page reads no sentence")}
+
+
+def masthead(view: View, second: Second = no_field, *, source: str = "typed") -> components.Part:
+    """Return the head of a page, which reads the text of the view or, by its ``source``, others or none.
 
     ``second`` returns the page's own field for a second text.
     """
     line = Line("header", "header", hosts.in_network())
     _pages(line.group(message("Pages")), view.page)
-    if reads:
+    if source in _UNREAD:
+        line.group(message("Sentence")).note("unread", _UNREAD[source])
+    else:
         fields.add(line, view, second(view))
     _model(line.group(message("Model")))
     _actions(line.group(message("This page")), view.page)

@@ -58,13 +58,14 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
         return (intro, *about(view, pane))
     texts = _texts(view, pane.server)
     problems = tuple(map(Notice, texts.problems))
-    first = (intro, *(() if whole else (_own(view),)), *problems)
+    own = () if whole else (_own(view),)
     measured = pane.server.study(texts.lines, is_held=view[HOLD]) if texts.lines else None
     if measured is None:
-        return first
-    is_shown = measured.is_over or view[HOLD]
-    shown = _measured(view, pane.info, pane.place, texts, measured) if is_shown else ()
-    return (*first, *about(view, pane), *how_far(measured, is_held=view[HOLD]), *shown)
+        return (intro, *problems, *own)
+    # The pictures grow while the sentences are read; all else is told of what is done.
+    is_whole = measured.is_over or view[HOLD]
+    shown = _measured(view, pane.info, pane.place, texts, measured, is_whole=is_whole)
+    return (intro, *problems, *about(view, pane), *how_far(measured, is_held=view[HOLD]), *shown, *own)
 
 
 def _own(view: View) -> Fold:
@@ -102,12 +103,20 @@ def _texts(view: View, server: Server) -> _Texts:
 
 
 def _measured(
-    view: View, info: ModelInfo, current: Head, texts: _Texts, measured: Measured[StudyResult | None]
+    view: View,
+    info: ModelInfo,
+    current: Head,
+    texts: _Texts,
+    measured: Measured[StudyResult | None],
+    *,
+    is_whole: bool,
 ) -> Blocks:
     result = measured.result
     if result is None:
         nothing = message("None of the sentences could be read: nothing has been measured yet.")
         return (Notice(nothing),) if measured.is_over else ()
+    if not is_whole:
+        return _all_heads(view, result, current)
     return (
         Notice(" ".join(_told(info, texts, measured, result)), is_quiet=True),
         *_all_heads(view, result, current),

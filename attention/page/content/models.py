@@ -6,7 +6,10 @@ import html
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from attention.core.messages import message
+from attention.figures.bars import Bars
 from attention.lesson.prose import lesson
 from attention.models import hub
 from attention.models.architectures import ARCHITECTURES, TEXT_PARTS
@@ -14,7 +17,7 @@ from attention.models.catalogue import Availability, Entry, catalogue
 from attention.models.downloads import State
 from attention.models.hub import Allowed
 from attention.models.memory import allowed_bytes
-from attention.page.blocks import Blocks, LongText, Notice, Prose, Section, Way, Work
+from attention.page.blocks import Blocks, LongText, Notice, Picture, Prose, Row, Section, Way, Work
 from attention.page.content.pane import Pane
 from attention.page.pages import STEP_BY_STEP
 from attention.page.settings import GET
@@ -54,7 +57,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     server, entries, may_fetch = panes[0].server, catalogue(), hub.allowed()
     intro, kinds = Prose(lesson("models/intro")), Prose(_kinds(), "aside")
     if server is None or whole:
-        return (intro, _catalogue(entries, _Now(), {}), kinds)
+        return (intro, *_sizes(entries), _catalogue(entries, _Now(), {}), kinds)
     found = server.fetches()
     now = _Now(
         server.in_memory(),
@@ -63,13 +66,16 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     )
     listed = {entry.model_id for entry in entries}
     buttons = {entry.model_id: (*_way(entry, server.seen_with), *_works(entry, may_fetch, now)) for entry in entries}
-    return (
+    first = (
         intro,
         *server.told(),
         *(_download(model_id, each) for model_id, each in now.coming.items()),
         # A model without a card was requested in the field.
         *(_outcome(model_id, each) for model_id, each in now.ended.items() if model_id not in listed),
         *_fetch_field(view, may_fetch),
+    )
+    return (
+        Row((first, _sizes(entries))),
         _catalogue(entries, now, buttons),
         kinds,
     )
@@ -80,6 +86,20 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
 
 def _catalogue(entries: Sequence[Entry], now: _Now, buttons: Mapping[str, Blocks]) -> Section:
     return Section("catalogue", tuple(_card(entry, now, buttons.get(entry.model_id, ())) for entry in entries))
+
+
+def _sizes(entries: Sequence[Entry]) -> Blocks:
+    """Return how many heads each model has that can be shown now, layers times heads, as bars."""
+    here = [(entry.name, entry.info) for entry in entries if entry.info is not None]
+    heads = np.array([info.n_heads * (info.n_layers + 2 * info.n_decoder_layers) for _, info in here], np.float32)
+    bars = Bars(
+        message("Heads in each model, of every use of attention"),
+        message("How many heads each model has, as bars."),
+        tuple(name for name, _ in here),
+        ((message("heads"), "weight", heads),),
+        decimals=0,
+    )
+    return (Picture("sizes", bars),) if here else ()
 
 
 def _card(entry: Entry, now: _Now, buttons: Blocks) -> Section:

@@ -75,14 +75,24 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     if server is None or measured is None:
         return (intro, *about(view, pane))
     progress = how_far(measured, is_held=view[HOLD])
-    shown = _counted(view, pane.info, measured, server, whole=whole) if measured.is_over or view[HOLD] else ()
+    # The example is shown of what is counted so far, all else of what is done.
+    is_whole = measured.is_over or view[HOLD]
+    shown = _counted(view, pane.info, measured, server, is_whole=is_whole, on_paper=whole)
     return (intro, *about(view, pane), *progress, *shown)
 
 
-def _counted(view: View, info: ModelInfo, measured: Measured[SyntaxResult], server: Server, *, whole: bool) -> Blocks:
+def _counted(
+    view: View,
+    info: ModelInfo,
+    measured: Measured[SyntaxResult],
+    server: Server,
+    *,
+    is_whole: bool,
+    on_paper: bool,
+) -> Blocks:
     result, n_heads = measured.result, info.n_layers * info.n_heads
     if not result.findings:
-        return (Notice(message("Nothing has been counted yet.")),)
+        return (Notice(message("Nothing has been counted yet.")),) if is_whole else ()
     common = [finding.relation for finding in relations(result.findings, with_rare=False)]
     is_rare = view[RELATION] not in common
     rare = Setting(
@@ -94,12 +104,18 @@ def _counted(view: View, info: ModelInfo, measured: Measured[SyntaxResult], serv
         clears=(RELATION, EXAMPLE) if view[RARE] and is_rare else (),
     )
     shown = relations(result.findings, with_rare=view[RARE])
+    if not shown:
+        return ()
+    example = _one_relation(view, server, shown, n_heads, whole=on_paper)
+    if not is_whole:
+        return example
     return (
-        Prose(lesson("syntax/warning", heads=n_heads)),
+        *example,
+        Heading(message("Every relation")),
         Notice(" ".join(_told(info, result, measured.n_done)), is_quiet=True),
         rare,
         *_table(view, shown),
-        *_one_relation(view, server, shown, n_heads, whole=whole),
+        Prose(lesson("syntax/warning", heads=n_heads)),
         *proof(view, info.name, result.difference, result.largest_row_error),
     )
 
@@ -122,7 +138,7 @@ def _told(info: ModelInfo, result: SyntaxResult, n_done: int) -> list[str]:
 
 
 def _table(view: View, shown: Sequence[Finding]) -> Blocks:
-    told = message("Click on a row to see an example of it below, and on a heading to sort.")
+    told = message("Click on a row to see an example of it above, and on a heading to sort.")
     names = tuple(finding.relation for finding in shown)
     choice = RowChoice(RELATION, names, names.index(_shown(view[RELATION], names)))
     table = Table("syntax_table", partial(findings_table, shown), file="syntax-check", choice=choice)
@@ -145,7 +161,6 @@ def _one_relation(view: View, server: Server, shown: Sequence[Finding], n_heads:
         Setting("syntax_example", EXAMPLE, example, number, texts, is_list=True),
     )
     return (
-        Heading(message("One relation, and an example")),
         *_beside(view, by_name, having),
         Section("relation_and_example", choices, is_line=True),
         *_example(view, server, finding, treebank[number], n_heads, whole=whole),
@@ -190,7 +205,7 @@ def _example(view: View, server: Server, finding: Finding, sentence: Annotated, 
     told.append(message("The framed cell is the right one."))
     matrix = Picture("syntax_matrix", example_matrix(trace, sentence, finding, there[0]))
     left = (described, *(Prose(tell_case(case, sentence, finding)) for case in there), *ways)
-    return (Row((left, (matrix, Notice(" ".join(told), is_quiet=True))), widths=(2, 3)),)
+    return (Row(((matrix, Notice(" ".join(told), is_quiet=True)), left), widths=(3, 2)),)
 
 
 def _ways(view: View, finding: Finding, sentence: Annotated) -> tuple[Way, ...]:
