@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +19,7 @@ from attention.figures.charts import Chart
 from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, word
-from attention.lesson.quiz import Guess, ranked
+from attention.lesson.quiz import Guess
 from attention.measures.flow import flow_to, rollout, weighted_norms
 from attention.measures.ranks import rank_correlation
 from attention.page.blocks import (
@@ -150,54 +149,94 @@ def _guess(_: HeadContext | None) -> None:
 
 
 def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
-    """Ask which layer has the head that matters most or, if those of one layer alone were tried, how many matter."""
+    """Ask whether the head with the largest weights is also the one that matters most, of all heads that were tried.
+
+    It is the same whichever of them is chosen, so that the lab stays open. There is nothing to ask of one head.
+    """
     worth = _Worth.measure(scene, runs, "zero", "one") if scene.use.is_reading else None
-    if worth is None:
+    if worth is None or len(worth.of) < 2:
         return None
-    return _of_layers(scene, worth) if len({layer for layer, _ in worth.of}) > 1 else _of_heads(scene, worth)
-
-
-def _of_layers(scene: HeadContext, worth: _Worth) -> Guess:
-    """Ask the same in every layer, so that the lab stays open when a head of another one is chosen."""
-    (layer, head), largest = worth.ordered[0], worth.of[worth.ordered[0]].moved
-    bests = [max(worth.of_layer(layer).values()) for layer in range(scene.info.n_layers)]
-    facts: dict[str, str | int] = {"n": len(worth.of), "what": _what(worth.unchanged)}
-    question = lesson("explain/guess-layers", model=word(scene.info.name), noun=scene.info.reading.noun, **facts)
+    compared = _Compared.of(scene, worth)
+    facts = _facts_of(scene, worth, compared.sharpest)
+    size, (best_layer, best) = fact(compared.sizes[compared.sharpest]), worth.ordered[0]
+    question = lesson("explain/guess", model=word(scene.info.name), size=size, **facts)
+    is_same = compared.sharpest == worth.ordered[0]
     because = lesson(
-        "explain/guess-layers-because",
-        layer=layer + 1,
-        head=head + 1,
-        largest=_far(largest),
-        count=worth.count(),
-        **facts,
-    )
-    names = [message("layer {layer}", layer=layer + 1) for layer in range(scene.info.n_layers)]
-    # Layers nearly as good as the best, as a part of what it moves, are right, too.
-    return ranked(question, names, [best / (largest or 1) for best in bests], because)
-
-
-def _of_heads(scene: HeadContext, worth: _Worth) -> Guess:
-    """Ask how many heads of the layer matter on this text."""
-    moved, count = worth.of_layer(scene.layer), worth.count(scene.layer)
-    best, last = max(moved, key=moved.__getitem__), min(moved, key=moved.__getitem__)
-    facts: dict[str, str | int] = {"layer": scene.layer + 1, "n": len(moved), "what": _what(worth.unchanged)}
-    question = lesson("explain/guess", model=word(scene.info.name), noun=scene.info.reading.noun, **facts)
-    question += _measure(worth.unchanged)
-    because = lesson(
-        "explain/guess-because",
-        count=count,
+        "explain/guess-because-same" if is_same else "explain/guess-because",
+        moved=_far(worth.of[compared.sharpest].moved),
+        rank=compared.rank,
+        best_layer=best_layer + 1,
         best=best + 1,
-        largest=_far(moved[best]),
-        last=last + 1,
-        smallest=_far(moved[last]),
+        largest=_far(worth.of[best_layer, best].moved),
         **facts,
     )
-    # Up to four numbers that follow one another; the place of the true one tells nothing.
-    before = zlib.crc32(question.encode("utf-8", "replace")) % 4
-    first = max(0, min(count - before, len(moved) - 3))
-    answers = range(first, min(first + 4, len(moved) + 1))
-    close = frozenset(place for place, answer in enumerate(answers) if abs(answer - count) == 1)
-    return Guess(question, tuple(map(str, answers)), because, frozenset({answers.index(count)}), close)
+    answers = (
+        message("yes: without it, most is lost"),
+        message("no, but it is in the upper half"),
+        message("no: it is in the lower half"),
+    )
+    half = (len(worth.of) + 1) // 2
+    right = 0 if is_same else 1 if compared.rank <= half else 2
+    whys = (lesson("explain/why-weights"), "", lesson("explain/why-nothing"))
+    return Guess(question + _measure(worth.unchanged), answers, because, frozenset({right}), whys=whys)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The sizes of weights beside what heads are worth: both for each head, the head with the largest, and its rank.
+
+    The size is the largest weight of a row, on average over all rows; the rank, from 1, is by what is lost without it.
+    """
+
+    sizes: Mapping[Head, float]
+    sharpest: Head
+    rank: int
+    correlation: float
+
+    @classmethod
+    def of(cls, scene: HeadContext, worth: _Worth) -> Self:
+        layers = {layer: scene.trace.layers[layer].steps().weights for layer, _ in worth.of}
+        sizes = {(layer, head): float(layers[layer][head].max(axis=-1).mean()) for layer, head in worth.of}
+        sharpest = max(sizes, key=sizes.__getitem__)
+        moved = np.array([effect.moved for effect in worth.of.values()])
+        ranks = rank_correlation(np.array(list(sizes.values())), moved) if len(sizes) >= FEWEST_POINTS else np.nan
+        return cls(sizes, sharpest, worth.ordered.index(sharpest) + 1, float(ranks))
+
+
+def _facts_of(scene: HeadContext, worth: _Worth, sharpest: Head) -> dict[str, str | int]:
+    """Return what is said of the head with the largest weights wherever it is spoken of."""
+    layer, head = sharpest
+    return {
+        "n": len(worth.of),
+        "noun": scene.info.reading.noun,
+        "what": _what(worth.unchanged),
+        "layer": layer + 1,
+        "head": head + 1,
+    }
+
+
+def _conclusion(scene: HeadContext, runs: Runs | None) -> Blocks:
+    """Say in two sentences what this text showed: whether large weights go with what is lost without a head."""
+    worth = _Worth.measure(scene, runs, "zero", "one")
+    if worth is None or len(worth.of) < 2:
+        return ()
+    compared = _Compared.of(scene, worth)
+    is_same = compared.sharpest == worth.ordered[0]
+    ranks = message(" (rank correlation over all heads: {rho})", rho=fact(compared.correlation))
+    best_layer, best = worth.ordered[0]
+    told = lesson(
+        "explain/showed-same" if is_same else "explain/showed",
+        size=fact(compared.sizes[compared.sharpest]),
+        moved=_far(worth.of[compared.sharpest].moved),
+        rank=compared.rank,
+        best_layer=best_layer + 1,
+        best=best + 1,
+        best_size=fact(compared.sizes[best_layer, best]),
+        largest=_far(worth.of[best_layer, best].moved),
+        ranks="" if np.isnan(compared.correlation) else ranks,
+        **_facts_of(scene, worth, compared.sharpest),
+    )
+    return Heading(message("What this {noun} showed", noun=scene.info.reading.noun)), Prose(told)
 
 
 # ------------------------------------------------------------------------------------ what is shown
@@ -212,7 +251,12 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     off, only = values[OFF], values[ONLY]
     worth = _Worth.measure(scene, runs, off, only)
     found = _other(values, scene, runs) or _switched(scene, worth, off, only)
-    return (_choice(values), *found, *(() if worth is None else _ending(scene, worth, off, only)))
+    return (
+        _choice(values),
+        *found,
+        *(() if worth is None else _ending(scene, worth, off, only)),
+        *_conclusion(scene, runs),
+    )
 
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
