@@ -1,4 +1,4 @@
-"""The one question of the front door."""
+"""The one question of the front door, and the word that it is about."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ from dataclasses import replace
 
 from attention.core.words import CONTINUES, special_names
 from attention.lesson.head_context import HeadContext
+from attention.lesson.initial_selection import telling_word
+from attention.lesson.noun_tagger import grammar_tokens
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.quiz import Guess, highest
 
-__all__ = ["guess"]
+__all__ = ["guess", "telling"]
 
 _TELLING = 0.2
+
+
+def telling(scene: HeadContext) -> HeadContext:
+    """Return the scene with a word in focus that has something to say, where the one chosen first is mere grammar."""
+    is_mere = scene.info.reading.takes_sentences and scene.word in grammar_tokens(scene.tokens)
+    return replace(scene, word=telling_word(scene.trace)) if is_mere else scene
 
 
 def guess(scene: HeadContext) -> Guess | None:

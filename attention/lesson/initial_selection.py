@@ -20,12 +20,15 @@ from attention.core.paths import ASSETS
 from attention.core.trace import ModelInfo, Token, Trace
 from attention.core.words import APOSTROPHES, follows_apostrophe, is_punctuation, words_of
 from attention.lesson.head_context import HeadContext
+from attention.lesson.noun_tagger import grammar_tokens, has_pronoun, noun_tokens, pronouns_of
 from attention.lesson.prose import fact, lesson, word
 
-__all__ = ["InitialSelection", "first_place", "first_word", "openings", "tell_opening"]
+__all__ = ["InitialSelection", "first_place", "first_word", "openings", "tell_opening", "telling_word"]
 
 _FILE = ASSETS / "openings.tsv"
 _ANY = "*"
+# The caption of the heads in which a pronoun finds its noun.
+_OF_PRONOUN = "opening/pronoun"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +46,44 @@ class InitialSelection:
 
 
 def first_place(info: ModelInfo, text: str) -> tuple[int, int]:
-    """Return the layer and the head that are opened first for a text."""
-    opening = _opening(info.model_id, text)
+    """Return the layer and the head that are opened first for a text; one with a pronoun opens as such an example."""
+    opening = openings().get((info.model_id, text))
+    if opening is None and has_pronoun(text):
+        opening = next((each for each in _of_model(info.model_id) if each.caption == _OF_PRONOUN), None)
+    opening = opening or _opening(info.model_id, text)
     return (info.default_layer, info.default_head) if opening is None else (opening.layer, opening.head)
 
 
 def first_word(trace: Trace) -> int:
     """Return the position of the word that is in focus first; it is the same whichever head is chosen.
 
-    It is the one chosen for the text, or that of which the reading says so, or the telling one: the row of the head
-    that is opened first in which one word gives another the most weight; where there are any, words of two letters or
-    more, not what is left of one after an apostrophe, as the *s* of *cat's*, and not their later pieces.
+    It is the one chosen for the text, or that of which the reading says so, or the telling one (``telling_word``).
     """
     opening = _opening(trace.info.model_id, trace.text)
     if opening is not None and opening.word is not None and opening.word < len(trace.tokens):
         return opening.word
+    return telling_word(trace)
+
+
+def telling_word(trace: Trace) -> int:
+    """Return the position of the word that has most to say, whatever was chosen for the text.
+
+    It is the first pronoun with a noun before it. Failing that, it is the row of the head that is opened first in which
+    one word gives another the most weight; where there are any, words that are more than grammar, of two letters or
+    more, not what is left of one after an apostrophe, as the *s* of *cat's*, and not their later pieces.
+    """
     rows = [token.position for token in _words(trace.tokens)]
     if trace.info.reading.first_focus is not None:
         return trace.info.reading.first_focus(rows)
+    if trace.info.reading.takes_sentences and (found := _pronoun(trace.tokens)) is not None:
+        return found
     return _telling(trace, *first_place(trace.info, trace.text), rows) if rows else 0
+
+
+def _pronoun(tokens: tuple[Token, ...]) -> int | None:
+    """Return the first pronoun after a noun; None if there is none."""
+    first_noun = min((positions[0] for positions in noun_tokens(tokens)), default=len(tokens))
+    return next((position for position in pronouns_of(tokens) if position > first_noun), None)
 
 
 def tell_opening(scene: HeadContext) -> str:
@@ -90,6 +112,10 @@ def tell_opening(scene: HeadContext) -> str:
 
 def _opening(model_id: str, text: str) -> InitialSelection | None:
     return openings().get((model_id, text)) or openings().get((model_id, _ANY))
+
+
+def _of_model(model_id: str) -> list[InitialSelection]:
+    return [opening for (model, _), opening in openings().items() if model == model_id]
 
 
 @cache
@@ -129,7 +155,15 @@ def _telling(trace: Trace, layer: int, head: int, rows: list[int]) -> int:
     if attention.hidden(head)[0, 1:].all() and pairs[:, 1:].any():
         pairs[:, 0] = False
     queries, keys = (_begin_full_words(tokens) for tokens in (trace.tokens, trace.key_tokens))
-    narrowed = (pairs & np.outer(queries, keys), pairs & queries[:, None], pairs)
+    grammar = grammar_tokens(trace.tokens)
+    says = queries & np.array([token.position not in grammar for token in trace.tokens])
+    narrowed = (
+        pairs & np.outer(says, keys),
+        pairs & says[:, None],
+        pairs & np.outer(queries, keys),
+        pairs & queries[:, None],
+        pairs,
+    )
     pairs = next((each for each in narrowed if each.any()), pairs)
     if not pairs.any():
         return next((row for row in rows if queries[row]), rows[0])

@@ -1,7 +1,8 @@
-"""Which words of a sentence are nouns, as far as the toy's word list knows, and which stand for one."""
+"""What words of a sentence are, as far as the toy's word list knows: nouns, what stands for one, mere grammar."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -12,11 +13,13 @@ from attention.core.trace import Token
 from attention.core.words import APOSTROPHES, Word, end_of, follows_apostrophe, is_punctuation, words_of
 from attention.models.toy import WORD_FEATURES, describe, is_guessed, read_lexicon
 
-__all__ = ["noun_tokens", "nouns_of", "pronouns_of"]
+__all__ = ["grammar_tokens", "has_pronoun", "noun_tokens", "nouns_of", "pronouns_of"]
 
 # The pronouns that stand for a noun of the same text.
 _PRONOUNS = frozenset({"it", "he", "she", "they", "him", "them"})
 _NOUN = WORD_FEATURES.index("noun")
+# Words that say little by themselves.
+_GRAMMAR = tuple(map(WORD_FEATURES.index, ("determiner", "preposition", "conjunction")))
 
 
 def nouns_of(tokens: Sequence[Token]) -> list[int]:
@@ -43,6 +46,22 @@ def noun_tokens(tokens: Sequence[Token]) -> list[tuple[int, ...]]:
 def pronouns_of(tokens: Sequence[Token]) -> list[int]:
     """Return the positions of the words of a text that stand for a noun: *it*, *she*, *them*."""
     return [each.position for each in words_of(tokens) if each.typed.strip().lower() in _PRONOUNS]
+
+
+def has_pronoun(text: str) -> bool:
+    """Tell whether a text has a word that stands for a noun."""
+    return not _PRONOUNS.isdisjoint(re.findall(r"\w+", text.lower()))
+
+
+def grammar_tokens(tokens: Sequence[Token]) -> set[int]:
+    """Return the positions of all tokens of words that are determiners, prepositions or conjunctions above all."""
+    return {position for each in words_of(tokens) if _is_grammar(each) for position in each.positions}
+
+
+def _is_grammar(word: Word) -> bool:
+    if word.is_special or word.is_padding or is_guessed(word.typed.strip(), _lexicon()):
+        return False
+    return int(describe(word.typed.strip(), _lexicon()).argmax()) in _GRAMMAR
 
 
 def _is_cut_off(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:

@@ -43,7 +43,7 @@ TIE = 0.02
 # A value is near the largest if no more than this part of it is missing.
 NEAR = 0.1
 # So many answers can be read at a glance.
-MAX_ANSWERS = 6
+MAX_ANSWERS = 7
 # Shares that overlap by so much with the true ones are right, or close.
 RIGHT_OVERLAP, CLOSE_OVERLAP = 0.85, 0.7
 
@@ -128,12 +128,12 @@ def ranked(
 ) -> Guess:
     """Ask which of several has the largest value; the next one is close if its value is near the largest.
 
-    Of more than ``MAX_ANSWERS``, these are offered, in their order: the largest, the first of the ``natural`` ones,
-    which people think of, the next largest, and others evenly spread over the rest. ``why`` says why one may think that
-    it is one of them.
+    Of more than ``MAX_ANSWERS``, these are offered, in their order: the largest, all of the ``natural`` ones for which
+    there is room, which people think of, the next largest, and others evenly spread over the rest. ``why`` says why one
+    may think that it is one of them.
     """
     order = sorted(range(len(values)), key=lambda index: -values[index])
-    first = list(dict.fromkeys((order[0], *natural[: MAX_ANSWERS - 2], *order[1 : MAX_ANSWERS // 2])))[:MAX_ANSWERS]
+    first = list(dict.fromkeys((order[0], *natural[: MAX_ANSWERS - 1], *order[1 : MAX_ANSWERS // 2])))[:MAX_ANSWERS]
     rest = [index for index in order if index not in first]
     wanted = min(MAX_ANSWERS - len(first), len(rest))
     spread = [rest[(2 * index + 1) * len(rest) // (2 * wanted)] for index in range(wanted)]

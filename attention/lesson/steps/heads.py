@@ -17,7 +17,7 @@ from attention.lesson.factors import joined_names, weights_of
 from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import fact, length, lesson, word
-from attention.lesson.quiz import Guess, comes_near, ranked
+from attention.lesson.quiz import Guess
 from attention.lesson.snippets import Values, cut_note, shapes
 from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.transitions import joining
@@ -203,24 +203,38 @@ def _shapes(scene: HeadContext) -> str:
 
 
 def _guess(scene: HeadContext) -> Guess | None:
-    """Ask which head adds the longest vector to the word in focus."""
+    """Ask whether the head with the largest weight in the row in focus adds the longest vector, too."""
     if scene.attention.projections is None or scene.info.n_heads < 2:
         return None
     lengths = _lengths(scene)
-    largest, least = int(lengths.argmax()), int(lengths.argmin())
-    focus = word(scene.names[scene.word])
+    rows = np.stack([scene.attention.head(head).weights[scene.word] for head in range(scene.info.n_heads)])
+    sharpest, largest = int(rows.max(axis=1).argmax()), int(lengths.argmax())
+    best, is_same = int(rows[sharpest].argmax()), sharpest == largest
+    head, weight = sharpest + 1, fact(float(rows[sharpest, best]))
     because = lesson(
-        "guess/heads-because",
-        focus=focus,
+        "guess/heads-because-same" if is_same else "guess/heads-because",
+        length=fact(float(lengths[sharpest])),
         largest=largest + 1,
-        length=fact(float(lengths[largest])),
-        least=least + 1,
-        least_length=fact(float(lengths[least])),
+        largest_length=fact(float(lengths[largest])),
+        largest_weight=fact(float(rows[largest].max())),
+        head=head,
     )
-    names = [message("head {head}", head=head + 1) for head in range(len(lengths))]
-    question = lesson("guess/heads", focus=focus, count=len(lengths), layer=scene.layer + 1)
-    found = lengths.tolist()
-    return ranked(question, names, found, because, lambda index: comes_near(found, index))
+    question = lesson(
+        "guess/heads",
+        count=len(lengths),
+        layer=scene.layer + 1,
+        head=head,
+        focus=word(scene.names[scene.word]),
+        best=word(scene.key_names[best]),
+        weight=weight,
+    )
+    answers = (message("yes"), message("no, another head adds a longer one"))
+    whys = (
+        ("", lesson("guess/heads-why-another"))
+        if is_same
+        else (lesson("guess/heads-why-most", head=head, weight=weight), "")
+    )
+    return Guess(question, answers, because, frozenset({int(not is_same)}), whys=whys)
 
 
 def _whys(scene: HeadContext) -> str:

@@ -21,6 +21,7 @@ from attention.page.content.pane import Pane, Server, missing
 from attention.page.content.quiz import Asked, next_word
 from attention.page.pages import STEP_BY_STEP
 from attention.page.settings import (
+    AT,
     BESIDE,
     CELL,
     FACTORS,
@@ -85,6 +86,10 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     scene = pane.scene
     if scene is None:
         return (*_title(message("See attention happen"), whole=whole), intro)
+    telling = front.telling(scene) if view[WORD] is None and view[AT] is None else scene
+    if telling.word != scene.word:
+        # What is looked at goes along to the steps.
+        scene, view = telling, view.replaced(WORD, telling.word)
     guess = front.guess(scene)
     nothing = message("No word here stands out enough to guess. Try another sentence.")
     asked = Asked(view, view[GUESS], guess, FIRST_ANSWER, next_word(scene), nothing)
