@@ -86,7 +86,7 @@ class Stream:
     """The vector of one token before the first layer and after each, with what attention and feed-forward add to it.
 
     ``layer`` is the layer that is unfolded, counted from 0, and ``part`` what is open. What the branches add is not
-    sent where it ``is_covered``: then nobody can read there what is asked. ``told`` says how the vector is drawn.
+    sent where it ``is_covered``: then nobody can read there what is asked.
     """
 
     component: ClassVar[str] = "stream"
@@ -97,7 +97,6 @@ class Stream:
     feed_forward: Added | None
     begins: End
     ends: End
-    told: tuple[str, ...]
     layer: int
     part: Part
     is_covered: bool = False
@@ -145,12 +144,23 @@ class Stream:
             "feedForward": None if self.feed_forward is None else self._plain(self.feed_forward),
             "begins": {"title": self.begins.title, "lines": list(self.begins.lines)},
             "ends": {"title": self.ends.title, "lines": list(self.ends.lines)},
-            "told": [*self.told, message("full colour from ±{limit}", limit=number(self.limit))],
+            "told": self._told(float(lengths.max())),
             "longest": "" if self.is_covered else number(self.longest),
             "layer": self.layer,
             "part": self.part,
             "isCovered": self.is_covered,
         }
+
+    def _told(self, longest: float) -> list[str]:
+        """Say how the vector is drawn: its strips, and how thick the line is."""
+        width, n_shown = self.states.shape[1], self.strips.shape[1]
+        return [
+            message("strip: the vector’s {n} numbers, divided by its length", n=width)
+            if n_shown == width
+            else message("strip: {n} of the vector’s {width} numbers, divided by its length", n=n_shown, width=width),
+            message("full colour from ±{limit}", limit=number(self.limit)),
+            message("line: as thick as the vector is long, up to {length}", length=number(longest)),
+        ]
 
     def _branches(self) -> Sequence[Added]:
         return [self.attention] if self.feed_forward is None else [self.attention, self.feed_forward]

@@ -13,8 +13,9 @@ from attention.core.steps import softmax
 from attention.core.structure import Branch, Sublayer
 from attention.core.trace import Embeddings
 from attention.figures.format import number
-from attention.figures.stream import Added, End, Norms, Part, Stream, sampled
+from attention.figures.stream import Added, End, Norms, Part, Stream
 from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import SMALLEST_TOLD
 from attention.lesson.residual_path import Passage
 from attention.page.labs.base import Runs
 
@@ -52,25 +53,9 @@ def diagram(
         feed_forward=network if fed else None,
         begins=End(scene.names[scene.word], _begins(scene)),
         ends=_ends(scene, likeliest),
-        told=_told(scene, states),
         layer=scene.layer,
         part=part,
         is_covered=is_covered,
-    )
-
-
-def _told(scene: HeadContext, states: Float[Array, "S M"]) -> tuple[str, ...]:
-    """Say what is drawn: the strips, and how thick the line is."""
-    shown, width = len(sampled(scene.info.d_model)), scene.info.d_model
-    strips = (
-        message("strip: the vector’s {n} numbers, divided by its length", n=width)
-        if shown == width
-        else message("strip: {n} of the vector’s {width} numbers, divided by its length", n=shown, width=width)
-    )
-    longest = number(float(np.linalg.norm(states, axis=-1).max()))
-    return (
-        strips,
-        message("line: as thick as the vector is long, up to {length}", length=longest),
     )
 
 
@@ -122,7 +107,8 @@ def outcome(runs: Runs | None) -> Outcome:
 
 def _ends(scene: HeadContext, likeliest: Outcome) -> End:
     norm = "" if scene.trace.structure is None else scene.trace.structure.final_norm
-    named = tuple(f"“{label}” {number(probability)}" for label, probability in likeliest[:N_NAMED])
+    told = [(label, probability) for label, probability in likeliest[:N_NAMED] if probability >= SMALLEST_TOLD]
+    named = tuple(f"“{label}” {number(probability)}" for label, probability in told)
     if scene.info.build.says_next:
         after = message("after {word}", word=scene.names[-1])
         return End(message("Next token"), tuple(filter(None, (norm, after, *named))))
