@@ -6,14 +6,17 @@ is one number times another, which is added to a sum.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, Self, get_args
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
+from attention.core.paths import ASSETS
 from attention.experiments.scaling import exponent
 from attention.training.jobs import Frame, Job
 
@@ -30,12 +33,15 @@ __all__ = [
     "WIDTH",
     "Curve",
     "Growth",
+    "Machine",
+    "Measured",
     "Point",
     "Sizes",
     "Way",
     "curves",
     "growth",
     "points",
+    "shipped",
 ]
 
 # Attention from queries, keys and values to outputs, with all scores kept and in PyTorch's own function; a layer of an
@@ -92,6 +98,45 @@ class Point:
         return cls(
             way, int(frame["length"]), float(frame["seconds"]), int(frame["n_bytes"]), float(frame["difference"])
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What something was measured on, and when: the processor, its cores, the version of PyTorch, and the day."""
+
+    processor: str
+    n_cores: int
+    torch: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured on a machine that is named."""
+
+    machine: Machine
+    points: tuple[Point, ...]
+
+    def written(self) -> str:
+        """Return it as JSON, a line for each point."""
+        lines = ",\n".join(json.dumps(asdict(point)) for point in self.points)
+        return f'{{"machine": {json.dumps(asdict(self.machine))},\n"points": [\n{lines}\n]}}\n'
+
+    @classmethod
+    def read(cls, written: str) -> Self:
+        """Return what JSON says.
+
+        Raises:
+            ValueError, LookupError or TypeError: it is no measurement.
+        """
+        found: Mapping[str, Any] = json.loads(written)
+        return cls(Machine(**found["machine"]), tuple(Point(**point) for point in found["points"]))
+
+
+@cache
+def shipped() -> Measured:
+    """Return the measurement that comes with the project, for a server that has none of its own."""
+    return Measured.read((ASSETS / "measurement.json").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """Measures what attention costs on this machine: time and memory against length, and writing with and without a cache.
 
     python -m attention.experiments.timing
+    python -m attention.experiments.timing --out assets/measurement.json
 
-It runs on one core and writes a frame for each number of tokens (see ``attention.training.jobs``), the fewest first.
+It runs on one core and writes a frame for each number of tokens (see ``attention.training.jobs``), the fewest first; or
+all of them to a file, with the name of the machine: what a server shows until it has measured by itself.
 Times are those of the process itself, so that whatever else runs on that core does not count, and the shortest of
 several; a decoder is timed once. Memory is what PyTorch's own allocator held at most at once, as its profiler records
 it: beside the inputs and weights, which are there before, and without the interpreter and the libraries.
@@ -10,19 +12,23 @@ it: beside the inputs and weights, which are there before, and without the inter
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import math
 import os
+import platform
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxtyping import Float
 
-from attention.experiments.costs import D_HEAD, LENGTHS, N_HEADS, N_LAYERS, NEW, WIDTH, Point, Way
+from attention.experiments.costs import D_HEAD, LENGTHS, N_HEADS, N_LAYERS, NEW, WIDTH, Machine, Measured, Point, Way
 from attention.training.jobs import give_way, write_frame
 
 if TYPE_CHECKING:
@@ -192,8 +198,27 @@ def _limit() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
 
 
+def _machine() -> Machine:
+    """Return what this machine is; its own name and its files are nobody's business."""
+    import torch
+
+    return Machine(_processor(), os.cpu_count() or 1, torch.__version__, f"{datetime.now(tz=UTC):%Y-%m-%d}")
+
+
+def _processor() -> str:
+    """Return the processor's name, where the system says it; otherwise its kind."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
 def main() -> None:
-    """Measure, and write each point to the standard output."""
+    """Measure, and write each point to the standard output, or all of them to a file."""
+    parser = argparse.ArgumentParser(description="Measure what attention costs on this machine.")
+    parser.add_argument("--out", type=Path, help="write the measurement, with the machine's name, to this file")
+    out: Path | None = parser.parse_args().out
     # The profiler says when it begins and ends, which would fill the server's log.
     os.environ["KINETO_LOG_LEVEL"] = "99"
     give_way()
@@ -201,6 +226,9 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
+    if out is not None:
+        out.write_text(Measured(_machine(), tuple(measure())).written(), "utf-8")
+        return
     n_points = 3 * len(LENGTHS) + 2 * len(NEW)
     for done, point in enumerate(measure(), 1):
         write_frame(sys.stdout.buffer, done / n_points, **point.arrays())

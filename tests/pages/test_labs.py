@@ -71,7 +71,7 @@ def arrays(data):
 @pytest.mark.parametrize(
     ("address", "query"),
     [
-        *((address, {}) for address in LABS if address != "cost"),
+        *((address, {}) for address in LABS),
         ("why_divide", {"width": "32"}),
         ("vector_moves", {"scope": "layers"}),
         ("positions", {"placed": "1"}),

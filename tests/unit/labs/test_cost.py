@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from attention.experiments.costs import JOB, LENGTHS, NEW, Point
+from attention.experiments.costs import JOB, LENGTHS, NEW, Measured, Point, shipped
 from attention.lesson.head_context import HeadContext
 from attention.models import list_models
-from attention.page.blocks import Panels, Picture, Prose, Table, Work, walk
+from attention.page.blocks import Panels, Picture, Section, Table, Work, walk
 from attention.page.labs.cost import LAB
 from attention.page.labs.cost.amounts import as_bytes, count, seconds, short
+from attention.page.pages import OF_LABS
+from attention.page.view import View
 from attention.training.jobs import Run, Status
 from tests.drawn import current
 from tests.loaded import load
@@ -64,21 +66,55 @@ def side(blocks, name):
     return walk(panels.contents[name])
 
 
-def test_before_anything_is_measured_no_number_is_shown_and_what_is_on_paper_is():
+def pictures(blocks, *names):
+    return [block for name in names for block in side(blocks, name) if isinstance(block, Picture)]
+
+
+def test_before_anything_is_measured_here_what_was_measured_elsewhere_is_shown_and_named():
     blocks = shown(Runs())
     work = one(blocks, Work, "measure")
     assert (work.label, work.arguments, work.share, work.is_off) == ("Measure", (), None, False)
-    assert "Nothing" in work.told
-    for name in ("time", "memory", "writing"):
-        assert [type(block) for block in side(blocks, name)] == [Prose]
-        assert not re.search(r"\d", prose(side(blocks, name)))
-    assert [block.key for block in side(blocks, "paper") if isinstance(block, Picture)] == ["caches", "looking_back"]
+    there = shipped()
+    drawn = pictures(blocks, "time", "writing")
+    points = [float(y) for block in drawn for trace in block.figure.figure.data for y in trace.y]
+    assert sorted(points) == pytest.approx(sorted(1000 * each.seconds for each in there.points))
+    told = prose(blocks)
+    for each in (there.machine.processor, there.machine.torch, there.machine.day):
+        assert each in told
+    # Once there is something of this server's own, nothing of the other machine is said.
+    own = prose(walk(shown(Runs(last=run()))))
+    assert there.machine.processor not in own
+    assert "one core of this server" in own
+
+
+def test_what_ships_is_a_whole_measurement_of_the_ways_and_lengths_that_are_shown():
+    there = shipped()
+    assert {(each.way, each.length) for each in there.points} == {(each.way, each.length) for each in measured()}
+    assert Measured.read(there.written()) == there
+    assert all(each.seconds > 0 for each in there.points)
+    assert not re.search(r"[/\\]", there.machine.processor)
+
+
+def test_before_the_answer_only_what_grows_evenly_is_drawn():
+    for runs in (Runs(), Runs(last=run())):
+        view = View(page=OF_LABS[LAB])
+        blocks = LAB.before(view, None, runs)
+        for name in ("time", "memory"):
+            (block,) = pictures(blocks, name)
+            (trace,) = block.figure.figure.data
+            assert trace.name == "LSTM"
+        for name in ("writing", "paper"):
+            assert pictures(blocks, name) == []
+            assert any(isinstance(block, Section) and block.is_cover for block in side(blocks, name))
+        assert not says(prose(walk(blocks)), "2.00")
+        tables = [block for block in walk(blocks) if isinstance(block, Table)]
+        assert tables == []
 
 
 def test_every_point_adds_to_the_pictures_and_who_only_watches_cannot_stop_it():
-    for n in range(len(measured()) + 1):
+    for n in range(1, len(measured()) + 1):
         blocks = shown(Runs(now=run(n, ending=""), last=run(), is_own=True))
-        drawn = [block for name in ("time", "writing") for block in side(blocks, name) if isinstance(block, Picture)]
+        drawn = pictures(blocks, "time", "writing")
         assert sum(len(trace.y) for block in drawn for trace in block.figure.figure.data) == n
         for block in walk(blocks):
             if isinstance(block, Picture):
@@ -181,7 +217,7 @@ def test_what_is_said_of_a_text_is_what_its_model_made_of_it(model):
         own = trace if part is None else trace.part(part)
         scene = HeadContext(own, 0, 0, 0)
         n_queries, n_keys = len(own.tokens), len(own.key_tokens)
-        told = prose(shown(Runs(), scene)[:3])
+        told = prose(shown(Runs(), scene))
         assert f"makes {n_queries} queries and {n_keys} keys" in told
         assert says(told, f"{n_queries * n_keys:,}")
         total = n_queries * n_keys * len(own.layers) * trace.info.n_heads

@@ -1,19 +1,20 @@
-"""What it costs: attention's time and memory, measured on this server, and on paper for a large model."""
+"""What it costs: attention's time and memory, as measured, and on paper for a large model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, get_args
 
 from attention.core.messages import message, messages
-from attention.experiments.costs import JOB, LENGTHS, curves, points
+from attention.experiments.costs import JOB, LENGTHS, curves, points, shipped
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lesson, word
 from attention.lesson.quiz import Guess
 from attention.page.blocks import Blocks, Heading, Option, Panels, Prose, Section
-from attention.page.labs.base import Lab, Runs, always
+from attention.page.labs.base import Lab, Runs, always, covered
 from attention.page.labs.cost.amounts import count
-from attention.page.labs.cost.measured import memory, tables, time, writing
+from attention.page.labs.cost.measured import Source, memory, tables, time, writing
 from attention.page.labs.cost.paper import KEPT, TOKENS, paper
 from attention.page.labs.work import Words, work
 from attention.page.parameters import Choice, Parameter, Values
@@ -64,24 +65,74 @@ def _guess(scene: HeadContext | None) -> Guess:
 # ------------------------------------------------------------------------------------ what is shown
 
 
-def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    status = Status() if runs is None else runs.job(JOB)
+def _source(status: Status) -> Source:
+    """Return what this server has measured or, before that, what came with the project."""
     run = status.now or status.last
-    found = {} if run is None else curves(points(run.frames))
+    if run is not None and run.frames:
+        return Source(curves(points(run.frames)), message("this server"))
+    return Source(curves(shipped().points), _machine())
+
+
+def _machine() -> str:
+    return word(message("another machine, {processor}", processor=shipped().machine.processor))
+
+
+def _status(runs: Runs | None) -> Status:
+    return Status() if runs is None else runs.job(JOB)
+
+
+def _before(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
+    """Return how an LSTM grows with the length, and covers over all that grows as attention does."""
+    status = _status(runs)
+    source = _source(status)
+    alone = replace(source, curves={way: curve for way, curve in source.curves.items() if way == "lstm"})
     contents: Mapping[Side, Blocks] = {
-        "time": time(found),
-        "memory": memory(found),
-        "writing": writing(found),
+        "time": time(alone, is_asked=True),
+        "memory": memory(alone, is_asked=True),
+        "writing": covered(writing(source)),
+        "paper": covered(paper(values[TOKENS], values[KEPT])),
+    }
+    return _sides(values, status, contents)
+
+
+def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
+    status = _status(runs)
+    source = _source(status)
+    contents: Mapping[Side, Blocks] = {
+        "time": time(source),
+        "memory": memory(source),
+        "writing": writing(source),
         "paper": paper(values[TOKENS], values[KEPT]),
     }
     yours = () if scene is None else (Prose(_tell_yours(scene)),)
-    sides = Panels("cost", COST, message("What is shown"), values[COST], _SIDES, contents)
     return (
-        Heading(message("Twice as long, four times the scores")),
-        *yours,
+        *_sides(values, status, contents),
         Section("measuring", (work("measure", JOB, status, _WORDS, is_here=runs is not None),), is_line=True),
-        sides,
-        *tables(found),
+        *yours,
+        *tables(source.curves),
+    )
+
+
+def _sides(values: Values, status: Status, contents: Mapping[Side, Blocks]) -> Blocks:
+    return (
+        Heading(message("How cost grows with length")),
+        Prose(_tell_source(status), "detail"),
+        Panels("cost", COST, message("What is shown"), values[COST], _SIDES, contents),
+    )
+
+
+def _tell_source(status: Status) -> str:
+    """Say whose measurement is shown."""
+    run = status.now or status.last
+    if run is not None and run.frames:
+        return lesson("cost/own")
+    machine = shipped().machine
+    return lesson(
+        "cost/shipped",
+        day=machine.day,
+        processor=word(machine.processor),
+        cores=messages("{n} core", "{n} cores", machine.n_cores),
+        torch=word(machine.torch),
     )
 
 
@@ -121,7 +172,7 @@ def _tell_ended(_: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
 _WORDS = Words(
     message("Measure"),
     message("Measure again"),
-    message("Nothing has been measured on this server yet. It takes about half a minute, on one core."),
+    message("Measure on this server: it takes about half a minute, on one core."),
     _tell_going,
     _tell_ended,
 )
@@ -129,10 +180,11 @@ _WORDS = Words(
 LAB = Lab(
     address="cost",
     title=message("What it costs"),
-    purpose=message("Time and memory of attention against length, measured on this server, and on paper."),
+    purpose=message("Time and memory of attention against length, as measured, and on paper for a large model."),
     knobs=(COST, TOKENS, KEPT),
     guess=_guess,
     content=_content,
+    before=_before,
     idle=always(WORD, LAYER, HEAD),
     job=JOB,
     without=frozenset({"mask"}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from jaxtyping import Float
@@ -17,9 +18,18 @@ from attention.lesson.prose import fact, lesson, small
 from attention.page.blocks import Blocks, Fold, Picture, Prose, Row, Table
 from attention.page.labs.cost.amounts import as_bytes, factors_chart, seconds
 
-__all__ = ["Curves", "memory", "tables", "time", "writing"]
+__all__ = ["Curves", "Source", "memory", "tables", "time", "writing"]
 
 Curves = Mapping[Way, Curve]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What was measured, and on what: a part of a sentence, as HTML."""
+
+    curves: Curves
+    machine: str
+
 
 AGAINST_LENGTH: tuple[Way, ...] = ("explicit", "fused", "lstm")
 WRITING: tuple[Way, ...] = ("anew", "cached")
@@ -40,11 +50,11 @@ _COLOURS: Mapping[Way, str | None] = {
 }
 
 
-def time(found: Curves) -> Blocks:
-    """Show how long attention and an LSTM take."""
+def time(source: Source, *, is_asked: bool = False) -> Blocks:
+    """Show how long attention and an LSTM take; the LSTM alone while it ``is_asked`` how attention grows."""
     drawn = _chart(
         LENGTHS,
-        found,
+        source.curves,
         AGAINST_LENGTH,
         lambda curve: 1000 * curve.seconds,
         message("milliseconds, by number of tokens"),
@@ -53,12 +63,18 @@ def time(found: Curves) -> Blocks:
             "which equal distances are factors; the table below has the same numbers."
         ),
     )
-    return _shown("time", drawn, found, AGAINST_LENGTH, _tell_time, _tell_setup)
+    if is_asked:
+        return _asked("time", drawn)
+    return _shown("time", drawn, source.curves, AGAINST_LENGTH, _tell_time, partial(_tell_setup, source.machine))
 
 
-def _tell_setup(found: Curves) -> str:
+def _asked(name: str, drawn: Chart) -> Blocks:
+    return (Row(((Picture(f"{name}_chart", drawn),), (Prose(lesson("cost/before")),))),)
+
+
+def _tell_setup(machine: str, found: Curves) -> str:
     difference = small(float(found["fused"].differences.max()))
-    return lesson("cost/setup", heads=N_HEADS, d_head=D_HEAD, width=WIDTH, difference=difference)
+    return lesson("cost/setup", machine=machine, heads=N_HEADS, d_head=D_HEAD, width=WIDTH, difference=difference)
 
 
 def _tell_time(found: Curves) -> str:
@@ -82,11 +98,11 @@ def _tell_time(found: Curves) -> str:
     return told + lesson("cost/waits", last=f"{last:,}", step=seconds(lstm[-1] / last))
 
 
-def memory(found: Curves) -> Blocks:
-    """Show how much memory they take."""
+def memory(source: Source, *, is_asked: bool = False) -> Blocks:
+    """Show how much memory they take; the LSTM alone while it ``is_asked``."""
     drawn = _chart(
         LENGTHS,
-        found,
+        source.curves,
         AGAINST_LENGTH,
         lambda curve: curve.n_bytes / 1e6,
         message("megabytes, by number of tokens"),
@@ -95,7 +111,9 @@ def memory(found: Curves) -> Blocks:
             "on which equal distances are factors; the table below has the same numbers."
         ),
     )
-    return _shown("memory", drawn, found, AGAINST_LENGTH, _tell_memory, lambda _: lesson("cost/memory-how"))
+    if is_asked:
+        return _asked("memory", drawn)
+    return _shown("memory", drawn, source.curves, AGAINST_LENGTH, _tell_memory, lambda _: lesson("cost/memory-how"))
 
 
 def _tell_memory(found: Curves) -> str:
@@ -121,11 +139,11 @@ def _tell_memory(found: Curves) -> str:
     return told + others
 
 
-def writing(found: Curves) -> Blocks:
+def writing(source: Source) -> Blocks:
     """Show how long a decoder takes for new tokens, with a key/value cache and without one."""
     drawn = _chart(
         NEW,
-        found,
+        source.curves,
         WRITING,
         lambda curve: 1000 * curve.seconds,
         message("milliseconds for all new tokens, by their number"),
@@ -134,7 +152,7 @@ def writing(found: Curves) -> Blocks:
             "axes on which equal distances are factors; the table below has the same numbers."
         ),
     )
-    return _shown("writing", drawn, found, WRITING, _tell_writing, _tell_decoder)
+    return _shown("writing", drawn, source.curves, WRITING, _tell_writing, _tell_decoder)
 
 
 def _tell_decoder(found: Curves) -> str:
