@@ -181,9 +181,9 @@ def _head(sheet: Sheet, view: View) -> list[Data]:
     second = compare_page.second if content.compares else no_field
     head: list[Data] = []
     if not is_presented(view):
-        reads = content.source == "typed"
-        line = sheet.place(masthead(view, second, reads=reads))
-        head.append(sheet.box("masthead", [line, *(fields.beside(sheet, view) if reads else [])]))
+        line = sheet.place(masthead(view, second, source=content.source))
+        beside = fields.beside(sheet, view) if content.source == "typed" else []
+        head.append(sheet.box("masthead", [line, *beside]))
     return [*head, *sheet.write(notices())]
 
 

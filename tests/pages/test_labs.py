@@ -82,7 +82,8 @@ def arrays(data):
 def test_a_picture_is_there_before_the_answer_and_what_answers_does_not_leave_the_server(open_page, address, query):
     shown = open_page(LABS[address][1].file, text="The cat sat on the mat again", **query)
     before, sent, told = set(shown.components()) - {"question"}, json.dumps(shown.answer), shown.text
-    drawn = {key for key in before if any(arrays(shown.component(key))) or "chips" in shown.component(key)}
+    parts = {key: shown.component(key) for key in before}
+    drawn = {key for key, part in parts.items() if any(arrays(part)) or {"chips", "strips"} & part.keys()}
     covered = covers(shown) - {"guess", "told"}
     assert drawn or query.get("scope")
     assert "right" not in shown.component("question")

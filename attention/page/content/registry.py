@@ -41,7 +41,7 @@ __all__ = ["CONTENTS", "Content", "title_of"]
 class Make(Protocol):
     """A function that makes the content of a page from its view and the panes that were run for it."""
 
-    def __call__(self, view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
+    def __call__(self, view: View, panes: Sequence[Pane], /, *, whole: bool = False) -> Blocks:
         """Return the blocks; with ``whole``, everything that can be opened is open."""
 
 
