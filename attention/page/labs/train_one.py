@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy import ndarray as Array
 
 from attention.core.messages import message, messages
 from attention.core.trace import Token
+from attention.experiments.untrained import untrained_weights
 from attention.figures import charts
 from attention.figures.charts import Chart, Curve
 from attention.figures.colours import INACTIVE, WEIGHT
@@ -93,8 +95,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     measured = _measured(runs)
     return (
         *_opening(values[START], runs),
-        *(_trained(values, measured) if measured else ()),
-        Prose(_tell_task()),
+        *((*_trained(values, measured), Prose(_tell_task())) if measured else _not_yet()),
         *(() if scene is None or runs is None else _yours(scene, runs)),
     )
 
@@ -102,10 +103,22 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
     """Return the syllables, the heads of networks that were trained here before that, and the scores of a model's."""
     first = _measured(runs)[:1]
-    untrained = covered(_trained(values, first), but=("trained_heads", "trained_weights")) if first else ()
+    heads = covered(_trained(values, first), but=("trained_heads", "trained_weights")) if first else ()
     yours = () if scene is None or runs is None else covered(_yours(scene, runs), but=("yours",))
-    # Where nothing is repeated in what was typed, there is no more than a heading.
-    return (*_opening(values[START], runs), *untrained, Prose(_tell_task()), *(yours if len(yours) > 1 else ()))
+    return (
+        *_opening(values[START], runs),
+        *((*heads, Prose(_tell_task())) if first else _not_yet()),
+        # Where nothing is repeated in what was typed, there is no more than a heading.
+        *(yours if len(yours) > 1 else ()),
+    )
+
+
+def _not_yet() -> Blocks:
+    """Return a head that has learnt nothing, where no network has been trained yet, and what they are to learn."""
+    title = message("a head of random numbers, which has learnt nothing")
+    weights = _drawn("untrained", title, untrained_weights(EXAMPLE))
+    untrained = Picture("untrained", replace(weights, focus_row=HALF + ASKED))
+    return (Row(((untrained,), (Prose(_tell_task()),)), (1, 1)),)
 
 
 def _tell_task() -> str:
@@ -248,10 +261,15 @@ def _matrix(here: Checkpoint, watched: int) -> Matrix:
     title = message(
         "{place}, head {head}, after {step} steps", place=_PLACE_NAMES[place], head=head + 1, step=here.step
     )
+    return _drawn("trained", title, here.weights[place, head])
+
+
+def _drawn(name: str, title: str, weights: Float[Array, "T T"]) -> Matrix:
+    """Return the weights of a head on the syllables."""
     return Matrix(
-        name="trained",
+        name=name,
         title=title,
-        values=here.weights[place, head],
+        values=weights,
         row_labels=_LABELS,
         column_labels=_LABELS,
         row_axis=message("queries (who asks)"),

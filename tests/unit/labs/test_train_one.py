@@ -63,7 +63,7 @@ def test_before_any_training_the_page_invites_to_one():
     work = one(blocks, Work, "train")
     assert (work.label, work.arguments, work.share, work.is_off) == ("Train", ("--seed", "7"), None, False)
     assert "Nothing" in work.told
-    assert [block.key for block in blocks if isinstance(block, Picture)] == ["sequence"]
+    assert [block.key for block in blocks if isinstance(block, Picture)] == ["sequence", "untrained"]
 
 
 @pytest.mark.parametrize("knobs", [{}, {"checkpoint": 3}, {"watched": 6}])

@@ -1,0 +1,31 @@
+"""A head that has learnt nothing: all its numbers are drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray as Array
+
+from attention.core import masks, positions
+from attention.core.steps import attend
+
+__all__ = ["untrained_weights"]
+
+D_MODEL, D_HEAD = 64, 16
+
+
+def untrained_weights(tokens: Sequence[int] | Int[Array, " T"], seed: int = 0) -> Float[Array, "T T"]:
+    """Return where a causal head looks in a sequence before any training.
+
+    Embeddings have variance 1, sinusoids are added to them, and W_Q and W_K keep their length on average. The same seed
+    gives the same numbers.
+    """
+    numbers = np.random.default_rng(seed)
+    kinds, which = np.unique(np.asarray(tokens), return_inverse=True)
+    embedding = numbers.standard_normal((len(kinds), D_MODEL))
+    vectors = embedding[which] + positions.sinusoidal(len(which), D_MODEL)
+    queries, keys = (vectors @ numbers.normal(0, D_MODEL**-0.5, (D_MODEL, D_HEAD)) for _ in "QK")
+    mask = masks.causal(len(which))
+    return attend(queries[None], keys[None], keys[None], mask=mask).weights[0].astype(np.float32)
