@@ -108,7 +108,9 @@ def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks
     pictures = (_spreads(width, LAST_SEEN), _spread(width))
     shown, asked = ((picture,) for picture in pictures)
     row = Row((shown, covered(asked) if width == ASKED_WIDTH else asked))
-    return (*_width(width), row, *(() if scene is None else _head(scene, values[DIVISOR], values[TEMPERATURE])))
+    head = () if scene is None else _head(scene, values[DIVISOR], values[TEMPERATURE])
+    # What is said of the head says how far random scores would spread.
+    return (*_width(width), row, _softmaxed(width), *covered(head, but=("own_weights", "chosen_weights")))
 
 
 def _random(width: int) -> Blocks:
@@ -131,19 +133,12 @@ def _random(width: int) -> Blocks:
         slope=exact(float(before.slopes[at]), 3),
         slope_after=exact(float(after.slopes[at]), 3),
     )
-    slopes = _by_width(width, before.slopes, after.slopes, message("length of softmax's gradient"))
     table = Table("widths_table", _table_of_widths, file="widths", is_whole=True)
     return (
         *_width(width),
         Row(((_spreads(width, WIDTHS[-1]),), (_spread(width),))),
-        Prose(told),
-        Prose(softened),
-        Row(
-            (
-                (Picture("weights_at_width", _example(width, before.weights[at, 0], after.weights[at, 0])),),
-                (Picture("slope_by_width", slopes),),
-            )
-        ),
+        _softmaxed(width),
+        Prose(told + softened),
         Fold("widths_fold", message("These numbers as a table"), (table,)),
     )
 
@@ -159,6 +154,15 @@ def _spreads(width: int, last: int) -> Picture:
     n_seen = WIDTHS.index(last) + 1
     before, after = (each.spreads[:n_seen] for each in _drawn())
     return Picture("spread_by_width", _by_width(width, before, after, message("how far the dot products spread")))
+
+
+def _softmaxed(width: int) -> Row:
+    """Return what softmax makes of the dot products of one query, and its gradient for every width."""
+    before, after = _drawn()
+    at = WIDTHS.index(width)
+    example = _example(width, before.weights[at, 0], after.weights[at, 0])
+    slopes = _by_width(width, before.slopes, after.slopes, message("length of softmax's gradient"))
+    return Row(((Picture("weights_at_width", example),), (Picture("slope_by_width", slopes),)))
 
 
 def _by_width(width: int, before: Float[Array, " W"], after: Float[Array, " W"], title: str) -> Chart:
