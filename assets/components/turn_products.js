@@ -8,6 +8,7 @@
  * @property {Float32Array} keys row by row
  * @property {Float32Array | null} biases one for each key
  * @property {Float32Array} after the scores
+ * @property {number} [onlyRow] of a matrix with too many cells, the only row whose scores these are
  * @property {string[]} names of the keys
  *
  * @typedef {object} ProductsFrame a Frame, and
@@ -27,10 +28,10 @@ TURNS.products = { read: readProducts, frame: productsFrame, draw: drawProducts 
 
 /** @returns {ProductsChange} */
 function readProducts({ values, columns, change }) {
-  const { row, query, keys, biases } = change.parts;
+  const { row, query, keys, biases, onlyRow, after } = change.parts;
   return {
-    ...{ row, query: decodeNumbers(query), keys: decodeNumbers(keys), biases: biases && decodeNumbers(biases) },
-    ...{ after: decodeNumbers(values), names: columns },
+    ...{ row, onlyRow, query: decodeNumbers(query), keys: decodeNumbers(keys), biases: biases && decodeNumbers(biases) },
+    ...{ after: decodeNumbers(after ?? values), names: columns },
   };
 }
 
@@ -46,20 +47,23 @@ function productsOf({ query, keys, biases }, key) {
  * @returns {ProductsFrame}
  */
 function productsFrame(change, moment) {
-  const { row, after, names } = change;
+  const { after, names } = change;
   const [key, time] = pairAt(moment, names.length);
   const others = part(moment, ALL_PAIRS, 1 - ALL_PAIRS);
   const frame = {
     ...{ side: moment <= 0 ? "before" : "after", masked: "\u2212∞", key, others },
     ...{ come: part(time, 0, COME), joined: part(time, COME, JOINED - COME), fallen: part(time, JOINED, FALLEN - JOINED) },
   };
-  const start = row * names.length;
+  const start = startOf(change);
   const numbers = Float32Array.from(after, (value, cell) => {
     const isDone = cell >= start && cell < start + key + Number(frame.fallen === 1);
     return others || isDone ? value : NaN;
   });
   return { ...frame, numbers, blank: message("not computed yet"), told: tellProducts(change, frame, moment) };
 }
+
+/** Where the scores of the query begin. */
+const startOf = ({ row, onlyRow, names }) => (onlyRow === undefined ? row * names.length : 0);
 
 /** Which key the query is at, and how much of the time of this pair is over. */
 function pairAt(moment, count) {
@@ -73,10 +77,10 @@ function pairAt(moment, count) {
 const largestOf = ({ query, keys }) => Math.max(...query.map(Math.abs), ...keys.map(Math.abs)) || 1;
 
 function tellProducts(change, { key, fallen, others }, moment) {
-  const { row, after, names, query, biases } = change;
+  const { after, names, query, biases } = change;
   if (moment <= 0) return message("no score yet; of Q and K, ±{limit} has the full colour", { limit: fixed(largestOf(change), 2) });
   if (others) return message("the same for every query");
-  const facts = { key: visible(names[key]), score: fixed(after[row * names.length + key], 2) };
+  const facts = { key: visible(names[key]), score: fixed(after[startOf(change) + key], 2) };
   if (fallen < 1) return messages("q · k of {key}: {n} product", "q · k of {key}: {n} products", query.length, facts);
   if (biases) return message("q · k of {key}, and the bias: {score}", facts);
   return message("q · k of {key}: the sum is {score}", facts);
@@ -89,9 +93,10 @@ function drawProducts(state, frame) {
   coverCells(state, hangingKeys);
   const { cells, query, keys, products, zone, target } = state.moving;
   const scale = scaleOf(theme, "signed");
-  const { row } = turn.change;
+  const { row, onlyRow, names } = turn.change;
+  if (onlyRow !== undefined) state.drawing.querySelector(".cells").style.opacity = String(frame.others);
   cells.forEach((parts, index) => {
-    const isOther = Math.floor(index / turn.change.names.length) !== row;
+    const isOther = onlyRow === undefined && Math.floor(index / names.length) !== row;
     const opacity = Number.isNaN(frame.numbers[index]) ? 0 : isOther ? frame.others : 1;
     for (const each of parts) setAttribute(each, "opacity", opacity);
   });
@@ -146,7 +151,20 @@ function hangingKeys(state, group) {
     }),
     query: upright(state, query, { ...zone, x: place(0, true), width }, limit, "query"),
   };
-  const cells = copiedCells(state, group);
+  const cells = turn.change.onlyRow === undefined ? copiedCells(state, group) : cellsOfRow(state, group);
   group.append(...made.keys, made.query, ...made.products);
   return { ...made, cells, zone, target };
+}
+
+/** The scores of the query as cells, of a matrix that has none. */
+function cellsOfRow(state, group) {
+  const { turn, layout, theme } = state;
+  const scale = scaleOf(theme, turn.after.palette);
+  const { pitchX, pitchY } = layout;
+  return Array.from(turn.change.after, (value, column) => {
+    const place = { x: xOf(layout, column), y: yOf(state, turn.change.row), width: pitchX, height: pitchY };
+    const cell = svg("rect", { ...place, fill: scale.fills[scale.index(value, turn.after.limit)] });
+    group.append(cell);
+    return [cell];
+  });
 }

@@ -25,7 +25,7 @@ from attention.figures.format import (
     shades,
 )
 from attention.figures.large import AskAt, Large
-from attention.figures.transition import Sent, Turn, said
+from attention.figures.transition import Products, Sent, Turn, said
 
 __all__ = ["Cell", "Change", "Matrix", "Operation", "Palette", "Role"]
 
@@ -221,9 +221,11 @@ class Matrix(Large):
         return self.change is not None and self.change.needs_cells and self.is_image and self._row_change is None
 
     @property
-    def _row_change(self) -> Change | None:
+    def _row_change(self) -> Turn | None:
         """The change of the row in focus alone, where all cells are too many to be seen moving."""
         change, row = self.change, self.focus_row
+        if self.is_image and isinstance(change, Products):
+            return replace(change, after=self.drawn[[change.row]])
         if row is None or not self.is_image or not isinstance(change, Change) or not change.goes_by_rows:
             return None
         return replace(change, only_row=row, after=self.drawn[[row]])

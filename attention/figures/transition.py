@@ -62,7 +62,7 @@ class Products:
     """How a row of scores comes from one query and all keys: q·k is the sum of the products of their dimensions.
 
     ``row`` is that of the query, one of ``n_queries``. ``biases``, one for each key, are added to the products, if the
-    model has them.
+    model has them. Of a matrix that is drawn as one image, the row of scores ``after`` is sent, too.
     """
 
     operation: ClassVar[str] = "products"
@@ -76,15 +76,18 @@ class Products:
     query: Float[Array, " D"]
     keys: Float[Array, "K D"]
     biases: Float[Array, " K"] | None = None
+    after: Float[Array, "1 K"] | None = None
 
     def sent(self) -> Sent:
         """Return the vectors as float32 in base64."""
-        parts = {
+        parts: dict[str, Any] = {
             "row": self.row,
             "query": packed(self.query),
             "keys": packed(self.keys),
             "biases": None if self.biases is None else packed(self.biases),
         }
+        if self.after is not None:
+            parts |= {"onlyRow": self.row, "after": packed(self.after)}
         shape = f"{self.n_queries}×{self.query.size} · {self.keys.shape[0]}×{self.keys.shape[1]}"
         return Sent({"name": "", "title": self.title, "shape": shape}, parts)
 

@@ -133,7 +133,7 @@ def test_a_matrix_of_many_cells_does_not_move_and_says_why():
         matrix(values, Change(row, "divide", ""))
 
 
-@pytest.mark.parametrize("key", ["scale", "softmax"])
+@pytest.mark.parametrize("key", ["scores", "scale", "softmax"])
 def test_of_a_long_text_the_row_in_focus_is_sent_and_seen_moving(scene_of, key):
     n = 40
     scene = scene_of("minilm-l6", " ".join(["so"] * (n - 2)), at=7)
@@ -142,12 +142,11 @@ def test_of_a_long_text_the_row_in_focus_is_sent_and_seen_moving(scene_of, key):
     assert matrix.moves
     sent = matrix.payload(lambda name: name)["change"]
     assert sent["parts"]["onlyRow"] == 7
-    before, after = (
-        np.frombuffer(base64.b64decode(numbers), "<f4")
-        for numbers in (sent["before"]["values"], sent["parts"]["after"])
-    )
-    np.testing.assert_array_equal(before, matrix.change.source.values[7])
+    after = np.frombuffer(base64.b64decode(sent["parts"]["after"]), "<f4")
     np.testing.assert_array_equal(after, matrix.values[7])
+    if key != "scores":
+        before = np.frombuffer(base64.b64decode(sent["before"]["values"]), "<f4")
+        np.testing.assert_array_equal(before, matrix.change.source.values[7])
     assert says(sent["told"], "1,600")
     # Values fall from row to row: of one row, nothing would be seen.
     assert not shown("sum", replace(scene, word=0)).moves
