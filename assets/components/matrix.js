@@ -1121,7 +1121,10 @@ function revealSelected(state) {
   if (!cell || !state.layout || state.revealedId === id) return;
   state.revealedId = id;
   const { scroller, layout } = state;
-  if (layout.isLong) scroller.scrollTop = yOf(state, cell[0]) - (scroller.clientHeight + layout.top) / 2;
+  if (layout.isLong) {
+    scroller.scrollTop = yOf(state, cell[0]) - (scroller.clientHeight + layout.top) / 2;
+    scroller.scrollLeft = xOf(layout, cell[1]) - (scroller.clientWidth + layout.left) / 2;
+  }
   reveal(state, cell);
 }
 

@@ -234,7 +234,7 @@ class Matrix(Large):
     def why_still(self) -> str:
         """Say why not all of it is seen turning into what it is, where that is because of its size; empty otherwise."""
         if self._row_change is not None and self._differs:
-            return message("Only the row in focus moves: the picture has {n} cells.", n=f"{self.values.size:,}")
+            return message("Only the row in focus moves.")
         if not (self._is_too_large_to_turn and self._differs):
             return ""
         return message(
