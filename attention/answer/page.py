@@ -20,6 +20,7 @@ from attention.answer.run_queue import aside
 from attention.core.messages import message
 from attention.core.trace import PARTS, Part
 from attention.lesson import steps
+from attention.lesson.unfamiliar import tell_unfamiliar
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
 from attention.models.store import Progress as Loaded
 from attention.page.blocks import Blocks, Notice, Progress, Waiting, Work, walk
@@ -234,8 +235,16 @@ def _above(sheet: Sheet, view: View, panes: list[Pane], told: Blocks) -> list[Da
     """Return what is said first, and what a page has above its content; to a room, only the first."""
     if is_presented(view):
         return sheet.write(told)
-    shown = (*sought(view, panes), *told, *CONTENTS[view.page].above(view, panes))
+    shown = (*sought(view, panes), *_unfamiliar(view, panes), *told, *CONTENTS[view.page].above(view, panes))
     return [sheet.box("above", sheet.write(shown))]
+
+
+def _unfamiliar(view: View, panes: Sequence[Pane]) -> Blocks:
+    """Say once that a model hardly knows the language of the text, where that is read."""
+    if CONTENTS[view.page].source != "typed":
+        return ()
+    told = filter(None, (tell_unfamiliar(pane.scene.trace) for pane in panes if pane.scene is not None))
+    return tuple(Notice(each, is_quiet=True) for each in list(told)[:1])
 
 
 def _content(view: View, panes: list[Pane]) -> Blocks:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from attention.core.words import CONTINUES, special_names
 from attention.lesson.head_context import HeadContext
-from attention.lesson.initial_selection import telling_word
+from attention.lesson.initial_selection import piece_tokens, telling_word
 from attention.lesson.noun_tagger import grammar_tokens
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.quiz import Guess, highest
@@ -17,8 +17,9 @@ _TELLING = 0.2
 
 
 def telling(scene: HeadContext) -> HeadContext:
-    """Return the scene with a word in focus that has something to say, where the one chosen first is mere grammar."""
-    is_mere = scene.info.reading.takes_sentences and scene.word in grammar_tokens(scene.tokens)
+    """Return the scene with a telling word in focus, where the first one is mere grammar or a piece of a word."""
+    mere = grammar_tokens(scene.tokens) | piece_tokens(scene.tokens)
+    is_mere = scene.info.reading.takes_sentences and scene.word in mere
     return replace(scene, word=telling_word(scene.trace)) if is_mere else scene
 
 

@@ -23,7 +23,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.noun_tagger import grammar_tokens, has_pronoun, noun_tokens, pronouns_of
 from attention.lesson.prose import fact, lesson, word
 
-__all__ = ["InitialSelection", "first_place", "first_word", "openings", "tell_opening", "telling_word"]
+__all__ = ["InitialSelection", "first_place", "first_word", "openings", "piece_tokens", "tell_opening", "telling_word"]
 
 _FILE = ASSETS / "openings.tsv"
 _ANY = "*"
@@ -69,8 +69,8 @@ def telling_word(trace: Trace) -> int:
     """Return the position of the word that has most to say, whatever was chosen for the text.
 
     It is the first pronoun with a noun before it. Failing that, it is the row of the head that is opened first in which
-    one word gives another the most weight; where there are any, words that are more than grammar, of two letters or
-    more, not what is left of one after an apostrophe, as the *s* of *cat's*, and not their later pieces.
+    one word gives another the most weight; where there are any, whole words that are more than grammar, of two letters
+    or more, not what is left of one after an apostrophe, as the *s* of *cat's*, and not their later pieces.
     """
     rows = [token.position for token in _words(trace.tokens)]
     if trace.info.reading.first_focus is not None:
@@ -157,7 +157,10 @@ def _telling(trace: Trace, layer: int, head: int, rows: list[int]) -> int:
     queries, keys = (_begin_full_words(tokens) for tokens in (trace.tokens, trace.key_tokens))
     grammar = grammar_tokens(trace.tokens)
     says = queries & np.array([token.position not in grammar for token in trace.tokens])
+    whole = says & ~np.isin(np.arange(len(trace.tokens)), sorted(piece_tokens(trace.tokens)))
     narrowed = (
+        pairs & np.outer(whole, keys),
+        pairs & whole[:, None],
         pairs & np.outer(says, keys),
         pairs & says[:, None],
         pairs & np.outer(queries, keys),
@@ -169,6 +172,11 @@ def _telling(trace: Trace, layer: int, head: int, rows: list[int]) -> int:
         return next((row for row in rows if queries[row]), rows[0])
     weights = np.where(pairs, attention.head(head).weights, -1)
     return int(np.unravel_index(weights.argmax(), weights.shape)[0])
+
+
+def piece_tokens(tokens: tuple[Token, ...]) -> set[int]:
+    """Return the positions of the tokens that are only pieces of words."""
+    return {position for each in words_of(tokens) if len(each.positions) > 1 for position in each.positions}
 
 
 def _begin_full_words(tokens: tuple[Token, ...]) -> Bool[Array, " T"]:

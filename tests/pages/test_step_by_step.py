@@ -92,7 +92,8 @@ def assert_has_tables(shown):
         key
         for key in shown.components()
         if "isWhole" not in shown.component(key)
-        and key not in ("stepper", "sentence", "main_next_layer", "main_next", "map", "drawing", "digits", *shown.charts())
+        and key not in ("stepper", "sentence", "main_next_layer", "main_next", "map", "drawing", "digits")
+        and key not in shown.charts()
     ]
     offered = set(shown.files) - {"parts.csv", "next-token.csv", "onward.csv"}
     named = {key: shown.component(key).get("name", key.removeprefix("main_")) for key in pictures}
