@@ -70,8 +70,8 @@ function draw(state, data) {
   state.root.classList.toggle("covered", data.isCovered);
   state.root.classList.toggle("alone", !data.feedForward);
   const tracks = Array.from({ length: n }, (_, layer) => (layer === data.layer ? "open" : "folded"));
-  state.way.style.setProperty("--columns", ["end", ...tracks, "end"].map((name) => `var(--${name})`).join(" "));
-  state.way.style.setProperty("--folded-layers", String(n - 1));
+  state.way.style.setProperty("--columns", ["start", ...tracks, "end"].map((name) => `var(--${name})`).join(" "));
+  state.root.style.setProperty("--folded-layers", String(n - 1));
   const layers = tracks.map((_, layer) => layerOf(state, data, layer, lengths));
   state.way.replaceChildren(endOf(state, data, "embedding", data.begins), ...layers, outputOf(state, data, n));
   state.parts = [...state.way.querySelectorAll(".part")];

@@ -10,7 +10,7 @@ from attention.experiments.costs import JOB, LENGTHS, NEW, Measured, Point, ship
 from attention.lesson.head_context import HeadContext
 from attention.models import list_models
 from attention.page.blocks import Panels, Picture, Section, Table, Work, walk
-from attention.page.labs.cost import LAB
+from attention.page.labs.cost import COST, LAB
 from attention.page.labs.cost.amounts import as_bytes, count, seconds, short
 from attention.page.pages import OF_LABS
 from attention.page.view import View
@@ -95,20 +95,15 @@ def test_what_ships_is_a_whole_measurement_of_the_ways_and_lengths_that_are_show
     assert not re.search(r"[/\\]", there.machine.processor)
 
 
-def test_before_the_answer_only_what_grows_evenly_is_drawn():
-    for runs in (Runs(), Runs(last=run())):
-        view = View(page=OF_LABS[LAB])
-        blocks = LAB.before(view, None, runs)
-        for name in ("time", "memory"):
-            (block,) = pictures(blocks, name)
-            (trace,) = block.figure.figure.data
-            assert trace.name == "LSTM"
-        for name in ("writing", "paper"):
-            assert pictures(blocks, name) == []
-            assert any(isinstance(block, Section) and block.is_cover for block in side(blocks, name))
-        assert not says(prose(walk(blocks)), "2.00")
-        tables = [block for block in walk(blocks) if isinstance(block, Table)]
-        assert tables == []
+@pytest.mark.parametrize("runs", [Runs(), Runs(last=run())], ids=["shipped", "own"])
+@pytest.mark.parametrize("name", ["time", "memory", "writing", "paper"])
+def test_before_the_answer_only_what_grows_evenly_is_drawn(name, runs):
+    blocks = walk(LAB.before(View(page=OF_LABS[LAB]).replaced(COST, name), None, runs))
+    drawn = [trace.name for block in pictures(blocks, name) for trace in block.figure.figure.data]
+    has_cover = any(isinstance(block, Section) and block.is_cover for block in blocks)
+    assert (drawn, has_cover) == ((["LSTM"], False) if name in ("time", "memory") else ([], True))
+    assert not any(isinstance(block, Table) for block in blocks)
+    assert not says(prose(blocks), "2.00")
 
 
 def test_every_point_adds_to_the_pictures_and_who_only_watches_cannot_stop_it():

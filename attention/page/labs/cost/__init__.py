@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -86,13 +86,13 @@ def _before(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
     status = _status(runs)
     source = _source(status)
     alone = replace(source, curves={way: curve for way, curve in source.curves.items() if way == "lstm"})
-    contents: Mapping[Side, Blocks] = {
-        "time": time(alone, is_asked=True),
-        "memory": memory(alone, is_asked=True),
-        "writing": covered(writing(source)),
-        "paper": covered(paper(values[TOKENS], values[KEPT])),
+    make: Mapping[Side, Callable[[], Blocks]] = {
+        "time": lambda: time(alone, is_asked=True),
+        "memory": lambda: memory(alone, is_asked=True),
+        "writing": lambda: covered(writing(source)),
+        "paper": lambda: covered(paper(values[TOKENS], values[KEPT])),
     }
-    return _sides(values, status, contents)
+    return _sides(values, status, {values[COST]: make[values[COST]]()})
 
 
 def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:

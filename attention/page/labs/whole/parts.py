@@ -82,13 +82,14 @@ def _formula(scene: HeadContext, branch: Branch) -> Blocks:
 def _embedding(scene: HeadContext) -> Blocks:
     parts, structure = embedded(scene), scene.trace.structure
     before, focus = scene.trace.hidden_states[0][scene.word], word(scene.names[scene.word])
-    facts: dict[str, str | int] = {"focus": focus, "width": scene.info.d_model, "before": length(before)}
+    facts: dict[str, str | int] = {"focus": focus, "width": scene.info.d_model}
     if not parts:
-        return (Heading(message("Embedding")), Prose(lesson("whole/embedding-unknown", **facts)))
+        told = lesson("whole/embedding-unknown", before=length(before), **facts)
+        return (Heading(message("Embedding")), Prose(told))
     named = [f"{name} ({length(part)})" for name, part in parts.items()]
     told = lesson("whole/embedding" if len(parts) > 1 else "whole/embedding-word", parts=listed(named), **facts)
     if structure is not None and structure.embedding_norm:
-        told += lesson("whole/embedding-norm", norm=structure.embedding_norm, **facts)
+        told += lesson("whole/embedding-norm", norm=structure.embedding_norm, before=length(before))
     labels = (*parts, message("enters layer 1"))
     lengths = [float(np.linalg.norm(each)) for each in (*parts.values(), before)]
     bars = Picture("embedding", lengths_bars(labels, lengths, message("lengths")))
