@@ -62,6 +62,7 @@ const MAX_PITCH = 56; // unless the page says otherwise, as --matrix-pitch
 const MAX_NUMBER = 14; // the largest writing of numbers, unless --matrix-number says otherwise
 const MIN_PITCH = 22; // of a cell with a number: below it the picture scrolls instead
 const SCROLLING_PITCH = 34;
+const LOW_PITCH = 40;
 const MIN_SEEN = 10; // of a cell of two tokens of a long text: below it the picture scrolls, both ways
 const MOST_OF_WINDOW = 0.6; // in height, of a picture that scrolls
 const MIN_ABREAST = 10; // of a cell of one of several pictures abreast, which gives up its numbers before it scrolls
@@ -268,7 +269,9 @@ function layOut(state, width) {
   const isLong = isOfTokens(data) && !data.showNumbers && !state.isAbreast && pitchX < MIN_SEEN;
   if (isLong) pitchX = MIN_SEEN;
   let pitchY = isLong ? pitchX : state.fills ? maxPitch : rowPitch(data, pitchX, isImage, maxPitch);
-  if (Math.abs(rows - columns) <= 1) pitchX = Math.min(pitchX, pitchY); // a square matrix has square cells
+  // A square matrix has square cells, unless these are low: then a number needs more width than height.
+  const isLow = pitchY < LOW_PITCH && data.showNumbers && !isImage;
+  if (Math.abs(rows - columns) <= 1) pitchX = Math.min(pitchX, isLow ? 1.5 * pitchY : pitchY);
   // High rows can afford edges between two pixels of the screen, and lose no height.
   [pitchX, pitchY] = [snap(pitchX), state.fills && !isLong ? pitchY : snap(pitchY)];
 

@@ -98,13 +98,18 @@ def test_each_line_is_low_the_steps_stay_in_sight_and_the_proof_is_a_mark_that_o
     shared_tab.go(step="scores")
     heights = {name: shared_tab.page.locator(f".st-key-{name}").bounding_box()["height"] for name in LINES}
     assert {name: height for name, height in heights.items() if height > LINES[name]} == {}
+    bars = [shared_tab.page.locator(f".around-{name}") for name in ("masthead", "way")]
+    assert sum(bar.bounding_box()["height"] for bar in bars) <= 96
     shared_tab.page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    for bar in bars:
+        expect(bar).to_be_in_viewport(ratio=1)
     expect(shared_tab.steps).to_be_in_viewport(ratio=1)
     proof = shared_tab.proof.locator("summary")
     assert proof.bounding_box()["width"] < 80
     proof.click()
     expect(proof).to_contain_text("rows sum to 1")
     assert proof.bounding_box()["width"] > 200
+    expect(shared_tab.proof.locator("section")).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.parametrize("model", [pytest.param("minilm-l6", marks=pytest.mark.quick), "toy", "smollm2-135m"])

@@ -8,8 +8,10 @@ from urllib.parse import parse_qsl
 from attention.core.messages import message, messages
 from attention.lesson.plans import Part, Plan, plans
 from attention.lesson.prose import lesson
+from attention.lesson.steps import weighted_sum
 from attention.page.blocks import Block, Blocks, Heading, Notice, Option, Prose, Section, Setting, Way
 from attention.page.content.pane import Pane
+from attention.page.content.sentence import sentence
 from attention.page.pages import PAGES
 from attention.page.settings import PLAN
 from attention.page.view import View
@@ -17,15 +19,18 @@ from attention.page.view import View
 __all__ = ["content"]
 
 
-def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:  # noqa: ARG001 - nothing runs
-    """Return what a teacher needs to know, and the chosen plan; on a ``whole`` page, all of them."""
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
+    """Return what a class sees, the chosen plan, and what a room can do; on a ``whole`` page, all plans."""
     shown = [plan for plan in plans() if whole or plan.name == view[PLAN]]
     return (
         Heading(message("A room for your class")),
         Prose(lesson("classroom/room")),
+        *(block for pane in panes[:1] for block in sentence(weighted_sum.STEP, pane)),
         Heading(message("Lesson plans")),
         _choice(view),
         *(block for plan in shown for block in _plan(plan)),
+        Heading(message("What a room can do")),
+        Prose(lesson("classroom/more")),
     )
 
 

@@ -8,9 +8,10 @@ from functools import partial
 from attention.core.messages import message
 from attention.experiments.five_ways import WAYS, Result, why_not
 from attention.lesson.five_ways import shape_table, tell_five_ways, ways_table
-from attention.page.blocks import Blocks, Code, Notice, Option, Panels, Prose, Row, Table
+from attention.lesson.steps import softmax
+from attention.page.blocks import Blocks, Code, Notice, Option, Panels, Picture, Prose, Row, Table
 from attention.page.content.pane import Pane, missing
-from attention.page.settings import WAY
+from attention.page.settings import WAY, WORD
 from attention.page.view import View
 
 __all__ = ["content"]
@@ -35,9 +36,10 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         )
         return (Notice(told),)
     results = found.five_ways()
+    words = Prose(tell_five_ways(scene, results)), Table("lab_table", partial(ways_table, results), file="lab")
+    weights = Picture("lab_weights", softmax.STEP.matrices(scene)[0], sets={"row": WORD})
     return (
-        Prose(tell_five_ways(scene, results)),
-        Table("lab_table", partial(ways_table, results), file="lab"),
+        Row((words, (weights,)), (3, 2)),
         _ways(view, results, scene.info.reading.kind, whole),
     )
 

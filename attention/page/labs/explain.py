@@ -684,4 +684,5 @@ LAB = Lab(
     leaves_out=(MASK,),
     idle=_idle,
     waiting=message("Running the model again and again …"),
+    minutes=10,
 )

@@ -390,4 +390,5 @@ LAB = Lab(
     idle=always(WORD, LAYER, HEAD),
     job=JOB,
     without=frozenset({"mask", "parts"}),
+    minutes=10,
 )

@@ -188,4 +188,5 @@ LAB = Lab(
     idle=always(WORD, LAYER, HEAD),
     job=JOB,
     without=frozenset({"mask"}),
+    minutes=3,
 )

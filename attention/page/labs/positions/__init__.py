@@ -68,4 +68,5 @@ LAB = Lab(
     leaves_out=(MASK,),
     idle=_idle,
     sheet="embed",
+    minutes=10,
 )

@@ -187,4 +187,5 @@ LAB = Lab(
     leaves_out=(MASK,),
     idle=always(HEAD),
     waiting=message("Running the whole model …"),
+    minutes=10,
 )
