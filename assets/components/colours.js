@@ -19,7 +19,7 @@
 const STEPS = 256; // on each side of zero
 
 /** How many decimals numbers are written with that reach so far: at least two digits of the largest mean something. */
-const decimalsOf = (limit) => (limit < 0.1 ? Math.min(6, 1 - Math.floor(Math.log10(limit))) : 2);
+const decimalsOf = (limit) => (limit < 0.1 ? Math.min(6, Math.ceil(1 - Math.log10(limit))) : 2);
 
 let painter = null;
 
@@ -114,29 +114,28 @@ function scaleOf(theme, palette) {
 
 function weightScale(theme) {
   const colours = ramp(theme.zero, FULL[theme.isDark ? "dark" : "light"].weights, STEPS);
-  return finishScale(theme, colours, (value, limit) => stepOf(value, limit, 0));
+  return finishScale(theme, colours, 0);
 }
 
 function signedScale(theme) {
   const { positive, negative } = FULL[theme.isDark ? "dark" : "light"];
   const below = ramp(theme.zero, negative, STEPS).reverse();
   const colours = below.concat(ramp(theme.zero, positive, STEPS).slice(1));
-  return finishScale(theme, colours, (value, limit) => STEPS + stepOf(value, limit, -1));
+  return finishScale(theme, colours, -1);
 }
 
 /** How many steps a number is from zero; one that is written as zero is none. */
-function stepOf(value, limit, lowest) {
-  if (Math.abs(value) < 0.5 * 10 ** -decimalsOf(limit)) return 0;
-  return Math.round(Math.min(1, Math.max(lowest, value / limit)) * STEPS);
-}
+const stepOf = (value, limit, lowest) =>
+  Math.abs(value) * 10 ** decimalsOf(limit) < 0.5 ? 0 : Math.round(Math.min(1, Math.max(lowest, value / limit)) * STEPS);
 
-function finishScale(theme, colours, index) {
+/** A scale whose first colour is that of `lowest` times the limit: 0 or −1. */
+function finishScale(theme, colours, lowest) {
   const inks = [theme.ink, "#ffffff", "#000000"];
   return {
     fills: colours.map(([r, g, b]) => `rgb(${r},${g},${b})`),
     inks: colours.map((rgb) => readable(rgb, inks)),
     pixels: Uint32Array.from(colours, ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0),
-    index,
+    index: (value, limit) => stepOf(value, limit, lowest) - lowest * STEPS,
   };
 }
 
