@@ -263,15 +263,17 @@ function layOut(state, width) {
 
   let pitchX = (width - left - EDGE - (data.rowGroups.length ? GROUP_ROOM : 0)) / columns;
   const { maxPitch } = state;
-  pitchX = Math.min(maxPitch, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, maxPitch))) / columns);
+  const isSquare = Math.abs(rows - columns) <= 1;
+  // Cells are at most as wide as high, unless they are low: a number needs more width than height.
+  const isLow = isSquare && maxPitch < LOW_PITCH && data.showNumbers && !isImage;
+  const most = isLow ? 1.5 * maxPitch : maxPitch;
+  pitchX = Math.min(most, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, most))) / columns);
   const least = state.isAbreast ? MIN_ABREAST : MIN_PITCH;
   if (!isImage && data.showNumbers && pitchX < least) pitchX = SCROLLING_PITCH;
   const isLong = isOfTokens(data) && !data.showNumbers && !state.isAbreast && pitchX < MIN_SEEN;
   if (isLong) pitchX = MIN_SEEN;
-  let pitchY = isLong ? pitchX : state.fills ? maxPitch : rowPitch(data, pitchX, isImage, maxPitch);
-  // A square matrix has square cells, unless these are low: then a number needs more width than height.
-  const isLow = pitchY < LOW_PITCH && data.showNumbers && !isImage;
-  if (Math.abs(rows - columns) <= 1) pitchX = Math.min(pitchX, isLow ? 1.5 * pitchY : pitchY);
+  let pitchY = isLong ? pitchX : state.fills ? maxPitch : rowPitch(data, Math.min(pitchX, maxPitch), isImage, maxPitch);
+  if (isSquare) pitchX = Math.min(pitchX, isLow ? 1.5 * pitchY : pitchY);
   // High rows can afford edges between two pixels of the screen, and lose no height.
   [pitchX, pitchY] = [snap(pitchX), state.fills && !isLong ? pitchY : snap(pitchY)];
 
