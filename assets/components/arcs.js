@@ -72,7 +72,9 @@ function rebuild(state) {
     const name = make(selectable ? "button" : "span", "name");
     const weight = make(selectable && opens ? "button" : "span", "weight");
     // A space in front of a word is a space between words.
-    name.append(make("bdi", "", visible(word.text).replace(/^[␣\s]+(?=\S)/, "")));
+    const text = visible(word.text).replace(/^[␣\s]+(?=\S)/, "");
+    name.append(make("bdi", "", text));
+    name.dataset.text = text;
     name.title = word.title;
     place.append(name, weight);
     if (selectable) {

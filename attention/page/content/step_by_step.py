@@ -46,6 +46,7 @@ from attention.page.content.place import place_of
 from attention.page.content.quiz import Asked
 from attention.page.content.sentence import sentence
 from attention.page.content.step_extras import EXTRAS, NEXT_TOKEN, WHAT_NOW, over_picture
+from attention.page.labs.base import cover
 from attention.page.parameters import Parameter
 from attention.page.settings import FACTORS, MAP, NEXT, WHY, WORD, Panel
 from attention.page.view import View
@@ -80,7 +81,9 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebo
         place = on_map(view, panes[0], is_asked=True)
         left = Section("step_left", (*shown.heading(), *shown.formula()))
         words = () if asks_for_tokens(view, panes) else sentence(step, panes[0], is_asked=True)
-        return (*words, Section("step", (*place, left, Section("step_right", question.content()))))
+        # What the answer uncovers has its place already, so that nothing moves then.
+        covered = Section("step_right", (cover("step"),))
+        return (*words, *question.in_place(), Section("step", (*place, left, covered)))
     pages = [_Pane(view, step, pane, whole, opened) for pane in panes]
     words = () if in_notebook or not panes else sentence(step, panes[0])
     body = pages[0].alone() if len(pages) == 1 else (Row(tuple(page.beside() for page in pages)),) if pages else ()
@@ -95,7 +98,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebo
     ]
     # It is there for every step, so that one may become another one where it stands.
     under = Section("under", (*grids, *alignment(panes), *over_picture(panes), *extras))
-    return (*words, *question.content(), *first, *body, under)
+    return (*words, *question.in_place(), *first, *body, under)
 
 
 def _first(view: View, step: Step, panes: Sequence[Pane]) -> Blocks:
