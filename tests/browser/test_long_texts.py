@@ -108,7 +108,9 @@ def test_a_label_that_is_pointed_at_is_read_in_full_with_its_position(shared_tab
     tab.page.set_viewport_size(WIDE)
     tab.go(step="scores", model="minilm-l6", text=text_of(n), word="1")
     picture = tab.matrix("scores")
+    expect(picture.root.locator(".shape")).to_have_text(f"{n}×{n}")
     expect(picture.root.locator(".frame")).to_be_visible()
+    tab.page.wait_for_function("() => document.fonts.status === 'loaded'")
     if n == 128:
         picture.root.evaluate(SCROLL, [300, 200])
     at = picture.root.evaluate(PLACES)
