@@ -45,7 +45,9 @@ def shoot(browser: Browser, url: str, path: Path, *, width: int, height: int, sc
 
 def settle(page: Page) -> None:
     """Wait until the script has run, everything that it sent is drawn, and the page's style has arrived."""
-    page.locator(".page:not([aria-busy]) > :nth-child(3)").wait_for(timeout=60_000)
+    below_the_head = page.locator(".page:not([aria-busy]) > :not(.around-masthead, .around-way, [hidden])")
+    below_the_head.first.wait_for(timeout=60_000)
+    expect(page.locator(".page > .waiting")).to_have_count(0, timeout=60_000)
     page.wait_for_function(IS_DRAWN, timeout=60_000)
     page.wait_for_function("() => document.fonts.ready.then(() => true)")
     # A picture that turns into another one comes to rest.
