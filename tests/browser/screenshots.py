@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, FloatRect, Page, expect, sync_playwright
 
 from attention.page import pages
 from tests.browser.chromium import launch_options
@@ -17,8 +17,16 @@ from tests.browser.tab import IS_DRAWN
 
 FOLDER = ROOT / "assets" / "screenshots"
 THUMBNAILS = ROOT / "assets" / "thumbnails"
-# A card shows a page below its head, in 16:9.
-CUT, SMALL = {"x": 0, "y": 96, "width": 1109, "height": 624}, (480, 270)
+# A card shows the largest picture in the first screen of a page, from its corner on, in 16:9.
+SMALL = (480, 270)
+LARGEST = """() => {
+  const sizes = [...document.querySelectorAll(".page .figure, .page .st-key-cards")].flatMap((each) => {
+    if (each.shadowRoot?.querySelector(".root")?.matches(".line, .stepper, .question, .work, .map")) return [];
+    const { x, y, width, bottom } = each.getBoundingClientRect();
+    return [{ x, y, width, area: width * (Math.min(bottom, innerHeight) - y) }];
+  });
+  return sizes.sort((one, other) => other.area - one.area)[0];
+}"""
 # What a page shows best, where that is not what it opens with.
 BEST = {pages.STEP_BY_STEP: "?step=softmax"}
 STEP_PAGE = "step_by_step?step="
@@ -64,9 +72,21 @@ def shoot_thumbnails(browser: Browser, url: str) -> None:
         for each in pages.PAGES:
             tab.goto(f"{url}/{each.address}{BEST.get(each, '')}")
             settle(tab)
-            picture = Image.open(BytesIO(tab.screenshot(clip=CUT))).resize(SMALL)
+            picture = Image.open(BytesIO(tab.screenshot(clip=_cut(tab.evaluate(LARGEST))))).resize(SMALL)
             picture.save(THUMBNAILS / f"{each.name}-{scheme}.webp", quality=55, method=6)
         tab.close()
+
+
+def _cut(largest: dict[str, float]) -> FloatRect:
+    """Return what is cut out around the largest picture, within a screen of 1280 × 720."""
+    width = min(max(largest["width"], 480), 1240)
+    height = width * 9 / 16
+    return {
+        "x": max(0, min(largest["x"] - 8, 1280 - width)),
+        "y": max(0, min(largest["y"] - 8, 720 - height)),
+        "width": width,
+        "height": height,
+    }
 
 
 def main() -> None:
