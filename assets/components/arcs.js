@@ -38,6 +38,7 @@ const stateOf = remembering((parent) => {
   words.addEventListener("focusout", ({ relatedTarget }) => relatedTarget?.matches(".weight") || point(state, null));
   words.onkeydown = (event) => step(state, event);
   words.onscroll = () => draw(state);
+  state.lookForMore = markMore(words, []);
   return state;
 });
 
@@ -173,8 +174,11 @@ function fit(state) {
     while (size > sizes.least && isBroken()) root.style.setProperty("--size", `${--size}px`);
     words.classList.toggle("broken", isBroken() && !data.slim);
     state.seen = undefined;
+    // Without buttons in it, what is scrolled needs a stop of its own for the keys.
+    setAttribute(words, "tabindex", !data.selectable && words.scrollWidth > words.clientWidth ? 0 : null);
   }
   bringFocus(state);
+  state.lookForMore();
   draw(state);
 }
 

@@ -33,7 +33,7 @@ class Teacher:
         return self.open_here()
 
     def open_here(self):
-        self.tab.page.get_by_role("button", name="More", exact=True).click()
+        self.tab.page.get_by_role("button", name="Share", exact=True).click()
         return self.open_in_sight()
 
     def open_in_sight(self):

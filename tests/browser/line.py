@@ -20,9 +20,13 @@ class Line:
     def _give(self, route):
         if self.held is None:
             route.continue_()
+            return
+        # The server answers, and the page hears nothing of it, unless all is let through meanwhile.
+        response = route.fetch()
+        if self.held is None:
+            _give_back(route, response)
         else:
-            # The server answers, and the page hears nothing of it.
-            self.held.append((route, route.fetch()))
+            self.held.append((route, response))
 
     def hold(self):
         """From now on, the page hears nothing."""
@@ -40,6 +44,10 @@ class Line:
         """Let everything through that was held back, in its order."""
         held, self.held = self.held, None
         for route, response in held:
-            # The page has taken back what a newer press has overtaken.
-            with suppress(Error):
-                route.fulfill(response=response)
+            _give_back(route, response)
+
+
+def _give_back(route, response):
+    # The page has taken back what a newer press has overtaken.
+    with suppress(Error):
+        route.fulfill(response=response)

@@ -101,7 +101,7 @@ def test_a_room_for_a_class_opens_from_a_frame_in_a_tab_of_its_own(framed, bare_
         )
     bare_page.goto(f"{url}/{server.url}/step_by_step?model=toy&step=scores&text=Two+birds+sing&embed=true")
     inside = bare_page.frame_locator("iframe")
-    inside.get_by_role("button", name="More", exact=True).click(timeout=PATIENCE)
+    inside.get_by_role("button", name="Share", exact=True).click(timeout=PATIENCE)
     with bare_page.context.expect_page() as opened:
         inside.get_by_role("link", name="Open a room for a class, in a tab of its own").click()
     tab = opened.value
@@ -149,7 +149,7 @@ def test_a_link_is_copied_in_a_frame_that_may_copy(framed, browser):
     page.add_init_script("document.execCommand = () => false")
     page.goto(f"{url}/{server.url}/step_by_step?model=toy&step=scores&embed=true")
     inside = page.frame_locator("iframe")
-    inside.get_by_role("button", name="More", exact=True).click(timeout=PATIENCE)
+    inside.get_by_role("button", name="Share", exact=True).click(timeout=PATIENCE)
     inside.get_by_role("button", name="Copy link", exact=True).click()
     expect(inside.get_by_role("button", name="Link copied")).to_be_visible()
     assert "step=scores" in page.evaluate("() => navigator.clipboard.readText()")

@@ -125,10 +125,13 @@ LOWEST_CONTRAST = """root => {
 @pytest.mark.quick
 def test_in_a_narrow_window_everything_can_be_reached_and_pressed(new_tab):
     tab = new_tab(viewport=NARROW, has_touch=True).go(step="scores", model="toy", beside="1")
-    for name in ("Learn", "Explore", "More"):
+    for name in ("Learn", "Explore", "Share"):
         tab.menu(name).page.keyboard.press("Escape")
-    for name in ("Model", "Mask", "Word"):
+    tab.control("Model").click(trial=True)
+    tab.unfold()
+    for name in ("Mask", "Word"):
         tab.control(name).click(trial=True)
+    tab.page.keyboard.press("Escape")
     for pane in range(2):
         tab.page.get_by_role("combobox", name="Head").nth(pane).click(trial=True)
     for button in tab.steps.get_by_role("button").all():
@@ -152,7 +155,8 @@ def test_numbers_in_the_cells_can_be_read_on_their_colour(shared_tab):
 
 # Each box that scrolls sideways: how much there is on either side of it, and what its edges say.
 EDGES = """() => [...document.querySelectorAll('.page .figure')]
-  .flatMap(each => [...(each.shadowRoot?.querySelectorAll('.scroller, [data-line=context], .heads') ?? [])])
+  .flatMap(each => [...(each.shadowRoot?.querySelectorAll(
+    '.scroller, [data-line=context], .heads, .arcs .words') ?? [])])
   .map(box => ({
     more: [box.scrollLeft > 1, box.scrollWidth - box.clientWidth - box.scrollLeft > 1],
     said: ['before', 'after'].map(side => (box.dataset.more ?? '').split(' ').includes(side)),
@@ -163,7 +167,7 @@ EDGES = """() => [...document.querySelectorAll('.page .figure')]
           && getComputedStyle(box).getPropertyValue(side) === 'transparent'),
   }))"""
 SCROLL = """share => document.querySelectorAll('.page .figure').forEach(each =>
-  each.shadowRoot?.querySelectorAll('.scroller, [data-line=context], .heads').forEach(box => {
+  each.shadowRoot?.querySelectorAll('.scroller, [data-line=context], .heads, .arcs .words').forEach(box => {
     box.scrollLeft = share * (box.scrollWidth - box.clientWidth);
   }))"""
 TWELVE_WORDS = "The cat sat on the mat and the dog sat there too"
