@@ -1,6 +1,6 @@
 """What the wheel has: the package and, inside it, the assets and the app, which in a checkout are beside it.
 
-``attention.core.paths`` finds them in both. The pictures of the README stay out.
+``attention.core.paths`` finds them in both. The documentation and its pictures stay out.
 """
 
 from pathlib import Path

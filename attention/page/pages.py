@@ -1,6 +1,6 @@
 """All pages, in groups: the title, address and purpose of each, and what can be set on that page alone.
 
-The navigation, the links between pages, the table in the README and the tests over all pages come from here.
+The navigation, the links between pages, the table in docs/pages.md and the tests over all pages come from here.
 """
 
 from __future__ import annotations

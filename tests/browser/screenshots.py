@@ -1,4 +1,4 @@
-"""Take the pictures that README shows, from the running app, so that they stay true."""
+"""Take the pictures of README, docs/ and the cards, from the running app, so that they stay true."""
 
 from __future__ import annotations
 

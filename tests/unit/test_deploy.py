@@ -100,10 +100,10 @@ def test_no_secret_is_written_down():
         assert "${" in COPIES["app1"]["environment"][variable]
 
 
-def test_every_variable_is_in_the_table_of_the_readme():
+def test_every_variable_is_in_the_table_of_the_documentation():
     named = set(COPIES["app1"]["environment"]) | set(re.findall(r"\$\{(\w+)", COMPOSE_TEXT))
     named |= {entry["name"] for each in containers() if each["name"] == "app" for entry in each["env"]}
-    table = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text(), re.MULTILINE))
+    table = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "configuration.md").read_text(), re.MULTILINE))
     assert named <= table
     assert {"ATTENTION_DATABASE", "STREAMLIT_SERVER_COOKIE_SECRET", "FORWARDED_ALLOW_IPS"} <= named
 

@@ -407,7 +407,7 @@ def test_everything_in_it_is_compiled_and_nothing_is_written(image):
 
 
 def test_a_space_is_told_the_port_on_which_the_image_serves():
-    written = (ROOT / "README.md").read_text("utf-8")
+    written = (ROOT / "docs" / "deploy.md").read_text("utf-8")
     front = yaml.safe_load(re.search(r"```yaml\n---\n(.*?)---\n```", written, re.DOTALL)[1])
     assert front["sdk"] == "docker"
     assert f"--server.port={front['app_port']}" in one(read_dockerfile(), "CMD").words

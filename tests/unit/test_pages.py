@@ -1,4 +1,4 @@
-"""The registry of pages: what there is, where it is, and what the README says of it."""
+"""The registry of pages: what there is, where it is, and what docs/pages.md says of it."""
 
 from pathlib import Path
 from typing import get_args
@@ -50,8 +50,8 @@ def test_a_group_is_there_once_it_has_a_page():
     assert [name for name in get_args(Group) if name in GROUPS] == list(GROUPS)
 
 
-def test_the_readme_has_the_table_of_the_pages():
-    assert table() in (ROOT / "README.md").read_text("utf-8")
+def test_the_documentation_has_the_table_of_the_pages():
+    assert table() in (ROOT / "docs" / "pages.md").read_text("utf-8")
     lines = table().splitlines()
     assert len(lines) == len(PAGES) + 2
     assert table([*PAGES, Page("made_up", "Made up", "Class", "Nothing at all.")]).splitlines() == [
