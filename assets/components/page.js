@@ -146,6 +146,7 @@ function draw(state, blocks, isAnew) {
 function show(state, answer, isPressed) {
   const { page, link, title, blocks, memory, waiting, follow: seconds } = answer;
   const isOther = state.shown && state.shown.page !== page;
+  const isOtherStep = isPressed && isNarrow.matches && stepOf(state.shown?.link) !== stepOf(link);
   if (isPressed && (isOther || link !== here().link)) history.pushState({}, "", addressOf(page, link));
   document.title = title;
   setAttribute(state.root, "data-waiting", waiting || null);
@@ -154,8 +155,18 @@ function show(state, answer, isPressed) {
   const isSame = isPressed && said === state.said;
   Object.assign(state, { shown: { page, link }, blocks, said });
   draw(state, blocks, isSame);
-  if (isOther) state.root.scrollIntoView({ block: "start" });
+  // At the very top, what is drawn later moves nothing.
+  if (isOther || isOtherStep) toTop(state.root);
   if (seconds) state.timer = setTimeout(() => void follow(state, state.shown), 1000 * seconds);
+}
+
+/** Where a screen is narrow, a step begins above what was read of the one before. */
+const isNarrow = matchMedia("(max-width: 800px)");
+const stepOf = (link) => new URLSearchParams(link ?? "").get("step");
+
+/** Scroll whatever an element is scrolled in to its beginning. */
+function toTop(element) {
+  for (let box = element; box; box = box.parentElement) if (box.scrollTop) box.scrollTop = 0;
 }
 
 function addressOf(page, link) {

@@ -28,10 +28,11 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lesson, word
 from attention.lesson.tables import matrix_table
 from attention.models import ModelInfo
-from attention.page.blocks import Blocks, Heading, Notice, Picture, Prose, Row, Table
+from attention.page.blocks import Block, Blocks, Heading, Notice, Picture, Prose, Row, Table, Way
 from attention.page.content.pane import Pane, missing, not_for
 from attention.page.content.place import place_of
 from attention.page.content.quiz import Asked
+from attention.page.pages import COMPARE as COMPARE_PAGE
 from attention.page.settings import CELL, DEFAULT_TEXT, GUESS, HEAD, LAYER, OTHER, PAIR, PART, STEP, TEXT, VERSUS
 from attention.page.view import View
 
@@ -139,16 +140,29 @@ def _compared(view: View, panes: Sequence[Pane], comparison: Comparison) -> Bloc
 
 def _change(
     view: View, panes: Sequence[Pane], comparison: Comparison, selected: tuple[int, int] | None
-) -> Iterator[Prose | Picture]:
+) -> Iterator[Block]:
     """Yield what changes, in a sentence and as the two rows of the word, or that nothing changes clearly."""
     changed = None if view.beside or not comparison.counted.any() else _changed(panes)
     if changed is not None and (told := tell_unclear(changed)):
         yield Prose(told)
+    elif changed is not None:
+        yield from _way_to_most(view, panes, changed)
     if selected is None:
         return
     if not np.isnan(comparison.difference[selected]):
         yield Prose(tell_first(comparison, *selected))
     yield Picture("row", comparison.row_picture(selected[0]))
+
+
+def _way_to_most(view: View, panes: Sequence[Pane], changed: Float[Array, "L H"]) -> Iterator[Way]:
+    """Yield the way to the head that changes most, where another one is open."""
+    layer, head = (int(index) for index in np.unravel_index(changed.argmax(), changed.shape))
+    scene = panes[0].scene
+    if scene is None or (scene.layer, scene.head) == (layer, head):
+        return
+    label = message("Layer {layer}, head {head} changes most: open it ▸", layer=layer + 1, head=head + 1)
+    there = view.with_value(LAYER, layer).with_value(HEAD, head).without(CELL)
+    yield Way("compare_most", label, COMPARE_PAGE, there.to_query())
 
 
 def _notes(info: ModelInfo, *, are_models: bool) -> Iterator[Prose]:

@@ -71,7 +71,8 @@ def _handed(view: View, pane: Pane | None, given: ModelHead | None) -> Handed:
 
 def sentences(view: View) -> tuple[str, ...]:
     """Return the sentence of a view and, where its page sets another one beside it, that one too."""
-    return (view.text, view.versus) if view.versus and view.page in _OF_TWO else (view.text,)
+    has_two = view.page is COMPARE or (view.page is FIND_IT and _task(view).is_of_two)
+    return (view.text, view.versus) if view.versus and has_two else (view.text,)
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:

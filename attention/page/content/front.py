@@ -11,7 +11,7 @@ from attention.figures.format import number
 from attention.figures.tokens import TokenStrip
 from attention.lesson import front
 from attention.lesson.head_context import HeadContext
-from attention.lesson.initial_selection import openings, tell_opening
+from attention.lesson.initial_selection import first_word, openings, tell_opening
 from attention.lesson.prose import lesson, word
 from attention.lesson.steps import softmax
 from attention.models import bundled
@@ -95,7 +95,9 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     asked = Asked(view, view[GUESS], guess, FIRST_ANSWER, next_word(scene), nothing)
     is_hidden = asked.is_asked and asked.is_open
     title = message("Where does “{word}” look?", word=scene.names[scene.word].strip(SPACE))
-    told = () if is_hidden else (Prose(softmax.tell_weights(scene) + tell_opening(scene)),)
+    # The caption of the head speaks of one word.
+    caption = tell_opening(scene) if scene.word == first_word(scene.trace) else ""
+    told = () if is_hidden else (Prose(softmax.tell_weights(scene) + caption),)
     has_choice = not whole and (guess is not None or view[GUESS])
     choice = (Setting("front_guess", GUESS, message("Guess first"), view[GUESS]),) if has_choice else ()
     info = pane.info
@@ -105,9 +107,10 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
         *_title(title, whole=whole),
         intro,
         _picture(view, scene, is_hidden=is_hidden),
+        # Above the question, so that it does not come under the pointer which asks for it.
+        Section("front_ways", (_way_in(view, pane, scene, is_hidden=is_hidden), *choice), is_line=True),
         *asked.content(),
         *told,
-        Section("front_ways", (_way_in(view, pane, scene, is_hidden=is_hidden), *choice), is_line=True),
         Prose(lesson("front/truth"), "aside"),
         Notice(about, is_quiet=True),
     )
