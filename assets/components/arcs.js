@@ -15,7 +15,7 @@ const SIZES = { least: 18, most: 30 }; // of the letters, in pixels
 const SLIM_SIZES = { least: 14, most: 22 };
 const WIDEST = 18; // an arc of weight 1, in pixels
 const LEAST = 0.005; // below that, there is no arc
-const ROOM = { one: 150, broken: 46, slim: 44 }; // over the words: in one line, in several, and slim, in pixels
+const ROOM = { one: 150, broken: 46, slim: 38 }; // over the words: in one line, in several, and slim, in pixels
 
 const stateOf = remembering((parent) => {
   const root = make("div", "root arcs");

@@ -112,8 +112,6 @@ def head_table(
         message("layer"): [summary.layer + 1 for summary in summaries],
         message("head"): [summary.head + 1 for summary in summaries],
     }
-    if told:
-        table[message("what it does")] = list(told)
     labelled = [summary for summary in summaries if isinstance(summary, HeadSummary)]
     if labelled:
         table[message("pattern")] = [PATTERN_TITLES[summary.pattern.label] for summary in labelled]
@@ -124,6 +122,9 @@ def head_table(
         for row, asking in enumerate(SENTENCES):
             for column, asked in enumerate(SENTENCES):
                 table[f"{asking} → {asked}"] = [round(float(share), 4) for share in shares[:, row, column]]
+    # After the numbers: a link names a column by its place.
+    if told:
+        table[message("what it does")] = list(told)
     return table
 
 

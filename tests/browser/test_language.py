@@ -164,7 +164,7 @@ def test_no_step_says_a_word_that_no_catalogue_has(spoken, query):
 def test_a_page_that_is_downloaded_says_none_either(spoken, browser, tmp_path):
     spoken.go(STEP_BY_STEP.address, model="toy", text=SENTENCE, step="softmax")
     with spoken.page.expect_download() as download:
-        spoken.page.get_by_role("button", name="【More】").click()
+        spoken.page.get_by_role("button", name="【Share】").click()
         spoken.page.get_by_role("link", name="【Download this page").click()
     path = tmp_path / "page.html"
     download.value.save_as(path)

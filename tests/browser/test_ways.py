@@ -38,7 +38,7 @@ def expect_page(tab, page, chosen=CHOSEN):
     tab.expect_chosen("Model", {"toy": "Toy", "translator-fr-en": "Translator"}[chosen["model"]])
     if page in WITH_A_WORD:
         position = int(chosen["word"])
-        word = tab.page.get_by_role("combobox", name="Word")
+        word = tab.control("Word")
         expect(word).to_have_value(f"{position} {chosen['text'].lower().split()[position]}")
 
 
@@ -89,7 +89,7 @@ def test_french_and_its_model_and_word_are_still_there_after_the_front_door(tab)
 
 
 def test_the_same_word_is_in_focus_in_every_model_and_back_leads_to_each(tab):
-    word = tab.page.get_by_role("combobox", name="Word")
+    word = tab.control("Word")
     tab.go(text="The dog saw the dog", word="5")
     expect(word).to_have_value("5 dog")
     tab.pick("Model", "Toy").expect_query(text="The dog saw the dog", model="toy", at="A-16")

@@ -58,7 +58,7 @@ def test_it_opens_from_the_menu_in_a_tab_of_its_own_and_is_filled_in_by_keyboard
     answers.get_by_role("radio").first.focus()
     sheet.keyboard.press("ArrowDown")
     expect(answers.get_by_role("radio").nth(1)).to_be_checked()
-    expect(sheet.get_by_role("columnheader", name="because").first).to_be_visible()
+    expect(sheet.get_by_role("columnheader", name="street").first).to_be_visible()
     expect(sheet.locator(".text")).to_have_text(TEXT)
     # The way to the file without solutions, and a reload, which asks for it again.
     expect(sheet.get_by_role("heading", name="Solutions")).to_be_visible()
