@@ -200,6 +200,13 @@ class Wish {
   }
 }
 
+/** Make elements the first children of another one. What is in its place is not moved: it would lose the focus, or shut. */
+function putInOrder(parent, wanted) {
+  wanted.forEach((element, index) => {
+    if (parent.children[index] !== element) parent.insertBefore(element, parent.children[index] ?? null);
+  });
+}
+
 /**
  * Mark the sides of a box on which there is more, whenever it is scrolled or gets another size, and so does what is in it.
  * @param {HTMLElement} box

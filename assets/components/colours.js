@@ -178,3 +178,14 @@ function paintPixels(numbers, rows, columns, scale, limit) {
   canvas.getContext("2d").putImageData(image, 0, 0);
   return canvas;
 }
+
+/** Draw a picture whole where its data or the colours of the page are others; what has the focus keeps it by its id. */
+function drawAnew(state, data, parentElement, draw) {
+  state.theme = readTheme(state.root);
+  const drawn = JSON.stringify([data, state.theme.id]);
+  if (state.drawn === drawn) return;
+  state.drawn = drawn;
+  const focused = parentElement.activeElement?.dataset.id;
+  draw(state, data);
+  if (focused) state.root.querySelector(`[data-id="${focused}"]`)?.focus();
+}

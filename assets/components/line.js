@@ -90,7 +90,9 @@ function build(state) {
     }
     return box;
   });
-  place(state.root, [state.title, ...state.groups]);
+  const parts = [state.title, ...state.groups];
+  for (const each of [...state.root.children]) if (!parts.includes(each)) each.remove();
+  putInOrder(state.root, parts);
   markMore(state.root, state.groups);
   if (focused?.isConnected) focused.focus();
 }
@@ -267,14 +269,6 @@ function show({ list, told, data }, value) {
 
 // ------------------------------------------------------------------------------- what opens under a button
 
-/** Make these the children of an element; what stays is not moved, which would shut what is open in it. */
-function place(parent, wanted) {
-  for (const each of [...parent.children]) if (!wanted.includes(each)) each.remove();
-  wanted.forEach((each, index) => {
-    if (parent.children[index] !== each) parent.insertBefore(each, parent.children[index] ?? null);
-  });
-}
-
 /** A button under which controls open, as it was if it is there already. */
 function makeFold(before) {
   if (before) {
@@ -321,7 +315,8 @@ function updateMenu(_, made) {
   button.textContent = data.label;
   setAttribute(button, "aria-expanded", String(made.panel.matches(":popover-open")));
   setAttribute(made.element, "data-current", data.current ? "" : null);
-  const written = JSON.stringify([data.items, hasRoom()]);
+  // A card has a picture in the colours of the page.
+  const written = JSON.stringify([data.items, hasRoom(), getComputedStyle(made.element).colorScheme]);
   if (written === made.written) return;
   made.written = written;
   list.replaceChildren(...data.items.map(itemOf));

@@ -75,13 +75,7 @@ export default function ({ data, parentElement, setStateValue }) {
     setSheet(state, false);
     setStateValue(act, value);
   };
-  state.theme = readTheme(state.root);
-  const drawn = JSON.stringify([data, state.theme.id]);
-  if (state.drawn === drawn) return;
-  state.drawn = drawn;
-  const focused = parentElement.activeElement?.dataset.id;
-  draw(state, data);
-  if (focused) state.root.querySelector(`[data-id="${focused}"]`)?.focus();
+  drawAnew(state, data, parentElement, draw);
 }
 
 /** @param {MapData} data */

@@ -235,11 +235,8 @@ function arrange(state, parent, blocks) {
   // After all others, none of which is moved by that.
   if (figure) parent.append(figure);
   for (const element of before.values()) if (element !== figure) drop(element);
-  // What is in its place is not moved, because an element that is moved loses the focus.
-  wanted.forEach((element, index) => {
-    if (parent.children[index] !== element) parent.insertBefore(element, parent.children[index] ?? null);
-    fill(state, element, blocks[index]);
-  });
+  putInOrder(parent, wanted);
+  wanted.forEach((element, index) => fill(state, element, blocks[index]));
   const other = coming.find((each) => each.matches(".figure") || each.querySelector(".figure"));
   // What comes is drawn by then, and has its height.
   if (figure) afterWords(() => lieOver(figure, other));

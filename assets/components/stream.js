@@ -48,13 +48,7 @@ const stateOf = remembering((parent) => {
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
   state.tell = (value) => setStateValue("open", value);
-  state.theme = readTheme(state.root);
-  const drawn = JSON.stringify([data, state.theme.id]);
-  if (state.drawn === drawn) return;
-  state.drawn = drawn;
-  const focused = parentElement.activeElement?.dataset.id;
-  draw(state, data);
-  if (focused) state.way.querySelector(`[data-id="${focused}"]`)?.focus();
+  drawAnew(state, data, parentElement, draw);
 }
 
 /** @param {StreamData} data */

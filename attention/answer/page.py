@@ -278,7 +278,7 @@ def _controls(view: View, panes: list[Pane], content: Content) -> components.Par
             _add_place(line, pane, without, is_one=content.compares)
     if view.page is STEP_BY_STEP:
         # Beside the steps there is room for what is changed most; the word is chosen in the sentence, too.
-        line.fold(message("More"), is_changed=view[GUESS] or bool(view.beside) or view.mask != masks_of(info)[0])
+        line.fold(message("More"), is_changed=view[GUESS] or view.beside or view.mask != masks_of(info)[0])
     for pane in panes[:1]:
         if "word" not in without:
             _add_word(line, pane)

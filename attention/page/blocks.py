@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
+from attention.core.messages import message
 from attention.figures.click_schema import ClickSchema
 from attention.figures.table import Columns, Order
 from attention.page.page import Page
@@ -50,6 +51,7 @@ __all__ = [
     "Waiting",
     "Way",
     "Work",
+    "cover",
     "inside",
     "walk",
 ]
@@ -403,6 +405,11 @@ class Section:
     is_line: bool = False
     is_cover: bool = False
     on_paper: str = ""
+
+
+def cover(key: str, told: str = message("Covered until the question is answered.")) -> Section:
+    """Return what lies in the place of the block with this key until a question is answered, and says so."""
+    return Section(f"{key}_cover", (Notice(told, is_quiet=True),), is_cover=True)
 
 
 @dataclass(frozen=True, slots=True)

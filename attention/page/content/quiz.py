@@ -10,7 +10,7 @@ from attention.figures.question import Answer, Question, Verdict
 from attention.lesson.head_context import HeadContext
 from attention.lesson.quiz import Guess, verdict_words, words_of
 from attention.lesson.steps.base import Step
-from attention.page.blocks import Blocks, Notice, Picture, Prose, Section
+from attention.page.blocks import Blocks, Notice, Picture, Prose, Section, cover
 from attention.page.content.pane import Pane
 from attention.page.parameters import Parameter
 from attention.page.settings import ANSWER, GUESS, WORD
@@ -68,8 +68,8 @@ class Asked:
         """Return the same where a picture stands below: the verdict has its place before, so that nothing moves."""
         if not self.is_asked or self.guess is None:
             return self.content()
-        how = Notice(message("An answer uncovers what is covered, and so does “Show me”."), is_quiet=True)
-        told = self._told(self.guess) or (Section("guess_cover", (how,), is_cover=True),)
+        how = message("An answer uncovers what is covered, and so does “Show me”.")
+        told = self._told(self.guess) or (cover("guess", how),)
         blocks = (Section("guess_asked", self._question(self.guess, stays=True)), Section("guess_told", told))
         return (Section(SECTION, blocks, is_framed=True),)
 

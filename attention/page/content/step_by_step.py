@@ -38,6 +38,7 @@ from attention.page.blocks import (
     Setting,
     Shapes,
     Table,
+    cover,
 )
 from attention.page.content.on_map import has_map, on_map
 from attention.page.content.outcome import alignment, outcome
@@ -46,7 +47,6 @@ from attention.page.content.place import place_of
 from attention.page.content.quiz import Asked
 from attention.page.content.sentence import sentence
 from attention.page.content.step_extras import EXTRAS, NEXT_TOKEN, WHAT_NOW, over_picture
-from attention.page.labs.base import cover
 from attention.page.parameters import Parameter
 from attention.page.settings import FACTORS, MAP, NEXT, WHY, WORD, Panel
 from attention.page.view import View

@@ -10,7 +10,6 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.ablation import Change, Effect
-from attention.core.messages import message
 from attention.core.trace import ModelInfo, Trace
 from attention.experiments.pca import Plane
 from attention.lesson.head_context import HeadContext
@@ -18,11 +17,11 @@ from attention.lesson.next_token import Forecast
 from attention.lesson.quiz import Guess
 from attention.models.base import Answer, Unmasked
 from attention.models.one_page import Passed
-from attention.page.blocks import Block, Blocks, Heading, Notice, Picture, Row, Section, Setting, Work
+from attention.page.blocks import Block, Blocks, Heading, Picture, Row, Section, Setting, Work, cover
 from attention.page.parameters import Parameter, Values
 from attention.training.jobs import Job, Status
 
-__all__ = ["ONWARD", "Lab", "Onward", "Runs", "always", "cover", "covered"]
+__all__ = ["ONWARD", "Lab", "Onward", "Runs", "always", "covered"]
 
 # The empty section in which a lab's links to other pages stand.
 ONWARD = "onward"
@@ -111,12 +110,6 @@ def _covered(block: Block, but: Collection[str]) -> Blocks:
             return (replace(block, blocks=inside),) if inside else ()
         case _:
             return ()
-
-
-def cover(key: str) -> Section:
-    """Return what lies in the place of the picture with this key until the question is answered."""
-    told = message("Covered until the question is answered.")
-    return Section(f"{key}_cover", (Notice(told, is_quiet=True),), is_cover=True)
 
 
 # Compared by identity: there is one of each.

@@ -35,8 +35,9 @@ from attention.page.blocks import (
     Section,
     Setting,
     Table,
+    cover,
 )
-from attention.page.labs.base import Lab, Runs, cover
+from attention.page.labs.base import Lab, Runs
 from attention.page.parameters import Choice, Parameter, Values
 from attention.page.settings import HEAD, LAYER, MASK, WORD
 
@@ -153,32 +154,21 @@ def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
 
     It is the same whichever of them is chosen, so that the lab stays open. There is nothing to ask of one head.
     """
-    worth = _Worth.measure(scene, runs, "zero", "one") if scene.use.is_reading else None
-    if worth is None or len(worth.of) < 2:
+    compared = _Compared.measure(scene, runs) if scene.use.is_reading else None
+    if compared is None:
         return None
-    compared = _Compared.of(scene, worth)
-    facts = _facts_of(scene, worth, compared.sharpest)
-    size, (best_layer, best) = fact(compared.sizes[compared.sharpest]), worth.ordered[0]
-    question = lesson("explain/guess", model=word(scene.info.name), size=size, **facts)
-    is_same = compared.sharpest == worth.ordered[0]
-    because = lesson(
-        "explain/guess-because-same" if is_same else "explain/guess-because",
-        moved=_far(worth.of[compared.sharpest].moved),
-        rank=compared.rank,
-        best_layer=best_layer + 1,
-        best=best + 1,
-        largest=_far(worth.of[best_layer, best].moved),
-        **facts,
-    )
+    facts = compared.facts(scene)
+    question = lesson("explain/guess", model=word(scene.info.name), **facts)
+    because = lesson("explain/guess-because-same" if compared.is_same else "explain/guess-because", **facts)
     answers = (
         message("yes: without it, most is lost"),
         message("no, but it is in the upper half"),
         message("no: it is in the lower half"),
     )
-    half = (len(worth.of) + 1) // 2
-    right = 0 if is_same else 1 if compared.rank <= half else 2
+    half = (len(compared.sizes) + 1) // 2
+    right = 0 if compared.is_same else 1 if compared.rank <= half else 2
     whys = (lesson("explain/why-weights"), "", lesson("explain/why-nothing"))
-    return Guess(question + _measure(worth.unchanged), answers, because, frozenset({right}), whys=whys)
+    return Guess(question + _measure(compared.worth.unchanged), answers, because, frozenset({right}), whys=whys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,53 +178,59 @@ class _Compared:
     The size is the largest weight of a row, on average over all rows; the rank, from 1, is by what is lost without it.
     """
 
+    worth: _Worth
     sizes: Mapping[Head, float]
     sharpest: Head
     rank: int
     correlation: float
 
     @classmethod
-    def of(cls, scene: HeadContext, worth: _Worth) -> Self:
+    def measure(cls, scene: HeadContext, runs: Runs | None) -> Self | None:
+        """Compare all heads that were switched off one by one; None if there are not two of them."""
+        worth = _Worth.measure(scene, runs, "zero", "one")
+        if worth is None or len(worth.of) < 2:
+            return None
         layers = {layer: scene.trace.layers[layer].steps().weights for layer, _ in worth.of}
         sizes = {(layer, head): float(layers[layer][head].max(axis=-1).mean()) for layer, head in worth.of}
         sharpest = max(sizes, key=sizes.__getitem__)
         moved = np.array([effect.moved for effect in worth.of.values()])
         ranks = rank_correlation(np.array(list(sizes.values())), moved) if len(sizes) >= FEWEST_POINTS else np.nan
-        return cls(sizes, sharpest, worth.ordered.index(sharpest) + 1, float(ranks))
+        return cls(worth, sizes, sharpest, worth.ordered.index(sharpest) + 1, float(ranks))
 
+    @property
+    def is_same(self) -> bool:
+        """Tell whether the head with the largest weights is the one without which most is lost."""
+        return self.rank == 1
 
-def _facts_of(scene: HeadContext, worth: _Worth, sharpest: Head) -> dict[str, str | int]:
-    """Return what is said of the head with the largest weights wherever it is spoken of."""
-    layer, head = sharpest
-    return {
-        "n": len(worth.of),
-        "noun": scene.info.reading.noun,
-        "what": _what(worth.unchanged),
-        "layer": layer + 1,
-        "head": head + 1,
-    }
+    def facts(self, scene: HeadContext) -> dict[str, str | int]:
+        """Return what is said of the head with the largest weights, and of the one without which most is lost."""
+        worth, (layer, head), (best_layer, best) = self.worth, self.sharpest, self.worth.ordered[0]
+        return {
+            "n": len(self.sizes),
+            "noun": scene.info.reading.noun,
+            "what": _what(worth.unchanged),
+            "layer": layer + 1,
+            "head": head + 1,
+            "size": fact(self.sizes[self.sharpest]),
+            "moved": _far(worth.of[self.sharpest].moved),
+            "rank": self.rank,
+            "best_layer": best_layer + 1,
+            "best": best + 1,
+            "best_size": fact(self.sizes[best_layer, best]),
+            "largest": _far(worth.of[best_layer, best].moved),
+        }
 
 
 def _conclusion(scene: HeadContext, runs: Runs | None) -> Blocks:
     """Say in two sentences what this text showed: whether large weights go with what is lost without a head."""
-    worth = _Worth.measure(scene, runs, "zero", "one")
-    if worth is None or len(worth.of) < 2:
+    compared = _Compared.measure(scene, runs)
+    if compared is None:
         return ()
-    compared = _Compared.of(scene, worth)
-    is_same = compared.sharpest == worth.ordered[0]
     ranks = message(" (rank correlation over all heads: {rho})", rho=fact(compared.correlation))
-    best_layer, best = worth.ordered[0]
     told = lesson(
-        "explain/showed-same" if is_same else "explain/showed",
-        size=fact(compared.sizes[compared.sharpest]),
-        moved=_far(worth.of[compared.sharpest].moved),
-        rank=compared.rank,
-        best_layer=best_layer + 1,
-        best=best + 1,
-        best_size=fact(compared.sizes[best_layer, best]),
-        largest=_far(worth.of[best_layer, best].moved),
+        "explain/showed-same" if compared.is_same else "explain/showed",
         ranks="" if np.isnan(compared.correlation) else ranks,
-        **_facts_of(scene, worth, compared.sharpest),
+        **compared.facts(scene),
     )
     return Heading(message("What this {noun} showed", noun=scene.info.reading.noun)), Prose(told)
 

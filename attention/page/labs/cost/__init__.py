@@ -69,12 +69,17 @@ def _source(status: Status) -> Source:
     """Return what this server has measured or, before that, what came with the project."""
     run = status.now or status.last
     if run is not None and run.frames:
-        return Source(curves(points(run.frames)), message("this server"))
-    return Source(curves(shipped().points), _machine())
-
-
-def _machine() -> str:
-    return word(message("another machine, {processor}", processor=shipped().machine.processor))
+        return Source(curves(points(run.frames)), message("this server"), lesson("cost/own"))
+    machine = shipped().machine
+    told = lesson(
+        "cost/shipped",
+        day=machine.day,
+        processor=word(machine.processor),
+        cores=messages("{n} core", "{n} cores", machine.n_cores),
+        torch=word(machine.torch),
+    )
+    name = word(message("another machine, {processor}", processor=machine.processor))
+    return Source(curves(shipped().points), name, told)
 
 
 def _status(runs: Runs | None) -> Status:
@@ -83,8 +88,7 @@ def _status(runs: Runs | None) -> Status:
 
 def _before(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
     """Return how an LSTM grows with the length, and covers over all that grows as attention does."""
-    status = _status(runs)
-    source = _source(status)
+    source = _source(_status(runs))
     alone = replace(source, curves={way: curve for way, curve in source.curves.items() if way == "lstm"})
     make: Mapping[Side, Callable[[], Blocks]] = {
         "time": lambda: time(alone, is_asked=True),
@@ -92,7 +96,7 @@ def _before(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
         "writing": lambda: covered(writing(source)),
         "paper": lambda: covered(paper(values[TOKENS], values[KEPT])),
     }
-    return _sides(values, status, {values[COST]: make[values[COST]]()})
+    return _sides(values, source, {values[COST]: make[values[COST]]()})
 
 
 def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
@@ -106,33 +110,18 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     }
     yours = () if scene is None else (Prose(_tell_yours(scene)),)
     return (
-        *_sides(values, status, contents),
+        *_sides(values, source, contents),
         Section("measuring", (work("measure", JOB, status, _WORDS, is_here=runs is not None),), is_line=True),
         *yours,
         *tables(source.curves),
     )
 
 
-def _sides(values: Values, status: Status, contents: Mapping[Side, Blocks]) -> Blocks:
+def _sides(values: Values, source: Source, contents: Mapping[Side, Blocks]) -> Blocks:
     return (
         Heading(message("How cost grows with length")),
-        Prose(_tell_source(status), "detail"),
+        Prose(source.told, "detail"),
         Panels("cost", COST, message("What is shown"), values[COST], _SIDES, contents),
-    )
-
-
-def _tell_source(status: Status) -> str:
-    """Say whose measurement is shown."""
-    run = status.now or status.last
-    if run is not None and run.frames:
-        return lesson("cost/own")
-    machine = shipped().machine
-    return lesson(
-        "cost/shipped",
-        day=machine.day,
-        processor=word(machine.processor),
-        cores=messages("{n} core", "{n} cores", machine.n_cores),
-        torch=word(machine.torch),
     )
 
 

@@ -25,10 +25,11 @@ Curves = Mapping[Way, Curve]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What was measured, and on what: a part of a sentence, as HTML."""
+    """What was measured, and on what: a part of a sentence and a sentence, as HTML."""
 
     curves: Curves
     machine: str
+    told: str
 
 
 AGAINST_LENGTH: tuple[Way, ...] = ("explicit", "fused", "lstm")

@@ -23,8 +23,8 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, length, lesson, listed, small, word
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import Columns
-from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
-from attention.page.labs.base import Lab, Runs, cover, covered
+from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table, cover
+from attention.page.labs.base import Lab, Runs, covered
 from attention.page.labs.vector_moves.drift import BESIDE_TEXT, PAIRS, drift
 from attention.page.parameters import Choice, Parameter, Values
 from attention.page.settings import HEAD, VERSUS
