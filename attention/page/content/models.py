@@ -93,7 +93,7 @@ def _sizes(entries: Sequence[Entry]) -> Blocks:
     here = [(entry.name, entry.info) for entry in entries if entry.info is not None]
     heads = np.array([info.n_heads * (info.n_layers + 2 * info.n_decoder_layers) for _, info in here], np.float32)
     bars = Bars(
-        message("Heads in each model, of every use of attention"),
+        message("Attention heads in each model"),
         message("How many heads each model has, as bars."),
         tuple(name for name, _ in here),
         ((message("heads"), "weight", heads),),

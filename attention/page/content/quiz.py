@@ -68,7 +68,7 @@ class Asked:
         """Return the same where a picture stands below: the verdict has its place before, so that nothing moves."""
         if not self.is_asked or self.guess is None:
             return self.content()
-        how = message("An answer uncovers what is covered, and so does “Show me”.")
+        how = message("Answer, or press “Show me”, to uncover it.")
         told = self._told(self.guess) or (cover("guess", how),)
         blocks = (Section("guess_asked", self._question(self.guess, stays=True)), Section("guess_told", told))
         return (Section(SECTION, blocks, is_framed=True),)

@@ -178,7 +178,7 @@ def _code(scene: HeadContext, runs: Runs | None) -> Blocks:
 LAB = Lab(
     address="whole",
     title=message("The whole Transformer"),
-    purpose=message("One vector on its way through a whole model, each part to be opened, and the model in NumPy."),
+    purpose=message("One vector's path through a whole model, part by part, and the same model in NumPy."),
     knobs=(SHOWN, CODE),
     guess=_guess,
     content=_content,

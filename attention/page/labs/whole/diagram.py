@@ -43,7 +43,7 @@ def diagram(
     network = Added(message("Feed-forward"), np.array(fed), ("",) * len(fed), _norms(scene, "feed-forward"))
     return Stream(
         label=message(
-            "The way of {word} through {model}: what attention and feed-forward networks add to its vector, layer by "
+            "The path of {word} through {model}: what attention and feed-forward networks add to its vector, layer by "
             "layer. Arrow keys lead from part to part, Enter opens one; the tables below have the same numbers.",
             word=scene.names[scene.word],
             model=scene.info.name,
