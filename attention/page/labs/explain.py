@@ -157,9 +157,13 @@ def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
     compared = _Compared.measure(scene, runs) if scene.use.is_reading else None
     if compared is None:
         return None
-    facts = compared.facts(scene)
-    question = lesson("explain/guess", model=word(scene.info.name), **facts)
-    because = lesson("explain/guess-because-same" if compared.is_same else "explain/guess-because", **facts)
+    size = fact(compared.sizes[compared.sharpest])
+    question = lesson("explain/guess", model=word(scene.info.name), size=size, **_sharpest(scene, compared))
+    because = lesson(
+        "explain/guess-because-same" if compared.is_same else "explain/guess-because",
+        **_sharpest(scene, compared),
+        **_losses(compared),
+    )
     answers = (
         message("yes: without it, most is lost"),
         message("no, but it is in the upper half"),
@@ -202,23 +206,29 @@ class _Compared:
         """Tell whether the head with the largest weights is the one without which most is lost."""
         return self.rank == 1
 
-    def facts(self, scene: HeadContext) -> dict[str, str | int]:
-        """Return what is said of the head with the largest weights, and of the one without which most is lost."""
-        worth, (layer, head), (best_layer, best) = self.worth, self.sharpest, self.worth.ordered[0]
-        return {
-            "n": len(self.sizes),
-            "noun": scene.info.reading.noun,
-            "what": _what(worth.unchanged),
-            "layer": layer + 1,
-            "head": head + 1,
-            "size": fact(self.sizes[self.sharpest]),
-            "moved": _far(worth.of[self.sharpest].moved),
-            "rank": self.rank,
-            "best_layer": best_layer + 1,
-            "best": best + 1,
-            "best_size": fact(self.sizes[best_layer, best]),
-            "largest": _far(worth.of[best_layer, best].moved),
-        }
+
+def _sharpest(scene: HeadContext, compared: _Compared) -> dict[str, str | int]:
+    """Return what is said of the head with the largest weights wherever it is spoken of."""
+    layer, head = compared.sharpest
+    return {
+        "n": len(compared.sizes),
+        "noun": scene.info.reading.noun,
+        "what": _what(compared.worth.unchanged),
+        "layer": layer + 1,
+        "head": head + 1,
+    }
+
+
+def _losses(compared: _Compared) -> dict[str, str | int]:
+    """Return what is lost without the head with the largest weights, and without the one that matters most."""
+    worth, (layer, head) = compared.worth.of, compared.worth.ordered[0]
+    return {
+        "moved": _far(worth[compared.sharpest].moved),
+        "rank": compared.rank,
+        "best_layer": layer + 1,
+        "best": head + 1,
+        "largest": _far(worth[layer, head].moved),
+    }
 
 
 def _conclusion(scene: HeadContext, runs: Runs | None) -> Blocks:
@@ -229,8 +239,11 @@ def _conclusion(scene: HeadContext, runs: Runs | None) -> Blocks:
     ranks = message(" (rank correlation over all heads: {rho})", rho=fact(compared.correlation))
     told = lesson(
         "explain/showed-same" if compared.is_same else "explain/showed",
+        size=fact(compared.sizes[compared.sharpest]),
+        best_size=fact(compared.sizes[compared.worth.ordered[0]]),
         ranks="" if np.isnan(compared.correlation) else ranks,
-        **compared.facts(scene),
+        **_sharpest(scene, compared),
+        **_losses(compared),
     )
     return Heading(message("What this {noun} showed", noun=scene.info.reading.noun)), Prose(told)
 
