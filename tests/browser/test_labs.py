@@ -192,7 +192,7 @@ def test_the_experiments_are_there_in_turn_and_lead_back(tab):
 def test_the_parts_of_a_whole_model_open_by_mouse_and_keyboard_and_lead_on(tab, models):
     trace = models["minilm-l6"].trace(SENTENCE)
     tab.go("whole", model="minilm-l6", text=SENTENCE, layer="2", word="3")
-    parts = tab.page.get_by_role("toolbar", name=re.compile("^The way of")).get_by_role("button")
+    parts = tab.page.get_by_role("toolbar", name=re.compile("^The path of")).get_by_role("button")
     # An embedding, three parts of each of six layers, and what comes out; what is asked is not there yet.
     expect(parts).to_have_count(20)
     expect(parts.filter(has_text="?")).to_have_count(12)
