@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["__version__"]
 
-__version__ = "0.1.0"
+__version__ = "0.6.0"
 
 # Read by the libraries under NumPy and torch when they are imported. If those used several threads for each run,
 # simultaneous users would wait for one another many times longer than they compute; an owner may set another number.
