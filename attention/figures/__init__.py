@@ -1,1 +1,1 @@
-"""Pictures as data: pure functions from arrays to the plain data that a component draws."""
+"""Pictures as data: pure functions from arrays to the JSON payloads that components draw."""

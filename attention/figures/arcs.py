@@ -1,4 +1,4 @@
-"""One head's weights as arcs over a sentence: from the token in focus to all that it attends to."""
+"""One head's weights as arcs over a sentence, from the token in focus to every token it attends to."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from attention.figures.tokens import numbers_of_words, title_of
 
 __all__ = ["Arcs"]
 
-# Up to so many tokens, the rows of all are sent, so that pointing at a word shows its arcs at once.
+# Up to this many tokens, all rows are sent, so that pointing at a word shows its arcs at once.
 _MOST_ROWS = 48
-# A smaller weight has neither an arc nor a number.
+# Smaller weights have neither an arc nor a number.
 _LEAST = 0.005
 
 
 @dataclass(frozen=True, slots=True)
 class TouchArcs:
-    """A token, or the number under one: the weight that the token in focus gives it."""
+    """A token, or the weight written under one."""
 
     matrix: str
     count: int
     acts: tuple[str, ...] = ("choose", "open")
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the token that was pressed, or the cell of its weight with the token that gives it."""
+        """Return the pressed token, or the matrix cell of the pressed weight."""
         if act == "choose":
             return {"word": str(value)} if is_index(value, self.count) else None
         if act != "open" or not self.matrix or not isinstance(value, list) or len(value) != 2:
@@ -43,11 +43,11 @@ class TouchArcs:
 
 @dataclass(frozen=True, slots=True)
 class Arcs:
-    """The weights of one head, and the position of the token in focus, whose row is drawn.
+    """The weights of one head, with the position of the token in focus.
 
-    ``matrix`` is the name in a link of the matrix whose numbers stand under the words; if it is empty, no number can be
-    opened. Where the arcs ``wait`` for a guess, no weight leaves the server. Slim arcs lie in one line above another
-    picture and show the row in focus alone. What is ``written`` stands under the words in place of the weights.
+    ``matrix`` names the matrix in which a weight opens; if it is empty, weights cannot be opened. While the arcs
+    ``wait`` for a guess, no weight is sent. Slim arcs lie in one line above another picture and show only the row in
+    focus. ``written`` replaces the weights under the words.
     """
 
     component: ClassVar[str] = "arcs"
@@ -64,11 +64,11 @@ class Arcs:
 
     @property
     def touch(self) -> TouchArcs:
-        """A token, or the number under one."""
+        """The presses accepted."""
         return TouchArcs(self.matrix, len(self.tokens))
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it, with nothing to select; a row is weights and what is written."""
+        """Return the component's data; each row is a list of (weight, text) pairs."""
         words = [
             {
                 "text": token.text,

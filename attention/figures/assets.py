@@ -1,4 +1,4 @@
-"""The scripts and style sheets in ``assets``, as text, for the page and for a self-contained file."""
+"""The scripts and style sheets in ``assets``, for the app and for self-contained files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
     "still",
 ]
 
-# The script of the pinned package's version of Plotly; its checksum and its licence lie beside it.
+# The script of the pinned Plotly package; its checksum and licence are beside it.
 PLOTLY = "plotly-cartesian-4.1.1.min.js"
 
 _FOLDER = ASSETS / "components"
@@ -53,7 +53,7 @@ _COLOURS = {
 }
 VARIABLES = " ".join(f"--{name}: {colour};" for name, colour in _COLOURS.items())
 _LETTERS = f":host {{ {VARIABLES} }}"
-# Every component, and the scripts that it shares with others or is divided into, beside the base.
+# Each component and the scripts it is built from, besides ``base``.
 COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "arcs": ("svg",),
     "atlas": ("colours", "asked"),
@@ -92,27 +92,26 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
 }
 _SCRIPT = "application/javascript"
 _COMMENTS = re.compile(r"^[ \t]*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
-# Where a script declares something by a name, or does something, at its margin.
+# A declaration or a statement that begins at the margin.
 _DECLARED = re.compile(
     r"^(?=(?:export (?:default )?)?(?:async )?(?:function|const|let|class|for)\b|[\w.]+ ?[(=])", re.MULTILINE
 )
 _NAMED = re.compile(r"(?:async )?(?:function\*?|const|let|class) (\w+)")
-# These are part of the page, and have its styles; each of the others has its own.
+# These share the page's styles; every other component has its own.
 OF_THE_PAGE = ("page",)
-# The shared scripts that have a style sheet, and the components that have none but theirs.
+# Shared scripts with a style sheet, and components with none of their own.
 _STYLED = ("cards", "stage", "matrix")
 _UNSTYLED = ("matrix_at_rest",)
-# What draws the pictures of a component of which none ever comes from another.
+# The smaller script for a component none of whose pictures is animated.
 AT_REST: Mapping[str, str] = {"matrix": "matrix_at_rest"}
 
 
 def _read(*names: str) -> str:
-    """Return the files of ``assets/components`` with these names as one text, in this order."""
     return "\n".join((_FOLDER / name).read_text("utf-8") for name in names)
 
 
 def bare(code: str) -> str:
-    r"""Return a script without its comments that stand in lines of their own: a quarter of what travels and is kept.
+    r"""Strip whole-line comments from a script, a quarter of its size.
 
     >>> bare("/** Two. */\n// Why.\nconst two = 2; // here\n")
     'const two = 2; // here\n'
@@ -121,9 +120,7 @@ def bare(code: str) -> str:
 
 
 def lean(code: str) -> str:
-    r"""Return a script without what nothing in it uses, and otherwise as short as it can be written.
-
-    Declarations begin at the margin, as everywhere in ``assets``; these keep their names.
+    r"""Minify a script and drop unused declarations, which must begin at the margin; the others keep their names.
 
     >>> lean('const used = 1;\nconst unused = 2;\nfor (;;) {\n  used + "a  b";\n}\n')
     'const used=1;for(;;)used+"a  b"'
@@ -132,7 +129,7 @@ def lean(code: str) -> str:
 
 
 def alone(code: str) -> str:
-    """Return a script that nobody else has names of, so that all of its own can be short.
+    """Minify a script that shares no names with others, so that all its names can be shortened.
 
     >>> alone("const number = 1; show(number + number);")
     '(()=>{const e=1;show(e+e)})()'
@@ -141,31 +138,31 @@ def alone(code: str) -> str:
 
 
 def lean_components(names: Iterable[str]) -> str:
-    """Return components by name in the object ``components``, each without what it does not use."""
+    """Return an object ``components`` of minified components by name, each without unused declarations."""
     return minify.string(
         _SCRIPT, f"const components = {{{','.join(f'{name}: {_as_function(name)}' for name in names)}}};"
     )
 
 
 def _as_function(name: str) -> str:
-    """Return a component's script as a function, in which its default export is named ``component``."""
+    """Wrap a component's script in a function that returns its default export."""
     code = _used(script(name)).replace("export default function (", "function component(", 1)
     return f"(() => {{\n{code}\nreturn component;\n}})()"
 
 
 def lean_css(styles: str) -> str:
-    r"""Return a style sheet without comments and most of its white space.
+    r"""Strip comments and most white space from a style sheet.
 
     >>> lean_css("a b {\n  /* Why. */\n  color: red;\n}\n")
     'a b{color: red}'
     """
-    # The minifier copies what stands in a container query as it is, and is no shorter elsewhere once it is compressed.
+    # The minifier skips container queries, and is no better elsewhere once its output is compressed.
     bare_styles = re.sub(r"/\*.*?\*/", "", styles, flags=re.DOTALL)
     return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", bare_styles)).replace(";}", "}").strip()
 
 
 def _used(code: str) -> str:
-    """Return the declarations that are used by what is no declaration, or by one another."""
+    """Keep statements and the declarations they need, directly or indirectly."""
     parts = [part for part in _DECLARED.split(code) if part]
     names = {part: found[1] for part in parts if (found := _NAMED.match(part))}
     named = {name: part for part, name in names.items()}
@@ -179,9 +176,9 @@ def _used(code: str) -> str:
 
 
 def notebook(*names: str) -> str:
-    """Return these scripts of ``assets/notebook``, preceded by what they share with the components, and their texts.
+    """Return scripts of ``assets/notebook``, preceded by the shared code, the components and the texts they need.
 
-    A component among the names is the function ``component`` in them.
+    A component among the names becomes the function ``component``.
     """
     own = [name for name in names if name not in COMPONENTS]
     needed = (part for name in names for part in _asking_nothing(COMPONENTS.get(name, ())))
@@ -199,17 +196,17 @@ def notebook(*names: str) -> str:
 
 
 def css(name: str) -> str:
-    """Return the style sheet of a component, preceded by the shared ones and the colours of Q, K, V and the weights."""
+    """Return a component's style sheet, preceded by the shared ones and the colours of Q, K, V and the weights."""
     own = () if name in _UNSTYLED else (name,)
     parts = ("base", *(part for part in COMPONENTS[name] if part in _STYLED), *own)
     return f"{_LETTERS}\n{_read(*(f'{part}.css' for part in parts))}"
 
 
 def script(name: str, *, asks: bool = False, plotly: str | None = None) -> str:
-    """Return the script of a component, preceded by the shared code and its texts in the server's language.
+    """Return a component's script, preceded by the shared code and its texts in the server's language.
 
-    Unless it ``asks`` the server for what was left out, its data has all that is drawn. Charts fetch Plotly's script
-    from the address ``plotly``, unless it is there already.
+    Unless it ``asks`` the server for omitted numbers, its data must be complete. Charts load Plotly from the address
+    ``plotly``, unless it is already loaded.
     """
     parts = COMPONENTS[name] if asks else _asking_nothing(COMPONENTS[name])
     code = bare(_read(*(f"{part}.js" for part in ("base", *parts, name))))
@@ -227,7 +224,7 @@ def _full() -> str:
 
 
 def _of_charts(address: str | None) -> str:
-    # What Plotly says, in its own words and in the language of the server.
+    # Plotly's own texts, mapped to the server's language.
     words = {
         "Zoom": message("Zoom"),
         "Pan": message("Pan"),
@@ -241,16 +238,15 @@ def _of_charts(address: str | None) -> str:
 
 
 def plotly() -> str:
-    """Return Plotly's script, in the smallest of its official bundles that draws heatmaps."""
+    """Return Plotly's script: the smallest official bundle with heatmaps."""
     return (ASSETS / "plotly" / PLOTLY).read_text("utf-8")
 
 
 def module(name: str, plotly: str | None = None) -> str:
-    """Return a component as one short JavaScript module for the app: a phone is to have it soon.
+    """Return a component as a minified JavaScript module for the app.
 
-    ``plotly`` is the address of the script that draws its charts.
-
-    ``default`` draws it, and ``styles`` is its constructed style sheet, if it has one.
+    ``default`` draws it, and ``styles`` is its constructed style sheet, if it has one. Charts load Plotly from the
+    address ``plotly``.
     """
     code = f"{script(name, asks=True, plotly=plotly)}\n{bare(_read('in_app.js'))}"
     if name in OF_THE_PAGE:
@@ -260,7 +256,7 @@ def module(name: str, plotly: str | None = None) -> str:
 
 
 def still() -> str:
-    """Return the script that has the presses in a picture do nothing where there is no other view."""
+    """Return the script that ignores presses in a page without other views."""
     return bare((ASSETS / "file" / "still.js").read_text("utf-8"))
 
 
@@ -271,14 +267,14 @@ def room_script() -> str:
 
 
 def class_script() -> str:
-    """Return the script of a class over the app's own pages, with its styles and its texts."""
+    """Return the script of a class on the app's own pages, with its styles and texts."""
     code = bare("\n".join((_read("base.js"), *_of_class("class", "js"))))
     styles = lean_css("\n".join(_of_class("class", "css")))
     return lean(f"{script_messages(code)}const STYLES = {json.dumps(styles)};\n{code}")
 
 
 def room_css() -> str:
-    """Return the style sheet of such a screen: that of a page in a file, and its own."""
+    """Return the style sheet of a screen that follows a class."""
     return lean_css("\n".join((file_css(), *_of_class("room", "css"))))
 
 
@@ -288,14 +284,14 @@ def file_css() -> str:
 
 
 def _of_class(name: str, ending: str) -> list[str]:
-    """Return a file of the folder for classes, and those that add to it."""
+    """Return a class file and those that extend it."""
     files = (_CLASS / f"{name}.{ending}", *sorted(_CLASS.glob(f"{name}_*.{ending}")))
     return [file.read_text("utf-8") for file in files]
 
 
 def page_css() -> str:
     """Return the style sheet of the page around the components, preceded by the colours of Q, K, V and the weights."""
-    # On a dark page, the coloured letters of a formula are lightened towards the text colour, as coloured words are.
+    # On a dark page, coloured letters of a formula are lightened towards the text colour, as coloured words are.
     dark = "\n".join(
         f".formula [mathcolor='{colour}'] "
         f"{{ color: light-dark({colour}, color-mix(in oklab, {colour} 65%, #e6e9ef)) !important; }}"

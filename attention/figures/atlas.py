@@ -1,4 +1,4 @@
-"""All heads of a model as the plain data of the atlas: one small picture of each, in any order."""
+"""The atlas: a thumbnail of every head of a model, in any order."""
 
 from __future__ import annotations
 
@@ -21,31 +21,30 @@ from attention.figures.large import AskAt, Large
 
 __all__ = ["MAX_ZOOM", "WHOLE", "Atlas", "Group", "Head", "Tiles", "by_layer"]
 
-# A layer and one of its heads, both counted from 0.
+# Layer and head, both counted from 0.
 Head = tuple[int, int]
-# A title, and the heads under it in the order in which they are drawn.
+# A title and its heads in drawing order.
 Group = tuple[str, Sequence[Head]]
 
-# A head's picture is at most this many pixels wide and high; larger matrices are pooled.
+# The side of a thumbnail in pixels; larger matrices are pooled.
 MAX_SIDE = 64
-# How far one can zoom in, in per cent of the size at which all heads are in sight; atlas.js has it, too.
+# The zoom in percent of the size at which all heads are visible; atlas.js has the same limits.
 WHOLE, MAX_ZOOM = 100, 600
-# A weight of 1 in steps of 8 bits: one less than the largest number, because 0 marks what the mask hides.
+# A weight of 1 in 8 bits: one less than 255, because 0 marks a masked cell.
 FULL = 254
-# Pictures that take more bytes than this, less what is said of each head, are sketched first: in fewer shades, the last
-# of them with larger pixels too.
+# Larger pictures (in bytes, less so many for each head's description) are first sent as a sketch with fewer shades and,
+# if need be, larger pixels.
 LIGHT, SAID = 7_900, 12
 FEWER = (63, 15)
 
 
 @dataclass(frozen=True)
 class Tiles:
-    """The weights of all heads as pictures that are small enough to send, made once for a sentence.
+    """The weights of all heads as thumbnails, made once for a sentence.
 
-    A weight is sent in 8 bits: 0 … 1 becomes 1 … 255, an error of at most 1/508; 0 is a cell that the mask hides.
-    A matrix of more than 64 rows or columns is divided into blocks, and each pixel is the largest weight of a block:
-    ``block`` is the number of rows and columns in one, ``(1, 1)`` if each pixel is a weight. The bytes of all pictures,
-    layer by layer, head by head and row by row, are compressed together with zlib.
+    A weight 0 … 1 is stored as 1 … 255, an error of at most 1/508; 0 is a masked cell. Matrices of more than 64 rows or
+    columns are max-pooled over blocks of ``block`` rows and columns. ``packed`` holds all pixels, by layer, head and
+    row, compressed with zlib.
     """
 
     n_heads: tuple[int, ...]
@@ -56,12 +55,12 @@ class Tiles:
 
     @classmethod
     def of(cls, weights: Iterable[Float[Array, "H Q K"]]) -> Self:
-        """Make the pictures from the weights of each layer, in which ``-inf`` marks what the mask hides.
+        """Make thumbnails from each layer's weights, in which ``-inf`` marks masked cells.
 
-        The layers are read one after another, so that only one need be in memory.
+        Layers are read one by one, so only one need be in memory.
 
         Raises:
-            ValueError: there are no heads, or the layers' weights differ in shape; the message gives the shapes.
+            ValueError: there are no heads, or the layers' shapes differ.
         """
         shapes, shrunk = [], []
         for layer in weights:
@@ -83,9 +82,9 @@ class Tiles:
 
     @cached_property
     def sketch(self) -> Self:
-        """The same pictures in about 7,000 bytes at most, if that can be: in fewer shades, then with larger pixels.
+        """The same thumbnails in at most about 7,000 bytes if possible: with fewer shades, then larger pixels.
 
-        A pixel is the largest weight of what it covers, in one of 64 or of 16 shades: an error of at most 1/30.
+        Pixels are max-pooled and have 64 or 16 shades: an error of at most 1/30.
         """
         most = LIGHT - SAID * sum(self.n_heads)
         if len(self.packed) <= most:
@@ -104,33 +103,33 @@ class Tiles:
         return pixels.reshape(-1, self.rows, self.columns)
 
     def has(self, head: Head) -> bool:
-        """Tell whether there is such a layer with such a head."""
+        """Return whether this head exists."""
         layer, index = head
         return 0 <= layer < len(self.n_heads) and 0 <= index < self.n_heads[layer]
 
 
 def _packed(pixels: UInt8[Array, "N R C"]) -> bytes:
-    # Weights are noise with runs of zeros: searching for anything else takes ten times as long and finds little.
+    # Weights are noise with runs of zeros: searching for other repetitions takes ten times as long and finds few.
     packer = zlib.compressobj(strategy=zlib.Z_RLE)
     return packer.compress(pixels.tobytes()) + packer.flush()
 
 
 def _in_shades(pixels: UInt8[Array, "N R C"], n: int) -> UInt8[Array, "N R C"]:
-    """Return the same weights in steps of 1/n; what the mask hides stays hidden."""
+    """Quantise weights to steps of 1/n; masked cells stay masked."""
     every = np.arange(1, FULL + 2)
     steps = 1 + np.rint(np.rint((every - 1) / FULL * n) / n * FULL)
     return np.concatenate([[0], steps]).astype(np.uint8)[pixels]
 
 
 def _largest(pixels: UInt8[Array, "N R C"], side: int) -> UInt8[Array, "N r c"]:
-    """Return the largest of each block of so many rows and columns: what is hidden is less than any weight."""
+    """Max-pool blocks of ``side`` rows and columns."""
     for axis in (1, 2):
         pixels = np.maximum.reduceat(pixels, np.arange(0, pixels.shape[axis], side), axis=axis)
     return pixels
 
 
 def by_layer(tiles: Tiles) -> tuple[Group, ...]:
-    """Return the order that makes a table: a row for each layer, a column for each head."""
+    """Return one group for each layer: rows are layers, columns are heads."""
     return tuple(
         (message("Layer {layer}", layer=layer + 1), tuple((layer, head) for head in range(n_heads)))
         for layer, n_heads in enumerate(tiles.n_heads)
@@ -139,13 +138,13 @@ def by_layer(tiles: Tiles) -> tuple[Group, ...]:
 
 @dataclass(frozen=True, slots=True)
 class TouchHead:
-    """A head of a layer, where ``n_heads`` is the number of heads in each layer; and how far one has zoomed in."""
+    """A head (``n_heads`` counts each layer's), or the zoom."""
 
     n_heads: tuple[int, ...]
     acts: tuple[str, ...] = ("choose",)
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the layer and the head that were pressed, counted from 1, or the zoom in per cent."""
+        """Return the pressed layer and head, counted from 1, or the zoom in percent."""
         if act not in self.acts:
             return None
         if act == "zoom":
@@ -160,12 +159,11 @@ class TouchHead:
 
 @dataclass(frozen=True, slots=True)
 class Atlas(Large):
-    """All heads to draw: their pictures, their order, what each one does, and the current one.
+    """Thumbnails of heads in groups, with descriptions, badges and the current head.
 
-    Groups need not contain all heads, and may contain a head more than once. What a head does is shown on
-    hover and read out by a screen reader; its badge, a few characters such as ``0.42``, is written under its
-    picture if there is room, and ``badge_name`` says what it measures. ``zoom`` is in per cent; None leaves it to the
-    user alone, and nobody is told.
+    Groups may omit or repeat heads. A head's description is its tooltip and accessible name; its badge, a few
+    characters such as ``0.42``, stands below it if there is room, and ``badge_name`` is the quantity. ``zoom`` is in
+    percent; None leaves it to the browser.
     """
 
     component: ClassVar[str] = "atlas"
@@ -181,36 +179,32 @@ class Atlas(Large):
     zoom: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse heads without a picture.
-
-        Raises:
-            ValueError: there are such heads; the message names them.
-        """
+        """Raise ValueError unless every head has a thumbnail."""
         unknown = [head for _, heads in self.groups for head in heads if not self.tiles.has(head)]
         if unknown:
             raise ValueError(f"groups must be of heads that the tiles have, {self.tiles.n_heads}, got {unknown}")
 
     @property
     def is_table(self) -> bool:
-        """Tell whether each group is one layer and its heads align with those of the others, in rows and columns."""
+        """Whether each group is one layer with all its heads in order, so that they align in columns."""
         rows = [(heads, len({layer for layer, _ in heads})) for _, heads in self.groups]
         return all(n_layers == 1 and [head for _, head in heads] == list(range(len(heads))) for heads, n_layers in rows)
 
     @property
     def touch(self) -> TouchHead:
-        """A head: its layer and its number; and the zoom, where it is in the link."""
+        """The presses accepted; the zoom only if it is in the link."""
         return TouchHead(self.tiles.n_heads, ("choose",) if self.zoom is None else ("choose", "zoom"))
 
     @property
     def numbers(self) -> bytes:
-        """The compressed pictures of all heads."""
+        """The compressed thumbnails of all heads."""
         return self.tiles.packed
 
     def payload(self, ask_at: AskAt | None = None) -> dict[str, Any]:
-        """Return what the browser needs to draw it; the compressed pictures are sent in base64.
+        """Return the component's data; the compressed thumbnails are in base64.
 
-        With ``ask_at``, which gives the address of the pictures with a fingerprint, large ones are sent as a sketch
-        (see ``Tiles.sketch``). The browser asks for all of them once the user points at them or zooms in.
+        With ``ask_at``, large ones are sent as a sketch; the browser fetches all once the user points at them or zooms
+        in.
         """
         whole = self.tiles
         tiles = whole if ask_at is None else whole.sketch

@@ -1,4 +1,4 @@
-"""Small bars inside a step, as the plain data of a component of HTML: they need no chart library."""
+"""Small bar charts in plain HTML, without the chart library."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = ["MAX_NAMED", "Bars", "candidates_bars", "lengths_bars", "parts_bars",
 # "signed" colours each number by its sign.
 Ink = Literal["signed", "weight", "inactive"]
 
-# The most bars beside one another that have room for their names.
+# Up to this many vertical bars have room for their names.
 MAX_NAMED = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Bars with their names: under one another with the numbers beside them, or beside one another (``are_upright``).
+    """Named bars: horizontal with their numbers or, if ``are_upright``, vertical.
 
-    ``series`` are one or two times as many numbers as there are names, of which the second lie over the first; each has
-    a name and an ink. ``limit`` is the number of a whole bar; None is the largest one.
+    Each of the one or two ``series`` has a name, an ink and one number for each label; the second is drawn over the
+    first. ``limit`` is the number of a full bar, by default the largest.
     """
 
     component: ClassVar[str] = "bars"
@@ -42,22 +42,18 @@ class Bars:
     decimals: int = 4
 
     def __post_init__(self) -> None:
-        """Refuse arrays that do not have one number for each name.
-
-        Raises:
-            ValueError: the lengths differ; the message gives the shape that came and the one expected.
-        """
+        """Raise ValueError unless each series has one number for each label."""
         for _, _, values in self.series:
             if values.shape != (len(self.labels),):
                 raise ValueError(f"values must have shape {(len(self.labels),)}, got {values.shape}")
 
     @property
     def touch(self) -> None:
-        """None: they are only read."""
+        """None: bars are only read."""
         return None
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw them; numbers are sent as little-endian float32 in base64."""
+        """Return the component's data; numbers are little-endian float32 in base64."""
         return {
             "title": self.title,
             "alt": self.alt,
@@ -71,7 +67,7 @@ class Bars:
 
 
 def parts_bars(labels: Sequence[str], parts: Float[Array, " N"], title: str, *, are_weights: bool = False) -> Bars:
-    """Return one bar for each part, red above zero and teal below; weights have a colour of their own."""
+    """Return one vertical bar for each part, coloured by its sign unless they ``are_weights``."""
     return Bars(
         title=title,
         alt=message("Bars: {title}. The table below has the same numbers.", title=title),
@@ -82,7 +78,7 @@ def parts_bars(labels: Sequence[str], parts: Float[Array, " N"], title: str, *, 
 
 
 def lengths_bars(labels: Sequence[str], lengths: Sequence[float] | Array, title: str, *, decimals: int = 2) -> Bars:
-    """Return one bar for each length, the first at the top."""
+    """Return one horizontal bar for each norm."""
     return Bars(
         title=title,
         alt=message("Bars: {title}. The words beside them have the same numbers.", title=title),
@@ -93,7 +89,7 @@ def lengths_bars(labels: Sequence[str], lengths: Sequence[float] | Array, title:
 
 
 def candidates_bars(labels: Sequence[str], probabilities: Sequence[float]) -> Bars:
-    """Return one bar for each candidate for the next token, from 0 to 1, the most likely at the top."""
+    """Return one bar for each candidate for the next token, from 0 to 1."""
     return Bars(
         title=message("probability of coming next"),
         alt=message(
@@ -107,9 +103,9 @@ def candidates_bars(labels: Sequence[str], probabilities: Sequence[float]) -> Ba
 
 
 def spread_bars(before: Float[Array, "Q K"], after: Float[Array, "Q K"], *, is_closer: bool) -> Bars:
-    """Return histograms of the scores before and after scaling, with the same bins, over one another.
+    """Return overlaid histograms of the scores before and after scaling.
 
-    ``is_closer`` tells whether scaling brings the scores closer to 0.
+    ``is_closer`` states whether scaling brings the scores closer to 0.
     """
     edges, (counts_before, counts_after) = binned(before, after)
     centres = (edges[:-1] + edges[1:]) / 2

@@ -1,4 +1,4 @@
-"""Buttons in a row as the plain data of their component."""
+"""A row of buttons."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Button", "Buttons"]
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button: its label, its tooltip, and what it sets; it sets nothing if it is off."""
+    """A button with its label, tooltip and the link parameters it sets; None disables it."""
 
     text: str
     title: str = ""
@@ -22,20 +22,20 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class TouchButtons:
-    """One of several buttons, each with what it sets."""
+    """A press on one of several buttons."""
 
     parts: tuple[Mapping[str, str] | None, ...]
     acts: tuple[str, ...] = ("press",)
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return what the button that was pressed sets."""
+        """Return the parameters that the pressed button sets."""
         parts = self.parts[value] if act in self.acts and is_index(value, len(self.parts)) else None
         return None if parts is None else dict(parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Buttons:
-    """Buttons in a row, and a label for the whole row."""
+    """A labelled row of buttons."""
 
     component: ClassVar[str] = "buttons"
 
@@ -44,10 +44,10 @@ class Buttons:
 
     @property
     def touch(self) -> TouchButtons:
-        """A button: what it sets."""
+        """The presses accepted."""
         return TouchButtons(tuple(button.parts for button in self.row))
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw them."""
+        """Return the component's data."""
         buttons = [{"text": each.text, "title": each.title, "isOff": each.parts is None} for each in self.row]
         return {"label": self.label, "buttons": buttons}

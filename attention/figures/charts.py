@@ -1,7 +1,6 @@
-"""Charts as Plotly figures, made of arrays and names: every analytical chart of the app, in one template.
+"""Plotly charts from arrays and names, in one template.
 
-A figure's title and names are escaped, since Plotly reads ``<b>`` in them; what it shows in words is its alternative
-text, which travels in ``layout.meta``. The numbers are those of the arrays.
+Titles and names are escaped because Plotly reads ``<b>`` in them. The alternative text is in ``layout.meta``.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ __all__ = [
     "stages",
 ]
 
-# The most places that have room for their names, and the most letters of such a name.
+# The most names on an axis, and the most letters of one.
 MAX_NAMED = 24
 MAX_LETTERS = 15
-# How far to the left and right of its layer the first and last head are drawn, so that equal values do not coincide.
+# How far from their layer the first and last head are drawn, so that equal values do not coincide.
 SPREAD = 0.28
-# So much of its range an axis goes on beyond its ends, so that a point there is whole.
+# An axis extends this part of its range beyond its ends, so that a point there is not cut off.
 BEYOND = 0.03
 _POINT, _CURRENT = 6, 12
 _COUNTS = ",d"
@@ -57,7 +56,7 @@ _COUNTS = ",d"
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A figure as a part of a page. Where its points stand for heads, a press on one chooses that head."""
+    """A figure on a page; if its points stand for heads, a press on one chooses that head."""
 
     component: ClassVar[str] = "chart"
 
@@ -65,7 +64,7 @@ class Chart:
 
     @property
     def touch(self) -> TouchHead | None:
-        """One of the heads for which points stand; None if they stand for none: such a chart is only read."""
+        """One of the heads its points stand for; None if they stand for none."""
         heads = [np.asarray(trace.customdata) for trace in self.figure.data if trace.customdata is not None]
         if not heads:
             return None
@@ -75,7 +74,7 @@ class Chart:
         return TouchHead(tuple(counts))
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it, without the template, which its script has."""
+        """Return the component's data, without the template, which its script has."""
         parts = self.figure.to_dict()
         layout = {name: each for name, each in parts["layout"].items() if name not in {"template", "title", "meta"}}
         return {
@@ -89,10 +88,10 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line through points: its name, the places and the values of its points, and its colour.
+    """A line through points.
 
-    Without a colour, it has that of the text. The point at the index ``current`` is emphasised. Curves of one ``group``
-    have one entry in the legend, which switches all of them.
+    Without a ``colour``, it has the text's. The point at the index ``current`` is emphasised. Curves of one ``group``
+    share an entry in the legend, which toggles all of them.
     """
 
     name: str
@@ -108,7 +107,7 @@ class Curve:
 
 
 def _plain(part: Any) -> Any:
-    """Return a part of a figure without arrays: Plotly packs numbers, and leaves an array without any as it is."""
+    """Return a part of a figure without arrays; Plotly packs arrays of numbers, but leaves empty ones."""
     if isinstance(part, dict):
         return {name: _plain(each) for name, each in part.items()}
     if isinstance(part, list | tuple):
@@ -117,12 +116,12 @@ def _plain(part: Any) -> Any:
 
 
 def escaped(text: str) -> str:
-    """Return a text that Plotly shows as it is: white space alone would look like nothing at all."""
+    """Escape a text for Plotly; blank text becomes ␣, so that it is visible."""
     return html.escape(text, quote=False) if text.strip() else "␣"
 
 
 def shortened(name: str) -> str:
-    """Return a name as it stands on an axis: of a long one, the beginning.
+    """Escape and truncate a name for an axis.
 
     >>> shortened("a <b> of many letters"), shortened(" ")
     ('a &lt;b&gt; of many …', '␣')
@@ -141,7 +140,7 @@ def figure(
     hovermode: str | None = None,
     **layout: Any,
 ) -> go.Figure:
-    """Return a figure in the project's template; with several series, one points at all that share a place."""
+    """Return a figure in the project's template; several series share one tooltip."""
     are_several = len(data) > 1
     return go.Figure(
         data=data,
@@ -149,7 +148,7 @@ def figure(
             "template": TEMPLATES["light"],
             "title": {"text": html.escape(title, quote=False)},
             "meta": {"alt": alt},
-            # What a reader has zoomed into stays, whatever becomes of the numbers.
+            # Keeps the reader's zoom when the numbers change.
             "uirevision": title,
             "xaxis": x or {},
             "yaxis": y or {},
@@ -166,21 +165,21 @@ def _titled(title: str) -> dict[str, Any]:
 
 
 def _named(names: Sequence[str], title: str = "") -> dict[str, Any]:
-    """Return an axis with names at the places 0, 1, 2, …; of so many that they have no room, one points at a place."""
+    """Return an axis with names at 0, 1, 2, …, which are hidden if there are too many."""
     axis = {**_titled(title), "range": [-0.5, len(names) - 0.5]}
     written = {"tickvals": np.arange(len(names)), "ticktext": [shortened(name) for name in names]}
     return {**axis, **written, "showticklabels": len(names) <= MAX_NAMED}
 
 
 def _counted(first: int, last: int, title: str) -> dict[str, Any]:
-    """Return an axis with whole numbers, of which so many are written that they have room on a phone."""
+    """Return an axis of integers with few enough ticks for a phone."""
     step = next(step for step in (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000) if (last - first) / step <= 12)
     ticks = sorted({first, *range(step, last + 1, step)})
     return {**_titled(title), "tickvals": ticks, "ticktext": list(map(str, ticks)), "range": [first - 0.5, last + 0.5]}
 
 
 def _values(title: str = "", limits: tuple[float, float] | None = None) -> dict[str, Any]:
-    """Return the axis of values: between limits or, without any, from 0 on."""
+    """Return the axis of values, within limits or from 0."""
     if limits is None:
         return {**_titled(title), "rangemode": "tozero"}
     low, high = limits
@@ -189,16 +188,15 @@ def _values(title: str = "", limits: tuple[float, float] | None = None) -> dict[
 
 
 def _log(values: Sequence[Array]) -> dict[str, Any]:
-    """Return an axis of values on which equal distances are factors, with few numbers where there are many powers."""
+    """Return a logarithmic axis, with sparse ticks over many powers of ten."""
     every = np.concatenate([np.asarray(each, dtype=float) for each in values] or [np.ones(1)])
     above = every[every > 0]
     is_wide = above.size > 0 and above.max() > 100 * above.min()
-    # As many decimals as a number has: 0.001, 20, 5,000.
+    # No superfluous decimals: 0.001, 20, 5,000.
     return {"type": "log", "dtick": 1 if is_wide else "D2", "tickformat": ",~r"}
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
-    """Return a line through points; the one that is emphasised is larger."""
     sizes: Any = _POINT
     if curve.current is not None:
         sizes = np.where(np.arange(len(curve.values)) == curve.current, _CURRENT, _POINT)
@@ -216,7 +214,7 @@ def _curve(curve: Curve) -> dict[str, Any]:
 
 
 def _groups(curves: Sequence[Curve]) -> list[dict[str, Any]]:
-    """Return an entry in the legend for each group of curves: a line with no point."""
+    """Return a legend entry, a line without points, for each group of curves."""
     firsts = {curve.group: curve for curve in reversed(curves) if curve.group}
     return [
         {
@@ -232,7 +230,7 @@ def _groups(curves: Sequence[Curve]) -> list[dict[str, Any]]:
 
 
 def _bars(name: str, values: Array, colour: str | None = None, labels: Sequence[str] = ()) -> dict[str, Any]:
-    """Return bars at the places 0, 1, 2, …; a tooltip writes their labels in full."""
+    """Return bars at 0, 1, 2, …; ``labels`` are for tooltips."""
     return {
         "type": "bar",
         "name": escaped(name) if name else "",
@@ -248,9 +246,9 @@ def _bars(name: str, values: Array, colour: str | None = None, labels: Sequence[
 
 
 def layers(values: Float[Array, "L H"], title: str, unit: str, current: Head, *, is_share: bool) -> go.Figure:
-    """Return a point for each head and a line through the means of the layers; the current head is emphasised.
+    """Return a point for each head and a line through each layer's mean; the current head is emphasised.
 
-    Shares are drawn from 0 to 1, so that their charts can be compared; all else from 0 to the largest value.
+    Shares are drawn from 0 to 1, so that charts are comparable; other values from 0 to the largest.
     """
     n_layers, n_heads = values.shape
     layer, head = (axis.ravel() + 1 for axis in np.indices(values.shape))
@@ -297,9 +295,9 @@ def by_layer(
     limits: tuple[float, float] | None = None,
     points: Sequence[tuple[str, int, float]] = (),
 ) -> go.Figure:
-    """Return one or two numbers for each layer, each with its name and a line through them.
+    """Return one or two named lines over the layers.
 
-    ``points`` are numbers of one layer alone, each with its name and the layer, counted from 0.
+    ``points`` belong to a single layer: name, layer counted from 0, value.
     """
     n_layers = len(curves[0][1])
     numbers = np.arange(1, n_layers + 1)
@@ -324,7 +322,7 @@ def layer_lines(
     limits: tuple[float, float] | None = None,
     is_log: bool = False,
 ) -> go.Figure:
-    """Return a line for each of several things that change from layer to layer, the layers being numbered."""
+    """Return a line over the layers for each curve."""
     return figure(
         [*map(_curve, curves)],
         title,
@@ -346,7 +344,7 @@ def lines(
     limits: tuple[float, float] | None = None,
     current: int | None = None,
 ) -> go.Figure:
-    """Return one or two lines through points at the places from 0; the point at ``current`` is emphasised."""
+    """Return one or two lines through points at 0, 1, 2, …; the point at ``current`` is emphasised."""
     drawn = [
         Curve(name, np.arange(len(values)), values, colour, current)
         for (name, values), colour in zip(curves, (WEIGHT, INACTIVE), strict=False)
@@ -370,9 +368,9 @@ def growth(
     axis: str,
     current: int | None,
 ) -> go.Figure:
-    """Return how something changes with a size, before and after, on two axes on which equal distances are factors.
+    """Return a log-log chart of a quantity before and after.
 
-    ``current`` is the index of the size that is emphasised. The last sizes may have a place and no point.
+    ``current`` is the index of the emphasised size. The last sizes may still lack a point.
     """
     reached = np.asarray(sizes[: len(before)])
     curves = (
@@ -390,9 +388,9 @@ def factors(
     axis: str,
     written: Callable[[int], str] = str,
 ) -> go.Figure:
-    """Return lines on two axes on which equal distances are equal factors; nothing has no place there.
+    """Return a log-log chart; zeros are not drawn.
 
-    The places are ``sizes``, ``written`` as on an axis; all of them are on it, though there may be no points there yet.
+    The axis shows all ``sizes``, formatted by ``written``, even those without points yet.
     """
     step = 1 + len(sizes) // 12
     ticks = list(sizes[::step])
@@ -418,7 +416,7 @@ def factors(
 def stages(
     curves: Sequence[Curve], title: str, alt: str, *, n_steps: int, limits: tuple[float, float], axis: str
 ) -> go.Figure:
-    """Return lines over the steps of a training, whose axis has all steps, though it may not have come so far."""
+    """Return lines over all steps of a training run, even if it has not finished."""
     beyond = BEYOND * n_steps
     return figure(
         [*map(_curve, curves), *_groups(curves)],
@@ -443,7 +441,7 @@ def lengths(
     alt: str = "",
     are_counts: bool = False,
 ) -> go.Figure:
-    """Return one bar for each length, the first at the top; each may stand for a head."""
+    """Return one horizontal bar for each label, the first at the top; each may stand for a head."""
     numbers = np.asarray(values)
     colours = [WEIGHT if index == current else INACTIVE for index in range(len(numbers))]
     bars = {
@@ -471,7 +469,7 @@ def lengths(
 
 
 def portions(names: Sequence[str], values: Float[Array, " N"], title: str, alt: str, axis: str) -> go.Figure:
-    """Return one bar for each portion of weight, from 0 to 1, so that charts can be compared."""
+    """Return one bar from 0 to 1 for each portion of weight."""
     return figure(
         [_bars("", values, WEIGHT, [f"{axis} {name}" for name in names])],
         title,
@@ -489,10 +487,7 @@ def shares(
     alt: str,
     series: tuple[str, str] = (message("before"), message("after")),
 ) -> go.Figure:
-    """Return two bars for each key: the weight that it would get before, and the one that it gets after.
-
-    Other shares than these have other names of their ``series``.
-    """
+    """Return two bars for each key, its weight before and after, or as ``series`` names them."""
     found = compared(names, (series[0], before), (series[1], after), title, alt)
     found.layout.yaxis = _values(message("weight"), (0.0, 1.0))
     return found
@@ -505,7 +500,7 @@ def compared(
     title: str,
     alt: str,
 ) -> go.Figure:
-    """Return two bars for each of several things."""
+    """Return two bars for each name."""
     data = [_bars(*before, INACTIVE), _bars(*after, WEIGHT)]
     return figure(data, title, alt, x=_named(names), y=_values(), barmode="group")
 
@@ -515,7 +510,7 @@ def spread(
 ) -> go.Figure:
     """Return histograms of the scores before and after scaling, with the same bins.
 
-    ``is_closer`` tells whether scaling brings the scores closer to 0; ``counted`` says what has a score.
+    ``is_closer`` states whether scaling brings the scores closer to 0; ``counted`` is the unit of the counts.
     """
     edges, counts = binned(before, after)
     data = [
@@ -540,7 +535,7 @@ def spread(
 
 
 def spots(names: Sequence[str], values: Float[Array, "P N"], medians: Float[Array, " P"], title: str) -> go.Figure:
-    """Return N points over each of P named places, side by side, and a short line across each place: their median."""
+    """Return N points at each of P named places, with a short line at each median."""
     n_values = values.shape[1]
     places, index = (axis.ravel() for axis in np.indices(values.shape))
     times = {
@@ -558,7 +553,6 @@ def spots(names: Sequence[str], values: Float[Array, "P N"], medians: Float[Arra
         "name": message("median"),
         "x": np.arange(len(names)),
         "y": np.asarray(medians),
-        # A line across the place.
         "marker": {"symbol": "line-ew", "size": 44, "line": {"width": 3, "color": INACTIVE}},
         "hovertext": [message("{name}, median", name=escaped(name)) for name in names],
     }

@@ -1,7 +1,7 @@
-"""What a press on a picture means: the parameters of the link to which it leads.
+"""Validate a press on a picture and turn it into link parameters.
 
-A picture's script sends what was pressed, but a browser can send anything. A touch checks it against what can be
-pressed. It holds only names and sizes, because a session keeps it longer than the numbers.
+A browser can send anything, so each ``ClickSchema`` checks a press against what can be pressed. It holds only names and
+sizes, because a session keeps it longer than the numbers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol, TypeGuard
 
 __all__ = ["ClickSchema", "Parts", "TouchOne", "indices", "is_index"]
 
-# The names of what was chosen, and the values as they are written in a link; None is left out of the link.
+# Link parameters; None removes a parameter from the link.
 Parts = dict[str, str | None]
 
 
@@ -20,15 +20,15 @@ class ClickSchema(Protocol):
 
     @property
     def acts(self) -> tuple[str, ...]:
-        """The kinds of press, as the picture's script calls them."""
+        """The kinds of press, as named by the picture's script."""
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return what a press has chosen; None if there is no such thing to press."""
+        """Return the link parameters of a press; None if it is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class TouchOne:
-    """One of several things in a row, which a link counts from ``first``."""
+    """One of several things in a row; links count them from ``first``."""
 
     name: str
     count: int
@@ -36,17 +36,17 @@ class TouchOne:
     acts: tuple[str, ...] = ("choose",)
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the number of the one that was pressed, as in a link."""
+        """Return the number of the pressed thing."""
         return {self.name: str(value + self.first)} if act in self.acts and is_index(value, self.count) else None
 
 
 def is_index(value: object, size: int) -> TypeGuard[int]:
-    """Tell whether a value sent by a browser is an index below ``size``."""
+    """Return whether a value sent by a browser is an index below ``size``."""
     return type(value) is int and 0 <= value < size
 
 
 def indices(value: object, size: int) -> tuple[int, ...] | None:
-    """Return a list of indices in ascending order without repetition; None if it is not such a list."""
+    """Return a list of indices sorted and without duplicates; None if the value is invalid."""
     if not isinstance(value, list) or not all(is_index(index, size) for index in value):
         return None
     return tuple(sorted(set(value)))

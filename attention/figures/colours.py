@@ -1,4 +1,4 @@
-"""The colours, each with one meaning everywhere (from the palette of Okabe and Ito, made for colour-blind readers)."""
+"""The colours, each with one meaning (from the colour-blind-safe palette of Okabe and Ito)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ QUERY = "#0072B2"
 KEY = "#D55E00"
 VALUE = "#009E73"
 WEIGHT = "#7b4fa3"
-# Numbers above and below zero, in bars on the light and the dark page: neither is the colour of a role or of weights.
+# Positive and negative numbers in bars, on light and dark pages; distinct from the colours of roles and weights.
 POSITIVE = "#c0414f"
 NEGATIVE = "#16868d"
-# Parts of a formula that the current step does not use: pale, yet with a contrast of 3:1 on the light and dark page.
+# Unused parts of a formula: pale, but with a contrast of at least 3:1 on both pages.
 INACTIVE = "#868e99"
 
-# The full colours of the numbers of a matrix: dark on a light page and light on a dark one, since more is further from
-# the page.
+# Full colours of matrix cells: dark on a light page, light on a dark one.
 Theme = Literal["light", "dark"]
 SCALES: Mapping[Theme, Mapping[str, str]] = MappingProxyType(
     {
@@ -25,7 +24,7 @@ SCALES: Mapping[Theme, Mapping[str, str]] = MappingProxyType(
         "dark": MappingProxyType({"weights": "#c9a2f2", "positive": "#f0697f", "negative": "#7fd8d0"}),
     }
 )
-# The page around the pictures, as the components read it from --st-… variables.
+# The page around the pictures; components read it from --st-… variables.
 PAGES: Mapping[Theme, Mapping[str, str]] = MappingProxyType(
     {
         "light": MappingProxyType(
@@ -36,5 +35,5 @@ PAGES: Mapping[Theme, Mapping[str, str]] = MappingProxyType(
         ),
     }
 )
-# Quieter text, still at least 4.5:1 on both pages.
+# Muted text, still at least 4.5:1 on both pages.
 MUTED: Mapping[Theme, str] = MappingProxyType({"light": "#4b525c", "dark": "#aab0ba"})

@@ -1,4 +1,4 @@
-"""Pairs of numbers that turn, as the plain data of their component: a dial for each pair, with a query and a key."""
+"""Dials that show a query and a key as pairs of numbers that rotate (RoPE)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Dials"]
 
 @dataclass(frozen=True, slots=True)
 class Dials:
-    """A query and a key, cut into pairs of numbers: of each pair two arrows, turned further by an angle (radians).
+    """One dial for each pair of dimensions: an arrow each for query and key, rotated by an angle in radians.
 
-    ``captions`` say below each dial what there is to say of it; ``query_name`` and ``key_name`` whose arrows they are.
+    Each dial has the lines of its ``captions`` below it.
     """
 
     component: ClassVar[str] = "dials"
@@ -31,11 +31,7 @@ class Dials:
     captions: tuple[tuple[str, ...], ...]
 
     def __post_init__(self) -> None:
-        """Refuse arrays that do not have one pair for each caption.
-
-        Raises:
-            ValueError: the shapes differ; the message gives those that came and the one expected.
-        """
+        """Raise ValueError unless there is one pair for each caption."""
         n_pairs = len(self.captions)
         shapes = (self.query.shape, self.key.shape, self.turned.shape)
         if shapes != ((n_pairs, 2), (n_pairs, 2), (n_pairs,)):
@@ -43,11 +39,11 @@ class Dials:
 
     @property
     def touch(self) -> None:
-        """None: the dials are only read."""
+        """None: dials are only read."""
         return None
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw them: of each arrow its angle and its length, as a part of the dial."""
+        """Return the component's data: angles and lengths, each length relative to the longer arrow of its dial."""
         lengths = np.stack([np.linalg.norm(self.query, axis=1), np.linalg.norm(self.key, axis=1)], axis=1)
         longest = lengths.max(axis=1, initial=0, keepdims=True)
         parts = lengths / np.where(longest == 0, 1, longest)

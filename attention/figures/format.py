@@ -1,4 +1,4 @@
-"""How numbers are written, in all pictures and sentences alike, and how they are sent to a browser."""
+"""How numbers are written in pictures and sentences, and encoded for the browser."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from numpy import ndarray as Array
 # How Python writes a number with a fraction or an exponent.
 FRACTION = re.compile(r"-?\d+(?:\.\d+(?:e[+-]\d+)?|e[+-]\d+)")
 MINUS = "\u2212"
-# With more columns or rows than this, numbers no longer fit into the cells of a matrix and are shown on hover.
+# With more rows or columns, the cells of a matrix are too small for numbers, which are then shown on hover.
 MAX_LABELLED = 24
-# The colours reach to this percentile of the magnitudes, if the largest is more than so many times as large.
+# The colour scale ends at this percentile of the magnitudes if the largest is more than this many times as large.
 _USUAL, _MUCH_LARGER = 98, 3
-# A whole row or column may be left out of that: of fewer, it would be too much of the picture, and of more, its numbers
-# are above the percentile anyway.
+# A matrix with this many rows (or columns) may leave one out of that: with fewer, one would be too much of the picture;
+# with more, a single one is above the percentile anyway.
 _FEWEST, _MOST = 4, 100 // (100 - _USUAL)
 
-# What a shade is: 0 is what the mask hides and 63 no number; between them lie the steps of the colours.
+# Shade 0 is a masked cell and 63 NaN; the steps of the colours lie between.
 _HIDDEN, _NO_NUMBER = 0, 63
-# A shade as a letter of base64: of two shades in one letter, a compressed message would be longer.
+# One base64 letter for each shade: two shades in a letter would be longer once compressed.
 _LETTERS = np.frombuffer(f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}+/".encode(), np.uint8)
 _MANY = 8_000
 
 
 def number(value: float, decimals: int = 2) -> str:
-    """Write a number with a real minus sign, or none if it rounds to zero; ``-inf`` is written as −∞."""
+    """Format a number with a real minus sign, omitted if it rounds to zero; ``-inf`` becomes −∞."""
     if value == float("-inf"):
         return f"{MINUS}∞"
     text = f"{abs(value):.{decimals}f}"
@@ -40,7 +40,7 @@ def number(value: float, decimals: int = 2) -> str:
 
 
 def decimals_of(limit: float) -> int:
-    """Return how many decimals numbers up to a limit are written with: the largest has at least two digits that count.
+    """Return the number of decimals for numbers up to a limit, so that the largest has two significant digits.
 
     >>> decimals_of(31.2), decimals_of(0.5), decimals_of(0.1), decimals_of(0.048), decimals_of(0.0021)
     (2, 2, 2, 3, 4)
@@ -49,7 +49,7 @@ def decimals_of(limit: float) -> int:
 
 
 def percent(part: float) -> str:
-    """Write a part of a whole in percent, with a decimal where it is less than one hundredth.
+    """Format a fraction as a percentage, with one decimal below 1%.
 
     >>> percent(0.824), percent(0.004), percent(0)
     ('82%', '0.4%', '0%')
@@ -58,9 +58,7 @@ def percent(part: float) -> str:
 
 
 def percents(parts: Sequence[float]) -> tuple[str, ...]:
-    """Write parts of a whole in percent with one decimal, rounded so that they add up to their sum as it is written.
-
-    Each is less than 0.1% from what it is (the method of largest remainders).
+    """Format fractions as percentages with one decimal that add up to their rounded sum (largest remainder method).
 
     >>> percents((0.01146, 0.00443)), percents((0.01589,))
     (('1.2%', '0.4%'), ('1.6%',))
@@ -74,7 +72,7 @@ def percents(parts: Sequence[float]) -> tuple[str, ...]:
 
 
 def readable(columns: Mapping[str, Sequence[object]]) -> dict[str, list[object]]:
-    """Return columns to read: of a number that is written in full, five significant digits.
+    """Round the numbers in columns, also those in text, to five significant digits.
 
     >>> readable({"weight": ["0.8203125", "0.5", "12"]})
     {'weight': ['0.82031', '0.5', '12']}
@@ -94,16 +92,16 @@ def _rounded(cell: object) -> object:
 
 
 def scientific(value: float) -> str:
-    """Write a very small number with two significant digits: ``2.4e-07``."""
+    """Format a very small number with two significant digits: ``2.4e-07``."""
     # Adding 0.0 turns a negative zero into a positive one.
     return f"{value + 0.0:.1e}"
 
 
 def full_colour(numbers: Float[Array, "R C"]) -> float:
-    """Return the number that gets the full colour on a scale around 0: the largest magnitude, and 1 if all are 0.
+    """Return the end of a colour scale around 0: the largest magnitude, or 1 if all are 0.
 
-    Where numbers are too many to stand in their cells, and a few are much larger than all others, so that these would
-    be pale, it is the 98th percentile; if a whole row or column is, it is that of the others.
+    If the cells are too small for numbers and a few outliers would leave all others pale, it is the 98th percentile; if
+    a whole row or column is the outlier, that percentile of the others.
     """
     sizes = np.where(np.isfinite(numbers), np.abs(numbers, dtype=np.float64), np.nan)
     largest = float(np.nanmax(sizes, initial=0))
@@ -115,11 +113,11 @@ def full_colour(numbers: Float[Array, "R C"]) -> float:
 
 
 def _usual(sizes: Float[Array, "R C"]) -> float:
-    """Return what nearly all sizes stay below; NaN counts for nothing."""
+    """Return the 98th percentile, ignoring NaN."""
     finite = sizes[~np.isnan(sizes)]
     if not finite.size:
         return 0.0
-    # As ``np.percentile``, which takes ten times as long on the few numbers of a picture.
+    # ``np.percentile`` takes ten times as long on so few numbers.
     before, share = divmod((len(finite) - 1) * _USUAL, 100)
     places = [before, min(before + 1, len(finite) - 1)]
     low, high = np.partition(finite, places)[places]
@@ -127,14 +125,12 @@ def _usual(sizes: Float[Array, "R C"]) -> float:
 
 
 def _without_largest(sizes: Float[Array, "R C"]) -> Float[Array, "r C"]:
-    """Return all rows but the one with the largest sum."""
+    """Drop the row with the largest sum."""
     return np.delete(sizes, int(np.nansum(sizes, axis=1).argmax()), axis=0)
 
 
 def named(labels: Sequence[str]) -> list[str] | int | list[int]:
-    """Return names for a browser: only their count where they are the numbers from 0.
-
-    Where they are all pairs of two counts, from 1 and from 0, it is the two counts.
+    """Compress labels for the browser: the numbers from 0 to their count, all pairs of two counts to these.
 
     >>> named(("0", "1", "2")), named(("1", "2")), named(("1:0", "1:1", "1:2", "2:0", "2:1", "2:2"))
     (3, ['1', '2'], [2, 3])
@@ -152,7 +148,7 @@ def named(labels: Sequence[str]) -> list[str] | int | list[int]:
 
 
 def packed(numbers: Array) -> str:
-    """Encode numbers for a browser: little-endian float32, row by row, in base64."""
+    """Encode numbers as little-endian float32, row by row, in base64."""
     return _base64(exact(numbers))
 
 
@@ -162,12 +158,11 @@ def exact(numbers: Array) -> bytes:
 
 
 def shades(numbers: Array, limit: float, *, is_signed: bool) -> str:
-    """Encode numbers for a browser that only draws them, where ``limit`` has the full colour: a letter each.
+    """Encode numbers that are only drawn, as one base64 letter (0 to 63) each; ``limit`` has the full colour.
 
-    The letters are those of base64, which stand for 0 to 63. From 0 to the limit, a shade is ``1 + 48·x / limit``, so
-    that sixteenths are exact; of signed numbers it is ``31 + 29·x / limit``. What is drawn is off by at most 1/96 or
-    1/58 of the limit; of many numbers (``are_many``), which have fewer steps, by 1/32 or 1/14. Beyond the limit, the
-    colour is the full one, and a signed number is one step further. ``-inf`` is what the mask hides; NaN is no number.
+    A shade is ``1 + 48·x / limit``, so that sixteenths are exact, or ``31 + 29·x / limit`` for signed numbers: an error
+    of at most 1/96 or 1/58 of the limit. If there ``are_many``, there are fewer steps: 1/32 or 1/14. Beyond the limit,
+    the colour is the full one, and a signed number is one step further. ``-inf`` is a masked cell.
     """
     zero, steps, few = (31, 29, 7) if is_signed else (1, 48, 16)
     is_number = np.isfinite(numbers)
@@ -182,7 +177,7 @@ def shades(numbers: Array, limit: float, *, is_signed: bool) -> str:
 
 
 def are_many(numbers: Array) -> bool:
-    """Tell whether numbers are so many that they are sent in fewer shades than others."""
+    """Return whether there are so many numbers that they are sent in fewer shades."""
     return numbers.size > _MANY
 
 

@@ -1,4 +1,4 @@
-"""Which token attends to which, as the plain data of the head view: two columns of tokens, and lines between them."""
+"""The head view: two columns of tokens, with attention weights as lines between them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ __all__ = [
     "quantise",
 ]
 
-# The column of the tokens that attend, and that of the tokens attended to.
+# Left: the tokens that attend; right: the tokens attended to.
 Side = Literal["query", "key"]
 
-# The colours of each head's lines on the light page and on the dark one. The first is the purple of all
-# weights; the others are lighter and darker hues of the palette of Okabe and Ito, chosen so that all twelve
-# differ for colour-blind readers too (by at least 0.07 in OKLab; 0.1 for others), with a contrast of 3:1 to the page.
+# Each head's colour on the light and on the dark page. The first is the purple of all weights; the others are lighter
+# and darker hues of the Okabe-Ito palette. All twelve differ for colour-blind readers too (by at least 0.07 in OKLab;
+# 0.1 for others) and have a contrast of 3:1 to the page.
 HEAD_COLOURS = (
     ("#7b4fa3", "#c9a2f2"),
     ("#bc5023", "#a76952"),
@@ -50,22 +50,22 @@ HEAD_COLOURS = (
 )
 MAX_HEADS = len(HEAD_COLOURS)
 
-# The positions of the slider: lines for smaller weights are not drawn.
+# The stops of the slider: smaller weights get no line.
 THRESHOLDS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 HIGHEST_DEFAULT = 0.1
 
-# Weights are sent as integers from 0 to this number.
+# Weights are sent as integers from 0 to this.
 LEVELS = 65535
 RESOLUTION = 1 / LEVELS
-# The heads that are off come with the others if the weights of all take no more than so many bytes.
+# Heads that are off are sent at once if all weights together take at most this many bytes.
 LIGHT = 4096
-# Rounding in float32 can make a weight exceed 1 by this much; it then counts as 1.
+# Float32 rounding can make a weight exceed 1 by this much; it is clipped.
 SLACK = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class HeadLines:
-    """One head, or the mean of several: its name, its weights, and the index of its colour in ``HEAD_COLOURS``."""
+    """One head, or the mean of several; ``colour`` is an index into ``HEAD_COLOURS``."""
 
     label: str
     weights: Float[Array, "Q K"]
@@ -74,7 +74,7 @@ class HeadLines:
 
 @dataclass(frozen=True, slots=True)
 class TouchLines:
-    """Tokens to pin, heads to switch on and off, and a threshold; ``starts`` are the positions of the first tokens."""
+    """Tokens to pin, heads to show, and a threshold; ``starts`` are the positions of the first tokens."""
 
     sizes: dict[Side, int]
     starts: dict[Side, int]
@@ -82,7 +82,7 @@ class TouchLines:
     acts: tuple[str, ...] = ("pin", "heads", "threshold")
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the pins, the heads that are on (counted from 1), or the smallest weight that has a line."""
+        """Return the pinned tokens, the visible heads (counted from 1), or the threshold."""
         if act == "pin":
             return self._pins(value)
         if act == "heads":
@@ -107,11 +107,10 @@ class TouchLines:
 class HeadView(Large):
     """Up to 12 heads, drawn as lines from the tokens that attend (rows, left) to those attended to (columns, right).
 
-    ``row_breaks`` and ``column_breaks`` are the positions at which a new group, such as a second sentence, begins.
-    ``row_start`` and ``column_start`` are the positions of the first row and column, if only a part of the whole is
-    drawn. ``shown`` are the heads that are on at first, None for all; ``threshold``, one of :data:`THRESHOLDS`, is the
-    smallest weight that has a line at first; ``pinned`` are the tokens that stay highlighted, or None to leave the
-    choice to the user. ``hidden`` marks what the mask hides in every one of the heads.
+    A new group, such as a second sentence, begins at each of the ``row_breaks`` and ``column_breaks``. ``row_start``
+    and ``column_start`` are the positions of the first row and column of a section. ``shown`` are the heads visible at
+    first, None for all; ``threshold``, one of ``THRESHOLDS``, is the smallest weight with a line at first; ``pinned``
+    tokens stay highlighted (None leaves the choice to the browser). ``hidden`` are the cells masked in every head.
     """
 
     component: ClassVar[str] = "head_view"
@@ -133,11 +132,10 @@ class HeadView(Large):
     hidden: Bool[Array, "Q K"] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse data that cannot be drawn.
+        """Check the data.
 
         Raises:
-            ValueError: there are no heads or too many, the labels do not match the weights, a colour does not
-                exist, or a number is not a weight; the message says what came.
+            ValueError: the number of heads, a shape, a colour or a weight is invalid.
         """
         if not 1 <= len(self.heads) <= MAX_HEADS:
             raise ValueError(f"there must be between 1 and {MAX_HEADS} heads, got {len(self.heads)}")
@@ -154,20 +152,20 @@ class HeadView(Large):
 
     @property
     def touch(self) -> TouchLines:
-        """Pins, heads and the threshold."""
+        """The presses accepted."""
         sizes: dict[Side, int] = {"query": len(self.row_labels), "key": len(self.column_labels)}
         return TouchLines(sizes, {"query": self.row_start, "key": self.column_start}, len(self.heads))
 
     @property
     def numbers(self) -> bytes:
-        """The weights of all heads as integers from :func:`quantise`, little-endian, head by head and row by row."""
+        """The weights as integers (see ``quantise``), little-endian, by head and row."""
         return self._integers(range(len(self.heads)))
 
     def payload(self, ask_at: AskAt | None = None) -> dict[str, Any]:
-        """Return what the browser needs to draw it; weights are sent as integers from :func:`quantise`, in base64.
+        """Return the component's data; weights are integers from ``quantise`` in base64.
 
-        With ``ask_at``, which gives the address of the weights with a fingerprint, many weights are sent only of the
-        heads that are on. The browser asks for all of them once another one is switched on.
+        With ``ask_at``, if there are many weights, only those of the visible heads are sent; the browser fetches the
+        others once one is shown.
         """
         every = range(len(self.heads))
         shown = _inside(every if self.shown is None else self.shown, len(self.heads))
@@ -200,19 +198,19 @@ class HeadView(Large):
         return b"".join(quantise(self.heads[head].weights).astype("<u2").tobytes() for head in heads)
 
     def _hidden(self) -> str | None:
-        """Return what the mask hides as bits, row by row, the highest bit of each byte first, in base64."""
+        """Return the masked cells as bits, row by row, the highest bit of each byte first, in base64."""
         if self.hidden is None:
             return None
         return base64.b64encode(np.packbits(self.hidden).tobytes()).decode("ascii")
 
     def _threshold_index(self) -> int:
-        """Return the index of the threshold; the default is small enough to show weights that are all equal."""
+        """Return the index of the threshold; the default is low enough to show uniform weights."""
         n_columns = max(1, len(self.column_labels))
         wanted = min(HIGHEST_DEFAULT, 0.5 / n_columns) if self.threshold is None else self.threshold
         return max(index for index, level in enumerate(THRESHOLDS) if level <= max(0.0, wanted))
 
     def _pins(self) -> dict[str, Any] | None:
-        """Return those pinned tokens that exist here: a link may have been made for another sentence."""
+        """Return the pinned tokens that exist here: the link may be of another sentence."""
         if self.pinned is None:
             return None
         side, positions = self.pinned
@@ -221,10 +219,10 @@ class HeadView(Large):
 
 
 def quantise(weights: Float[Array, "*shape"]) -> UInt16[Array, "*shape"]:
-    """Return weights as integer multiples of ``RESOLUTION``, with an error of less than one step.
+    """Round weights to integer multiples of ``RESOLUTION``, with an error of less than one step.
 
-    This is usually the nearest multiple. If that would round to another number of two or three decimals
-    than the weight itself, it is the multiple on the other side, so that what is written stays true.
+    If the nearest multiple rounds to another number of two or three decimals than the weight itself, the multiple on
+    the other side is taken, so that displayed numbers stay true.
 
     >>> quantise(np.array([0.0, 0.25, 1.0]))
     array([    0, 16384, 65535], dtype=uint16)
@@ -240,7 +238,7 @@ def quantise(weights: Float[Array, "*shape"]) -> UInt16[Array, "*shape"]:
 
 
 def _rounded(values: Float[Array, "*shape"], decimals: int) -> Float[Array, "*shape"]:
-    """Round as the browser does: halves are rounded up."""
+    """Round half up, as the browser does."""
     return np.floor(values * 10**decimals + 0.5)
 
 

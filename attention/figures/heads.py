@@ -1,4 +1,4 @@
-"""A head as the plain data of the head grid: a small picture of its weights."""
+"""A grid of heads, each a thumbnail of its weights."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from attention.figures.format import shades
 
 __all__ = ["HeadGrid", "HeadThumb", "shrink"]
 
-# A thumbnail is about this many pixels wide: further numbers would be sent and not seen.
+# A thumbnail's width in pixels: more numbers would be sent but not seen.
 MAX_SIDE = 128
 
 
 @dataclass(frozen=True, slots=True)
 class HeadThumb:
-    """One head to choose: its weights, its name, what it does in a few words, and its group.
+    """A thumbnail of one head's weights, in which ``-inf`` marks masked cells.
 
-    A weight that the mask hides is ``-inf`` here and is not drawn. With ``is_picture``, the thumbnail is a picture to
-    choose, and its numbers are grey levels.
+    With ``is_picture``, it is a picture to choose, and its numbers are grey levels.
     """
 
     label: str
@@ -34,7 +33,7 @@ class HeadThumb:
     is_picture: bool = False
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; no number is read there, so they are sent as shades."""
+        """Return the component's data; nobody reads exact numbers here, so weights are sent as shades."""
         small = shrink(self.weights)
         return {
             "label": self.label,
@@ -49,7 +48,7 @@ class HeadThumb:
 
 @dataclass(frozen=True, slots=True)
 class HeadGrid:
-    """Small pictures of heads to choose from, and the index of the chosen one."""
+    """Thumbnails of heads to choose from, with the index of the current one."""
 
     component: ClassVar[str] = "head_grid"
 
@@ -59,16 +58,16 @@ class HeadGrid:
 
     @property
     def touch(self) -> TouchOne:
-        """A head, counted from 1."""
+        """The presses accepted."""
         return TouchOne("head", len(self.heads), first=1)
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw them."""
+        """Return the component's data."""
         return {"label": self.label, "heads": [head.payload() for head in self.heads], "current": self.current}
 
 
 def shrink(weights: Float[Array, "Q K"], side: int = MAX_SIDE) -> Float[Array, "q k"]:
-    """Return the largest weight of each block, so that a thin line remains visible in a long text.
+    """Max-pool a matrix to at most ``side`` rows and columns, so that a thin line of a long text remains visible.
 
     >>> shrink(np.array([[0.1, 0.9, 0.0], [0.2, 0.3, 0.4]]), side=2)
     array([[0.9, 0. ],

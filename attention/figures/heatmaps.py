@@ -1,4 +1,4 @@
-"""The weights of heads as Plotly heatmaps to take away, with their tokens on both axes and their exact numbers."""
+"""Attention weights as Plotly heatmaps for export."""
 
 from __future__ import annotations
 
@@ -17,17 +17,14 @@ from attention.figures.template import colour_scale
 
 __all__ = ["atlas_heatmap", "head_heatmap"]
 
-# The side of a cell, in pixels, and the least and the largest side of a heatmap.
+# In pixels: the side of a cell, and the least and the largest side of a heatmap.
 _CELL, _LEAST, _MOST = 34, 240, 900
 _AROUND = 120
 _TILE = 64
 
 
 def head_heatmap(weights: Float[Array, "Q K"], rows: Sequence[str], columns: Sequence[str], title: str) -> go.Figure:
-    """Return the weights of one head: who attends is a row, who is attended to a column.
-
-    The numbers stand in the cells while they have room there; all of them are read by pointing at a cell.
-    """
+    """Return the weights of one head; the cells show their numbers if there is room."""
     has_room = max(weights.shape) <= MAX_LABELLED
     drawn = {
         **_weights(weights),
@@ -56,10 +53,10 @@ def atlas_heatmap(
     layer_numbers: Sequence[int],
     head_numbers: Sequence[int],
 ) -> go.Figure:
-    """Return all heads as one heatmap: a row for each layer and a column for each head, with gaps between them.
+    """Return all heads as one heatmap: a row of tiles for each layer, a column for each head.
 
-    One heatmap with gaps is drawn at once, where one for each head would take a second. The numbers of layers and heads
-    count from 0, and are written from 1.
+    A single heatmap with gaps draws at once; one for each head would take a second. Layer and head numbers count from 0
+    and are written from 1.
     """
     (n_rows, n_columns), (n_layers, n_heads) = (len(rows), len(columns)), (len(layers), len(head_numbers))
     height, width = n_rows + 1, n_columns + 1
@@ -71,7 +68,7 @@ def atlas_heatmap(
     down = [each for _ in range(n_layers) for each in (*map(escaped, rows), "")][:-1]
     drawn = {
         **_weights(whole),
-        # Which token a row and a column stand for: each head has all of them.
+        # Tokens repeat in each head, so they are stored with the cells.
         "customdata": np.stack(np.broadcast_arrays(np.array(down)[:, None], np.array(across)), axis=-1),
         "hovertemplate": "%{customdata[0]} → %{customdata[1]}: %{z}<extra></extra>",
         "hoverongaps": False,
@@ -89,7 +86,6 @@ def atlas_heatmap(
 
 
 def _weights(values: Array) -> dict[str, Any]:
-    """Return a heatmap of weights, whose colours reach from 0 to 1 always."""
     return {
         "type": "heatmap",
         "z": values,
@@ -103,7 +99,6 @@ def _weights(values: Array) -> dict[str, Any]:
 
 
 def _tokens(names: Sequence[str], *, is_down: bool = False) -> dict[str, Any]:
-    """Return an axis of tokens; the same token may stand at several places."""
     ends = [-0.5, len(names) - 0.5]
     return {
         "tickvals": np.arange(len(names)),
@@ -115,7 +110,7 @@ def _tokens(names: Sequence[str], *, is_down: bool = False) -> dict[str, Any]:
 
 
 def _numbered(numbers: Sequence[int], size: int, title: str) -> dict[str, Any]:
-    """Return an axis on which each number stands at the middle of its part."""
+    """Return an axis with each number at the middle of its tile."""
     return {
         "tickvals": [size * place + (size - 2) / 2 for place in range(len(numbers))],
         "ticktext": [str(number + 1) for number in numbers],

@@ -1,4 +1,4 @@
-"""A matrix as the plain data of the matrix component: what it contains, and how it is to be drawn."""
+"""A matrix to draw: its numbers, names, colours and marks."""
 
 from __future__ import annotations
 
@@ -29,21 +29,20 @@ from attention.figures.transition import Products, Sent, Turn, said
 
 __all__ = ["Cell", "Change", "Matrix", "Operation", "Palette", "Role"]
 
-# The role of an axis, which gives its labels their colour: the same as in the formula.
+# The role of an axis colours its labels as in the formula.
 Role = Literal["query", "key", "value", "plain"]
 # "weights": one hue from 0 to 1. "signed": two hues around 0.
 Palette = Literal["weights", "signed"]
-# What is done to each number of a matrix, or to each row: divide it by one number, add a mask, take the softmax, or
-# multiply it by a weight and add all rows up.
+# An elementwise or rowwise operation; "share" multiplies the rows by weights and sums them.
 Operation = Literal["divide", "mask", "softmax", "share"]
 
-# Above this many cells, they are drawn as one image.
+# With more cells than this, a matrix is drawn as one image.
 MAX_CELLS = 1200
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of one matrix of a step, with its row and column counted from 0."""
+    """One cell of a step's matrix, with row and column counted from 0."""
 
     matrix: str
     row: int
@@ -52,9 +51,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class TouchCell:
-    """A cell of the matrix with this name, which a link knows by the name ``known_as``, or by the same.
+    """A cell of the matrix ``name``; links call it ``known_as``, if given.
 
-    In a table of heads, which ``has_heads``, the cell is a layer and a head.
+    In a table that ``has_heads``, the cell stands for a layer and a head.
     """
 
     name: str
@@ -64,7 +63,7 @@ class TouchCell:
     acts: tuple[str, ...] = ("select",)
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the cell that was pressed and its row, if it is a cell of this matrix and not of an earlier one."""
+        """Return the pressed cell and its row, if it is in this matrix."""
         if act not in self.acts or not isinstance(value, dict) or value.get("matrix") != self.name:
             return None
         row, column = value.get("row"), value.get("column")
@@ -77,11 +76,10 @@ class TouchCell:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How another matrix became this one: what it was, what was done to it, and in words what was kept and changed.
+    """The transition from another matrix of the same shape: the source, the operation, and its description.
 
-    The two have the same rows and columns. ``divisor`` is the number that everything is divided by; ``weights``, one
-    for each row, is what the rows are multiplied by. Of a matrix that is too large to see each of its cells move, only
-    one row may be sent, ``only_row``, with what it is ``after`` the change.
+    ``divisor`` divides all numbers; ``weights``, one for each row, multiply the rows. If the matrix is too large to
+    animate every cell, only the row ``only_row`` may be sent, with its numbers ``after`` the change.
     """
 
     needs_cells: ClassVar[bool] = True
@@ -96,16 +94,16 @@ class Change:
 
     @property
     def goes_by_rows(self) -> bool:
-        """Tell whether each row is changed by itself."""
+        """Whether each row changes independently."""
         return self.operation != "share"
 
     @property
     def came_from(self) -> str:
-        """The matrix that it was; where values are added up, the weights."""
+        """The name of the source or, for a weighted sum, of the weights."""
         return "weights" if self.operation == "share" else self.source.name
 
     def sent(self) -> Sent:
-        """Return the source as far as it differs, and what was done to it."""
+        """Return the source's differences and the operands."""
         source, weights, row, after = self.source, self.weights, self.only_row, self.after
         before = {
             "name": source.name,
@@ -120,7 +118,7 @@ class Change:
         }
         parts: dict[str, Any] = {"divisor": self.divisor}
         if weights is not None:
-            # The row of the sum is not there yet.
+            # Not counting the row of the sum, which is still missing.
             before["shape"] = f"{weights.size}×{source.values.shape[1]}"
             parts["weights"] = packed(weights)
         if after is not None:
@@ -132,22 +130,18 @@ class Change:
 class Matrix(Large):
     """One matrix to draw: its numbers, the names of its rows and columns, its colours and its marks.
 
-    What follows from them and takes long is computed once, for which it needs a ``__dict__``.
+    Groups of rows or columns, such as two sentences, are pairs of a name and a first index, separated by a thin rule.
+    NaN leaves a cell blank, and ``blank`` says why.
 
-    Groups of rows or columns, such as two sentences, are pairs of a name and a first index; they are
-    separated by a thin rule. A cell whose number is NaN is left blank, and ``blank`` says why.
+    Masked cells are hatched: scores of ``-inf`` or, after softmax, the weights marked in ``hidden`` (a weight of 0 need
+    not be masked). Of a matrix without a mask, ``later`` describes what a causal mask would hide: the cells right of
+    the diagonal are then grey, with their true numbers.
 
-    What the mask hides is drawn hatched. Before softmax, that is a score of ``-inf``; after it, a weight of exactly 0,
-    and ``hidden`` marks those cells, because a weight that is merely small is a number like any other.
+    A matrix with a ``change`` can be animated. If ``are_counts``, numbers are written without decimals. If several
+    pictures show the same pairs, links call a cell of any of them ``known_as``. A table that ``has_heads`` has a row
+    for each layer and a column for each head.
 
-    Of a matrix without a mask, ``later`` may say what a causal mask would hide: all that is right of the diagonal is
-    drawn grey, with its true numbers.
-
-    A matrix with a ``change`` can be seen turning into what it is from what it was. If ``are_counts``, its numbers are
-    whole, and are written without decimals.
-
-    Where several pictures show the same pairs, a link knows a cell of all of them by one name, ``known_as``. A table
-    that ``has_heads`` has a row for each layer and a column for each head.
+    It has no slots because cached properties need a ``__dict__``.
     """
 
     component: ClassVar[str] = "matrix"
@@ -181,11 +175,7 @@ class Matrix(Large):
     has_heads: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse labels, marks of hidden cells, or a matrix that this one was, that do not match the numbers.
-
-        Raises:
-            ValueError: the shapes differ; the message gives the shape of the labels and the one that came.
-        """
+        """Raise ValueError unless the shapes of labels, masked cells and the source match the numbers."""
         wanted = (len(self.row_labels), len(self.column_labels))
         if self.values.shape != wanted:
             raise ValueError(f"values must have shape {wanted} to match the labels, got {self.values.shape}")
@@ -195,20 +185,20 @@ class Matrix(Large):
             raise ValueError(f"a matrix of {wanted} cannot come from one of {self.change.source.values.shape}")
 
     def has(self, cell: Cell) -> bool:
-        """Tell whether a cell belongs to this matrix."""
+        """Return whether a cell belongs to this matrix."""
         n_rows, n_columns = self.values.shape
         return cell.matrix == self.name and cell.row < n_rows and cell.column < n_columns
 
     @property
     def drawn(self) -> Float[Array, "R C"]:
-        """Return the numbers as they are drawn, with ``-inf`` for masked cells."""
+        """The numbers with ``-inf`` in masked cells."""
         if self.hidden is None:
             return self.values
         return np.where(self.hidden & ~np.isnan(self.values), np.float32(-np.inf), self.values)
 
     @property
     def moves(self) -> bool:
-        """Tell whether it can be seen turning into what it is: it was something else, and is drawn as that needs it."""
+        """Whether its change is animated."""
         return self.change is not None and self._differs and not self._is_too_large_to_turn
 
     @property
@@ -222,7 +212,7 @@ class Matrix(Large):
 
     @property
     def _row_change(self) -> Turn | None:
-        """The change of the row in focus alone, where all cells are too many to be seen moving."""
+        """The change of the row in focus alone, if there are too many cells to animate."""
         change, row = self.change, self.focus_row
         if self.is_image and isinstance(change, Products):
             return replace(change, after=self.drawn[[change.row]])
@@ -232,7 +222,7 @@ class Matrix(Large):
 
     @property
     def why_still(self) -> str:
-        """Say why not all of it is seen turning into what it is, where that is because of its size; empty otherwise."""
+        """Why not all of it is animated, if that is due to its size; otherwise empty."""
         if self._row_change is not None and self._differs:
             return message("Only the row in focus moves.")
         if not (self._is_too_large_to_turn and self._differs):
@@ -245,35 +235,35 @@ class Matrix(Large):
 
     @property
     def is_image(self) -> bool:
-        """Tell whether it has too many cells to be drawn one by one."""
+        """Whether it has too many cells to be drawn one by one."""
         return self.values.size > MAX_CELLS
 
     @property
     def masked(self) -> str:
-        """Return what a masked cell contains: a score of −∞ or, after softmax, a weight of 0."""
+        """The content of a masked cell: a score of −∞ or, after softmax, a weight of 0."""
         return f"{MINUS}∞" if self.hidden is None else "0"
 
     @property
     def shape_text(self) -> str:
-        """Return the shape as it is shown: rows × columns, without the row of totals, which is none of the matrix."""
+        """The shape, rows × columns, without the row of totals."""
         n_rows, n_columns = self.values.shape
         return f"{n_rows - self.has_total_row}×{n_columns}"
 
     @property
     def range_text(self) -> str:
-        """Return the range of the numbers that are not masked, from the smallest to the largest."""
+        """The range of the unmasked numbers."""
         finite = self.drawn[np.isfinite(self.drawn)]
         if not finite.size:
             return message("all masked")
         return f"{self.written(finite.min())} … {self.written(finite.max())}"
 
     def written(self, value: float) -> str:
-        """Return one of its numbers as it is written in a cell."""
+        """Format one of its numbers as in a cell."""
         return number(float(value), 0 if self.are_counts else decimals_of(self.colour_limit))
 
     @cached_property
     def colour_limit(self) -> float:
-        """Return the number with the full colour: ``limit`` or, if None, 1 for weights, else by the numbers."""
+        """The number with the full colour: ``limit`` if given, 1 for weights, else from the numbers."""
         if self.limit is not None:
             return self.limit
         if self.palette == "weights":
@@ -282,13 +272,13 @@ class Matrix(Large):
 
     @property
     def is_positive(self) -> bool:
-        """Tell whether none of its numbers is negative, so that half of the colours are not there to be explained."""
+        """Whether no number is negative, so that the legend needs half of the colours."""
         finite = self.drawn[np.isfinite(self.drawn)]
         return bool(finite.size and finite.min() >= 0)
 
     @cached_property
     def beyond(self) -> Bool[Array, "R C"]:
-        """Return which numbers lie beyond the colour scale: each is marked. Weights never do."""
+        """The numbers beyond the colour scale, which are marked; weights never are."""
         if self.palette == "weights":
             return np.zeros(self.values.shape, bool)
         drawn = self.drawn
@@ -296,7 +286,7 @@ class Matrix(Large):
 
     @property
     def beyond_text(self) -> str:
-        """Return what is said of numbers beyond the colour scale; empty if there are none."""
+        """The legend of the marks beyond the colour scale; empty if there are none."""
         n = int(self.beyond.sum())
         if not n:
             return ""
@@ -309,19 +299,19 @@ class Matrix(Large):
 
     @property
     def touch(self) -> TouchCell:
-        """A cell: its place, and its row; in a table of heads, the layer and the head."""
+        """The presses accepted."""
         return TouchCell(self.name, self.values.shape, self.known_as, self.has_heads)
 
     @property
     def numbers(self) -> bytes:
-        """The numbers as they are drawn, as little-endian float32, row by row."""
+        """The drawn numbers as little-endian float32, row by row."""
         return exact(self.drawn)
 
     def payload(self, ask_at: AskAt | None = None) -> dict[str, Any]:
-        """Return what the browser needs to draw it, with nothing to select; numbers are sent as float32 in base64.
+        """Return the component's data; numbers are float32 in base64.
 
-        With ``ask_at``, which gives the address of the numbers with a fingerprint, a matrix that is drawn as an image
-        is sent in shades. The browser asks for the numbers as soon as the user points at the picture.
+        With ``ask_at``, a matrix drawn as an image is sent as shades; the browser fetches the numbers once the user
+        points at it.
         """
         return {
             "name": self.name,
@@ -362,7 +352,7 @@ class Matrix(Large):
         return None if change is None else said(change, is_seen=self.moves, why_not=self.why_still)
 
     def _sent(self, ask_at: AskAt | None) -> dict[str, Any]:
-        """Return the numbers, or their shades and the one number that is read at once: that of the selected cell."""
+        """Return the numbers, or their shades and the number of the selected cell, which is read at once."""
         if ask_at is None or not self.is_image:
             return {"values": packed(self.drawn)}
         return {

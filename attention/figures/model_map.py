@@ -1,4 +1,4 @@
-"""The map of a model: its input, its layers with one of them unfolded, its output, and where one is."""
+"""The map of a model: its input, its layers, one of them unfolded, its output, and the current place."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from attention.figures.heads import HeadThumb, shrink
 
 __all__ = ["Box", "Column", "Cut", "Dot", "ModelMap"]
 
-# A head's picture is so small that more numbers on a side than this would be sent and not seen.
+# A head's thumbnail is so small that more numbers on a side would be sent but not seen.
 MAX_SIDE = 24
-# So many shades of a small picture can be told apart; fewer of them take fewer bytes on their way.
+# As many shades as can be told apart in a thumbnail; fewer shades compress better.
 N_SHADES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A step, at the place of the model where it happens: its key, its number from 1, and its name."""
+    """A step where it happens in the model: its key, its number from 1, and its name."""
 
     key: str
     number: int
@@ -32,11 +32,11 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A branch of the unfolded layer: its norms, and what stands in it.
+    """A branch of the unfolded layer, with its norms.
 
-    ``part`` is the use of attention that it is, empty for a feed-forward network. Only the attention that is looked at
-    has heads and dots. ``head`` is the head that is looked at, counted from 0; ``group_size`` heads share their keys
-    and values. ``sum_dots`` are at the addition after it. An encoder's output comes into it if it ``is_fed``.
+    ``part`` is its use of attention, empty for a feed-forward network. Only the attention in focus has heads and dots.
+    ``head`` is the current head, counted from 0; ``group_size`` heads share keys and values. ``sum_dots`` are at the
+    addition after it. If it ``is_fed``, an encoder's output enters it.
     """
 
     title: str
@@ -54,10 +54,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A square picture, cut into square patches: its pixels as shades, and how many make a side.
-
-    ``side`` counts pixels and ``across`` patches.
-    """
+    """A square picture as shades, cut into square patches: ``side`` counts pixels, ``across`` patches."""
 
     shades: str
     side: int
@@ -66,10 +63,10 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A stack of layers, from its input up: ``layer`` (counted from 0) is unfolded into boxes; None if none is.
+    """A stack of layers, from its input up; ``layer``, counted from 0, is unfolded into boxes, if any is.
 
-    A press on a layer leads to the use of attention that is called ``part``. What it reads may be a ``picture``. If it
-    ``is_fed``, the output of the column before it goes into each of its layers.
+    A press on a layer leads to the use of attention ``part``. ``picture`` is the input of a model of images. If it
+    ``is_fed``, the previous column's output enters each of its layers.
     """
 
     title: str
@@ -87,7 +84,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class TouchMap:
-    """A layer, a head, a step, a use of attention or another page to go to; or the map itself, to fold or unfold."""
+    """A place to go to (layer, head, step, use of attention, another page), or folding the map."""
 
     layers: Mapping[str, int]
     part: str
@@ -97,7 +94,7 @@ class TouchMap:
     acts: tuple[str, ...] = ("go", "open", "lead")
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return where a press leads, if there is such a place."""
+        """Return where a press leads, if it is valid."""
         if act == "open" and isinstance(value, bool):
             return {"map": "1" if value else "0"}
         if act == "lead" and isinstance(value, str) and value in self.leads:
@@ -118,12 +115,11 @@ class TouchMap:
 
 @dataclass(frozen=True, slots=True)
 class ModelMap:
-    """The stacks of a model side by side, the step and the use of attention where one is, and that place in words.
+    """The stacks of a model side by side, and the current place.
 
-    ``here`` is the same place in a sentence. What is not attention may lead to where it is shown: ``leads`` has the
-    name of each, to what it leads, and the parts of a press on it.
-
-    ``heads`` are small pictures of the weights of the heads of the unfolded layer; without them, heads are numbers.
+    ``place`` names it briefly, ``here`` in a sentence. ``leads`` maps parts of the model other than attention to a
+    label and the parameters of a press. ``heads`` are thumbnails of the unfolded layer's heads; without them, heads are
+    numbers.
     """
 
     component: ClassVar[str] = "model_map"
@@ -141,13 +137,13 @@ class ModelMap:
 
     @property
     def touch(self) -> TouchMap:
-        """The places to which a press leads."""
+        """The presses accepted."""
         n_heads = max(len(box.head_labels) for column in self.columns for box in column.boxes)
         leads = {name: parts for name, (_, parts) in self.leads.items()}
         return TouchMap(self.layers, self.part, n_heads, self.steps, leads)
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it."""
+        """Return the component's data."""
         return {
             "label": message("Map of the model"),
             "columns": [_plain(column) for column in self.columns],
@@ -162,14 +158,13 @@ class ModelMap:
 
 
 def _plain(thing: Any) -> Any:
-    """Return a dataclass as a dict, and the dataclasses in it too; ``asdict`` copies each number and takes long."""
+    """Convert nested dataclasses to dicts; ``asdict`` would copy every number, which is slow."""
     if is_dataclass(thing):
         return {each.name: _plain(getattr(thing, each.name)) for each in fields(thing)}
     return [_plain(each) for each in thing] if isinstance(thing, tuple) else thing
 
 
 def _drawn(heads: tuple[HeadThumb, ...]) -> dict[str, Any]:
-    """Return the small pictures of heads as shades, one after the other, and what is said of each."""
     small = np.stack([shrink(head.weights, MAX_SIDE) for head in heads])
     return {
         "rows": small.shape[1],

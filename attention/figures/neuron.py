@@ -1,4 +1,4 @@
-"""One query against every key, number by number, as the plain data of the neuron view."""
+"""The neuron view: one query against every key, dimension by dimension."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from attention.figures.format import packed
 __all__ = ["NEURON", "Neuron"]
 
 
-# The matrix name of a cell that stands for a pair of query and key.
+# The matrix name of a query-key pair in a link.
 NEURON = "neuron"
 
 
 @dataclass(frozen=True, slots=True)
 class TouchPair:
-    """A query and a key, out of a given number of each."""
+    """A query and a key."""
 
     n_queries: int
     n_keys: int
     acts: tuple[str, ...] = ("choose",)
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the pair that was pressed, as a cell, and its query."""
+        """Return the pressed pair as a cell, and its query."""
         if act not in self.acts or not isinstance(value, dict):
             return None
         query, key = value.get("query"), value.get("key")
@@ -39,12 +39,12 @@ class TouchPair:
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One query of one head, its products with every key, and what becomes of them; positions are counted from 0.
+    """One query of one head, its products with every key, its scores and its weights.
 
-    ``query`` and ``key`` are the positions of the pair that is looked at closely. ``products`` are ``q ∘ k``, whose
-    row sums are the ``scores``; with ``has_bias``, a position bias is added to these. ``weights`` are the softmax of
-    ``masked_scores``. ``divisor`` is what the scores are divided by. ``breaks`` are the positions at which a new group
-    of tokens begins. ``labels`` are those of the keys, ``query_labels`` those of the queries, if these are others.
+    ``query`` and ``key`` are the positions of the pair in focus. ``products`` are ``q ∘ k``; their row sums are the
+    ``scores``, to which a position bias is added if ``has_bias``. ``weights`` are the softmax of ``masked_scores``.
+    ``divisor`` divides the scores. A new group of tokens begins at each of the ``breaks``. ``labels`` name the keys,
+    and the queries too unless ``query_labels`` do.
     """
 
     component: ClassVar[str] = "neuron"
@@ -66,11 +66,7 @@ class Neuron:
     query_labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse arrays that do not have one row for each label.
-
-        Raises:
-            ValueError: the shapes differ; the message gives those that came and those expected.
-        """
+        """Raise ValueError unless every array has one row for each label."""
         n_keys, width = len(self.labels), self.query_vector.shape[0]
         wanted: dict[str, tuple[int, ...]] = {"keys": (n_keys, width), "products": (n_keys, width)}
         wanted |= dict.fromkeys(("scores", "masked_scores", "weights"), (n_keys,))
@@ -80,12 +76,12 @@ class Neuron:
 
     @property
     def touch(self) -> TouchPair:
-        """A query and a key."""
+        """The presses accepted."""
         n_keys = len(self.labels)
         return TouchPair(n_keys if self.query_labels is None else len(self.query_labels), n_keys)
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; numbers are sent as little-endian float32 in base64."""
+        """Return the component's data; numbers are little-endian float32 in base64."""
         return {
             "title": self.title,
             "alt": self.alt,
@@ -100,7 +96,7 @@ class Neuron:
             "scores": packed(self.scores),
             "maskedScores": packed(self.masked_scores),
             "weights": packed(self.weights),
-            # Queries and keys share one colour scale, products have another: each is full at its largest magnitude.
+            # Queries and keys share one colour scale; products have their own. Both end at the largest magnitude.
             "vectorLimit": _largest(self.query_vector, self.keys),
             "productLimit": _largest(self.products),
             "divisor": self.divisor,

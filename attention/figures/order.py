@@ -1,4 +1,4 @@
-"""Words whose order can be changed, as the plain data of their component."""
+"""Words that can be reordered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["OrderStrip", "written"]
 
 
 def written(order: Sequence[int]) -> str:
-    """Return an order as a link has it: counted from 1, without what stays in its place at the end.
+    """Return an order as it stands in a link: counted from 1, without the fixed points at its end.
 
     >>> written((2, 0, 1, 3)), written((0, 1))
     ('3-1-2', '')
@@ -23,13 +23,13 @@ def written(order: Sequence[int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TouchOrder:
-    """Another order of the same things."""
+    """A permutation of the words."""
 
     count: int
     acts: tuple[str, ...] = ("arrange",)
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the order, if each of the things is in it once."""
+        """Return the order if it is a permutation."""
         if act not in self.acts or not isinstance(value, list) or len(value) != self.count:
             return None
         if not all(is_index(each, self.count) for each in value) or len(set(value)) < self.count:
@@ -39,10 +39,9 @@ class TouchOrder:
 
 @dataclass(frozen=True, slots=True)
 class OrderStrip:
-    """Words in an order that can be changed: ``order[i]`` is the index of the one that stands at the i-th place.
+    """Words that can be reordered: ``order[i]`` is the index of the word at place i.
 
-    ``places`` are the positions at which they were typed, which are shown with them; ``focus`` is the index of the one
-    that the page speaks of.
+    ``places`` are the words' positions in the sentence; ``focus`` is the index of the word in focus.
     """
 
     component: ClassVar[str] = "order"
@@ -55,11 +54,11 @@ class OrderStrip:
 
     @property
     def touch(self) -> TouchOrder:
-        """Another order."""
+        """The presses accepted."""
         return TouchOrder(len(self.names))
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw them, with nothing to move."""
+        """Return the component's data."""
         return {
             "label": self.label,
             "names": list(self.names),

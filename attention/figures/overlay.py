@@ -1,4 +1,4 @@
-"""The weights of a layer's heads laid over a picture, as the plain data of the overlay component."""
+"""A layer's attention weights laid over a picture."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["HeadOverlay", "Overlay"]
 
 @dataclass(frozen=True, slots=True)
 class HeadOverlay:
-    """The weights that one head gives to each patch, row by row, and to the tokens that are not patches."""
+    """One head's weights for the patches, row by row, and their sum for all other tokens."""
 
     label: str
     weights: Float[Array, " P"]
@@ -26,14 +26,14 @@ class HeadOverlay:
 
 @dataclass(frozen=True, slots=True)
 class TouchPatch:
-    """A patch, known by its position among the tokens, or a head."""
+    """A patch, identified by its token position, or a head."""
 
     positions: tuple[int, ...]
     n_heads: int
     acts: tuple[str, ...] = ("ask", "choose")
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the patch that is to attend, or the head, that was pressed."""
+        """Return the position of the pressed patch, or the number of the pressed head."""
         if act == "ask" and is_index(value, len(self.positions)):
             return {"word": str(self.positions[value])}
         if act == "choose" and is_index(value, self.n_heads):
@@ -43,10 +43,10 @@ class TouchPatch:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """A square picture, with grey levels from 0 to 1, and the weights of heads over its square patches.
+    """A square picture (grey levels from 0 to 1) with heads' weights over its square patches.
 
-    ``asking`` names the token in focus; ``focus`` is the index of its patch, counted from 0, if it is a patch. If
-    ``is_bare``, nothing lies over the picture, which is only cut into its patches.
+    ``asking`` names the token in focus; ``focus`` is the index of its patch, if it is one. With ``is_bare``, the
+    picture is only cut into its patches.
     """
 
     component: ClassVar[str] = "overlay"
@@ -57,17 +57,13 @@ class Overlay:
     patches: tuple[str, ...]
     heads: tuple[HeadOverlay, ...]
     current: int
-    # The patches' positions among the tokens.
+    # The patches' token positions.
     positions: tuple[int, ...]
     focus: int | None = None
     is_bare: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse patches that do not form a square, or weights that are not one for each patch.
-
-        Raises:
-            ValueError: the numbers do not match; the message says what came and what was expected.
-        """
+        """Raise ValueError unless the patches form a square and each head has one weight for each."""
         if self.across**2 != len(self.patches):
             raise ValueError(f"patches must make a square, got {len(self.patches)}")
         for head in self.heads:
@@ -81,11 +77,11 @@ class Overlay:
 
     @property
     def touch(self) -> TouchPatch:
-        """A patch that is to attend, or a head."""
+        """The presses accepted."""
         return TouchPatch(self.positions, len(self.heads))
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; numbers are sent as little-endian float32 in base64."""
+        """Return the component's data; numbers are little-endian float32 in base64."""
         return {
             "label": self.label,
             "asking": self.asking,

@@ -1,4 +1,4 @@
-"""Arrows in a plane as a Plotly figure: how vectors move, step by step."""
+"""Chains of arrows in a plane as a Plotly figure: how vectors change, step by step."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from attention.figures.colours import INACTIVE, VALUE
 
 __all__ = ["Chain", "Ink", "plane_of_arrows"]
 
-# "sent" is what tokens send, in the colour of values; "change" is what it adds up to; "other" is all else.
+# "sent" is what tokens send, in the colour of values; "change" is their sum; "other" is everything else.
 Ink = Literal["sent", "change", "other"]
 
-# Without a colour, a line has that of the text.
+# A line without a colour has the text's.
 _COLOURS: Mapping[Ink, str | None] = {"sent": VALUE, "change": None, "other": INACTIVE}
-# An arrow is pointed at anywhere along it, at so many places.
+# The number of points along an arrow that show its tooltip.
 _PLACES = 9
-# The least part of the picture for the arrows that stand out, or the others leave it.
+# If the main chains span less than this part of the whole, the frame fits them and cuts off the others.
 _LEAST = 0.3
 _BEYOND = 0.06
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Arrows from place to place: one for each label, with an ink each and, if there are any, a short tag beside it.
+    """Arrows from place to place, each with a label, an ink and, optionally, a short tag.
 
-    Main chains stand out, with the name where they begin; that of any other stands where it ends.
+    Main chains stand out and are named at their start; others at their end.
     """
 
     name: str
@@ -43,11 +43,7 @@ class Chain:
     tags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse places or inks that do not match the labels.
-
-        Raises:
-            ValueError: the numbers differ; the message gives what came and what was expected.
-        """
+        """Raise ValueError unless places and inks match the labels."""
         wanted = (len(self.labels) + 1, 2)
         if self.places.shape != wanted or len(self.inks) != len(self.labels):
             raise ValueError(
@@ -59,11 +55,11 @@ class Chain:
 def plane_of_arrows(
     chains: Sequence[Chain], legend: Mapping[Ink, str], title: str, alt: str, axes: Sequence[str]
 ) -> go.Figure:
-    """Return chains of arrows on two axes with the same scale; the legend says what each ink stands for."""
+    """Return chains of arrows on two axes of equal scale; the legend explains each ink."""
     quiet, main = ([each for each in chains if each.is_main == is_main] for is_main in (False, True))
     named: set[Ink] = set()
     data = []
-    # Chains that stand out are lines of their own, over all others.
+    # Main chains are separate lines, drawn over all others.
     for number, some in enumerate((quiet, *([chain] for chain in main))):
         for ink in legend:
             drawn = _arrows(some, ink, legend[ink], is_named=ink not in named)
@@ -83,7 +79,7 @@ def plane_of_arrows(
 
 
 def _arrows(chains: Sequence[Chain], ink: Ink, name: str, *, is_named: bool) -> dict[str, Any] | None:
-    """Return all arrows of one ink as one line with gaps: each has a head at its end; None if there are none."""
+    """Return all arrows of one ink as a single line with gaps; None if there are none."""
     ends, labels, is_main = [], [], any(chain.is_main for chain in chains)
     for chain in chains:
         for index, label in enumerate(chain.labels):
@@ -120,7 +116,6 @@ def _arrows(chains: Sequence[Chain], ink: Ink, name: str, *, is_named: bool) -> 
 
 
 def _starts(chains: Sequence[Chain], *, is_main: bool) -> dict[str, Any]:
-    """Return a point where each chain begins."""
     places = np.array([chain.places[0] for chain in chains]).reshape(-1, 2)
     return {
         "type": "scatter",
@@ -134,9 +129,9 @@ def _starts(chains: Sequence[Chain], *, is_main: bool) -> dict[str, Any]:
 
 
 def _names(main: Sequence[Chain], quiet: Sequence[Chain]) -> dict[str, Any]:
-    """Return the names of the chains and the tags of their arrows, that of the main ones first.
+    """Return the chains' names and the arrows' tags, those of the main chains first.
 
-    Where two would lie on one another, the browser shows the first.
+    Where two overlap, the browser shows the first.
     """
     own = [(chain.places[0], f"<b>{shortened(chain.name)}</b>") for chain in main if chain.name]
     tags = [
@@ -153,7 +148,7 @@ def _names(main: Sequence[Chain], quiet: Sequence[Chain]) -> dict[str, Any]:
         "x": places[:, 0],
         "y": places[:, 1],
         "text": [text for _, text in written],
-        # A halo keeps them readable where an arrow runs behind them.
+        # A halo keeps them readable over an arrow.
         "textfont": {"shadow": "auto"},
         "textposition": ["top right"] * len(own) + ["bottom center"] * len(tags) + ["top right"] * len(others),
         "hoverinfo": "skip",
@@ -162,15 +157,11 @@ def _names(main: Sequence[Chain], quiet: Sequence[Chain]) -> dict[str, Any]:
 
 
 def _frame(chains: Sequence[Chain], main: Sequence[Chain]) -> Float[Array, "2 2"]:
-    """Return the ends of both axes.
-
-    Where all places would make a dot of the chains that stand out, these are framed, and what is far from them lies
-    outside.
-    """
+    """Return the ends of both axes: around all chains or, if the main ones would shrink to a dot, around these."""
     whole, own = _bounds(chains), _bounds(main or chains)
     size, own_size = ((high - low).max() for low, high in (whole, own))
     if 0 < own_size < _LEAST * size:
-        # As far around them as leaves them half of the picture.
+        # The main chains fill half of the picture.
         whole = np.stack([np.maximum(whole[0], own[0] - own_size / 2), np.minimum(whole[1], own[1] + own_size / 2)])
     beyond = _BEYOND * ((whole[1] - whole[0]).max() or 1)
     return np.stack([whole[0] - beyond, whole[1] + beyond], axis=-1)

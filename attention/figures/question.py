@@ -1,4 +1,4 @@
-"""A question as the plain data of its component: what can be answered and, once it is, what is true."""
+"""A question, its answers and, once it is answered, the solution."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attention.figures.click_schema import Parts, is_index
 
 __all__ = ["MAX_PERCENT", "SHOW", "Answer", "Question", "Shape", "Verdict"]
 
-# How a question is answered: with one of several answers, or by sharing 100% among all of them.
+# Choose one answer, or distribute 100% among all of them.
 Shape = Literal["one", "shares"]
 Verdict = Literal["right", "close", "other", "shown"]
 MAX_PERCENT = 100
@@ -18,22 +18,22 @@ SHOW = "show"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered to the question of this mark: an index, a percentage for each answer, or nothing.
+    """The user's answer to the question with this mark: an index, or a percentage for each answer.
 
-    Nothing was answered by a user who asked to be shown the answer.
+    ``given`` is empty if the user asked for the solution.
     """
 
     mark: str
     given: tuple[int, ...] = ()
 
     def written(self) -> str:
-        """Return it as a link has it."""
+        """Return it as it stands in a link."""
         return "-".join((self.mark, *(map(str, self.given) if self.given else [SHOW])))
 
 
 @dataclass(frozen=True, slots=True)
 class TouchQuestion:
-    """An answer, the wish to be shown it, or the wish to be asked again, about another word or the same."""
+    """An answer, or a request for the solution, the next word, or the same question again."""
 
     mark: str
     n_answers: int
@@ -42,7 +42,7 @@ class TouchQuestion:
     acts: tuple[str, ...] = ("choose", "share", "show", "next", "again")
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return what was answered, or which word is asked about next; to be asked again, no answer."""
+        """Return the answer or the next word; None as the answer asks the question again."""
         if act == "show":
             return {"answer": Answer(self.mark).written()}
         if act == "again":
@@ -62,19 +62,18 @@ class TouchQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What can be answered; of what is true, a browser hears nothing before ``answer`` is there.
+    """A question; the solution is not sent before there is an ``answer``.
 
     Attributes:
-        mark: what tells this question from all others.
-        label: what it is about, for those who hear it.
-        answers: what can be answered.
-        shape: how.
-        answer: what was answered.
-        verdict: what that is worth.
-        right: the indices of the answers that are right.
-        shares: what is true in percent, of shares.
-        next_word: the word to be asked about next, where there is another one.
-        stays: whether it is as large once it is answered, so that what stands below does not move.
+        mark: identifies this question.
+        label: its accessible name.
+        shape: how it is answered.
+        answer: the user's answer.
+        verdict: the assessment of the answer.
+        right: the indices of the correct answers.
+        shares: the correct percentages, if ``shape`` is "shares".
+        next_word: the position of the word to ask about next, if there is one.
+        stays: whether it keeps its size once answered, so that nothing below it moves.
     """
 
     component: ClassVar[str] = "question"
@@ -92,11 +91,11 @@ class Question:
 
     @property
     def touch(self) -> TouchQuestion:
-        """An answer."""
+        """The presses accepted."""
         return TouchQuestion(self.mark, len(self.answers), self.shape, self.next_word)
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it."""
+        """Return the component's data."""
         known: dict[str, Any] = {}
         if self.answer is not None:
             known = {

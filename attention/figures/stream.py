@@ -1,4 +1,4 @@
-"""The way of one token's vector through a whole model: what each layer adds to it, and what comes out."""
+"""One token's residual stream through the whole model: what each layer adds to it, and the output."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from attention.figures.format import full_colour, number, packed, shades
 
 __all__ = ["MAX_CELLS", "PARTS", "Added", "End", "Norms", "Part", "Stream", "sampled"]
 
-# What can be opened: what comes before the first layer, a layer or a branch of it, and what comes after the last.
+# The parts that can be opened: the input, a layer or one of its branches, and the output.
 Part = Literal["embedding", "block", "attention", "feed-forward", "output"]
 PARTS: tuple[Part, ...] = get_args(Part)
-# The parts of which each layer has its own.
 _OF_LAYERS: tuple[Part, ...] = ("block", "attention", "feed-forward")
 
-# Of a vector with more numbers, so many are drawn at most.
+# The most numbers of a vector that are drawn.
 MAX_CELLS = 48
 
 
 def sampled(width: int) -> range:
-    """Return the dimensions of a vector of so many numbers that are drawn: each, or every second, third and so on.
+    """Return the dimensions of a vector that are drawn: evenly spaced, at most ``MAX_CELLS``.
 
     >>> sampled(16), sampled(384)
     (range(0, 16), range(0, 384, 8))
@@ -37,7 +36,7 @@ def sampled(width: int) -> range:
 
 @dataclass(frozen=True, slots=True)
 class Norms:
-    """The names of the norms of a branch: before it, of what it adds, and after the sum; empty where there is none."""
+    """The names of a branch's norms: on its input, on its output, and after the sum; empty if absent."""
 
     before: str = ""
     of: str = ""
@@ -46,7 +45,7 @@ class Norms:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """The lengths of what a kind of branch adds in each layer, a note on each layer's, and its norms."""
+    """The norms of what one kind of branch adds in each layer, a note for each layer, and the names of its norms."""
 
     title: str
     lengths: Float[Array, " L"]
@@ -56,7 +55,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """What stands at an end of the way: its name, and what is said of it, a line each."""
+    """One end of the stream: its name and lines of text."""
 
     title: str
     lines: tuple[str, ...] = ()
@@ -64,13 +63,13 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class TouchStream:
-    """A part to open, with its layer if it is a layer's."""
+    """A part to open, with its layer if it has one."""
 
     n_layers: int
     acts: tuple[str, ...] = ("open",)
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the part and, of a layer's, its layer as in a link."""
+        """Return the part and, if it has one, its layer as in a link."""
         if act not in self.acts or not isinstance(value, dict):
             return None
         part, layer = value.get("part"), value.get("layer")
@@ -83,10 +82,10 @@ class TouchStream:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The vector of one token before the first layer and after each, with what attention and feed-forward add to it.
+    """One token's vector before the first layer and after each, with what attention and feed-forward add.
 
-    ``layer`` is the layer that is unfolded, counted from 0, and ``part`` what is open. What the branches add is not
-    sent where it ``is_covered``: then nobody can read there what is asked.
+    ``layer`` is unfolded, counted from 0, and ``part`` is open. What the branches add is not sent while it
+    ``is_covered``, because it would reveal the answer to a question.
     """
 
     component: ClassVar[str] = "stream"
@@ -102,39 +101,35 @@ class Stream:
     is_covered: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse arrays that do not fit one another.
-
-        Raises:
-            ValueError: there is not one state more than there are layers; the message gives both shapes.
-        """
+        """Raise ValueError unless there is one more state than layers."""
         for added in self._branches():
             if added.lengths.shape != (len(self.states) - 1,):
                 raise ValueError(f"lengths must have shape {(len(self.states) - 1,)}, got {added.lengths.shape}")
 
     @property
     def touch(self) -> TouchStream:
-        """The parts that can be opened."""
+        """The presses accepted."""
         return TouchStream(len(self.states) - 1)
 
     @property
     def longest(self) -> float:
-        """The length of the longest vector that a branch adds, which has the longest bar."""
+        """The largest norm that a branch adds; it gets the longest bar."""
         return max(float(added.lengths.max()) for added in self._branches())
 
     @property
     def limit(self) -> float:
-        """The number of the strips that has the full colour, as all beyond it."""
+        """The magnitude from which strips have the full colour."""
         return full_colour(self.strips)
 
     @property
     def strips(self) -> Float[Array, "S C"]:
-        """The numbers that are drawn of the vectors, each vector divided by its length."""
+        """The drawn numbers of each vector, divided by its norm."""
         drawn = self.states[:, list(sampled(self.states.shape[1]))]
         lengths = np.linalg.norm(self.states, axis=-1, keepdims=True)
         return np.divide(drawn, lengths, out=np.zeros_like(drawn), where=lengths > 0)
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; the numbers of a vector are sent as shades."""
+        """Return the component's data; vectors are sent as shades."""
         lengths, strips = np.linalg.norm(self.states, axis=-1), self.strips
         return {
             "label": self.label,
@@ -152,7 +147,6 @@ class Stream:
         }
 
     def _told(self, longest: float) -> list[str]:
-        """Say how the vector is drawn: its strips, and how thick the line is."""
         width, n_shown = self.states.shape[1], self.strips.shape[1]
         return [
             message("strip: the vector’s {n} numbers, divided by its length", n=width)

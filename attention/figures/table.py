@@ -1,4 +1,4 @@
-"""A table to read, whose rows can be put in the order of one of its columns, as the plain data of its component."""
+"""A table whose rows can be sorted by a column."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ from attention.figures.format import readable
 
 __all__ = ["Columns", "Order", "SortableTable", "in_order", "read_order", "rows_of", "written_order"]
 
-# The columns of a table by their headings; short ones are blank at their ends.
+# Columns by heading; shorter ones are padded with blanks.
 Columns = Mapping[str, Sequence[object]]
-# The column by which rows are ordered, counted from 0, and whether the largest comes first.
+# The column to sort by, counted from 0, and whether to sort in descending order.
 Order = tuple[int, bool]
 
-# What stands where there is nothing to say.
 _BLANK = (None, "", "–")
 _ORDER = re.compile("([1-9][0-9]{0,2})(up|down)")
-# A number at the beginning of a cell, such as 1,024 or 12.5% or 3 (of 6); the component's script has the same one.
+# A number at the beginning of a cell, such as 1,024 or 12.5% or 3 (of 6); the component's script has the same pattern.
 _NUMBER = re.compile(r"[-−+]?[0-9][0-9,]*(\.[0-9]+)?(e[-+]?[0-9]+)?", re.ASCII)
 
 
 def rows_of(columns: Columns) -> int:
-    """Return the number of rows, that of the longest column."""
+    """Return the length of the longest column."""
     return max(map(len, columns.values()), default=0)
 
 
 def written_order(order: Order) -> str:
-    """Return an order as a link has it: the column counted from 1, and the direction.
+    """Return an order as it stands in a link: the column counted from 1, and the direction.
 
     >>> written_order((4, True))
     '5down'
@@ -42,11 +41,7 @@ def written_order(order: Order) -> str:
 
 
 def read_order(written: str) -> Order:
-    """Return the order that is written like this.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Parse an order from a link; raise ValueError if it is malformed."""
     found = _ORDER.fullmatch(written)
     if found is None:
         raise ValueError(written)
@@ -54,9 +49,9 @@ def read_order(written: str) -> Order:
 
 
 def in_order(columns: Columns, order: Order | None) -> dict[str, list[object]]:
-    """Return the columns with their rows in an order: by numbers if all cells have one, else by their letters.
+    """Sort the rows stably by a column: numerically if every cell has a number, else alphabetically, blanks last.
 
-    Rows that are alike there keep their order, and blank cells come last. No such column changes nothing.
+    An order by a missing column is ignored.
 
     >>> in_order({"head": ["a", "b", "c"], "weight": [0.5, None, 12]}, (1, True))
     {'head': ['c', 'a', 'b'], 'weight': [12, 0.5, None]}
@@ -82,18 +77,18 @@ def _number(cell: object) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class TouchTable:
-    """Another order of the rows, by one of so many columns, and one of so many rows, if any can be chosen."""
+    """Another sort order or, if ``n_rows`` is not 0, a row to choose."""
 
     n_columns: int
     n_rows: int = 0
 
     @property
     def acts(self) -> tuple[str, ...]:
-        """Ordering, and choosing."""
+        """The kinds of press."""
         return ("order", "choose") if self.n_rows else ("order",)
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the order as a link has it, None for that of the table itself; or the number of a row."""
+        """Return the order, None for the table's own, or the index of the chosen row."""
         if act == "choose":
             return {"row": str(value)} if is_index(value, self.n_rows) else None
         if act != "order":
@@ -107,10 +102,10 @@ class TouchTable:
 
 @dataclass(frozen=True, slots=True)
 class SortableTable:
-    """A table to read: of numbers that are written in full, five significant digits.
+    """A table whose numbers are shown to five significant digits.
 
-    Unless it ``is_whole``, it can be ordered, and scrolls if it is long. With ``chosen``, a row can be chosen, by its
-    index in the columns; ``is_narrow`` tables are as wide as what is in them.
+    Unless it ``is_whole``, it can be sorted, and scrolls if it is long. If one ``can_choose`` a row, ``chosen`` is its
+    index in the columns. ``is_narrow`` tables are as wide as their content.
     """
 
     component: ClassVar[str] = "table"
@@ -124,13 +119,13 @@ class SortableTable:
 
     @property
     def touch(self) -> TouchTable | None:
-        """What can be pressed."""
+        """The presses accepted; None for a whole table."""
         if self.is_whole:
             return None
         return TouchTable(len(self.columns), rows_of(self.columns) if self.can_choose else 0)
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it."""
+        """Return the component's data."""
         return {
             "label": message("Table"),
             "names": list(self.columns),
@@ -144,7 +139,7 @@ class SortableTable:
 
 
 def _plain(cell: object) -> str | int | float | None:
-    """Return a cell as JSON has it; what is neither a number nor blank is text."""
+    """Return a cell as JSON: numbers and blanks as they are, all else as text."""
     if cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool)):
         return cell
     return str(cell)

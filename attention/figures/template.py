@@ -1,4 +1,4 @@
-"""The look of every chart, light and dark: one Plotly template each, in the colours of the page around it."""
+"""Plotly templates for the light and the dark page."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def _template(theme: Theme) -> dict[str, Any]:
     }
     layout = {
         "font": {"family": _FONT, "size": 12, "color": page["text"]},
-        # What has no colour of its own is drawn in that of the text.
+        # Traces without a colour take the text's.
         "colorway": [page["text"]],
         "paper_bgcolor": page["background"],
         "plot_bgcolor": page["background"],
         "xaxis": {**axis, "zeroline": False, "autotickangles": [0, 90]},
-        # Four digits of every number.
+        # Four significant digits.
         "yaxis": {**axis, "hoverformat": ".4~r"},
-        # The title is at the left; under it is room for the bar of buttons.
+        # The bar of buttons stands below the title.
         "title": {
             "font": {"size": 14},
             "pad": {"t": 10},
@@ -47,11 +47,11 @@ def _template(theme: Theme) -> dict[str, Any]:
             "yanchor": "top",
         },
         "margin": {"l": 8, "r": 12, "t": 44, "b": 8},
-        # Under the axis and its title, as many rows as it needs.
+        # Below the axis title, with as many rows as it needs.
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xanchor": "left"},
         "hoverlabel": {
             "align": "left",
-            # A name is written in full.
+            # Do not truncate names.
             "namelength": -1,
             "bgcolor": page["secondary-background"],
             "bordercolor": page["border"],
@@ -64,7 +64,7 @@ def _template(theme: Theme) -> dict[str, Any]:
 
 
 def colour_scale(theme: Theme = "light") -> list[tuple[float, str]]:
-    """Return the colours of weights from 0 to 1, from the page's own to the full one."""
+    """Return the colour scale of weights from 0 to 1."""
     return [(0.0, PAGES[theme]["background"]), (1.0, SCALES[theme]["weights"])]
 
 

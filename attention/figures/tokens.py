@@ -1,4 +1,4 @@
-"""The tokens of a text as the plain data of the token strip: one chip each, with the pieces of a word together."""
+"""The token strip: one chip for each token, with the pieces of a word grouped."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ __all__ = ["TokenStrip", "numbers_of_words", "title_of"]
 
 @dataclass(frozen=True, slots=True)
 class TokenStrip:
-    """Tokens to choose from, and the position of the one in focus.
+    """Tokens to choose from, with the position of the one in focus.
 
-    A title says what a token is, on hover and to a screen reader; without titles, that follows from the token itself.
-    With a ``change``, the text can be seen becoming these tokens.
+    ``titles`` replace the tokens' default tooltips. ``change`` animates the split of the text into these tokens.
     """
 
     component: ClassVar[str] = "tokens"
@@ -34,18 +33,18 @@ class TokenStrip:
 
     @property
     def touch(self) -> TouchOne:
-        """A token: its position."""
+        """The presses accepted."""
         return TouchOne("word", len(self.tokens))
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it, with nothing to select."""
+        """Return the component's data."""
         titles = [title_of(token) for token in self.tokens] if self.titles is None else self.titles
         sentences = {start: name for name, start in groups(self.tokens)}
         chips = [
             {
                 "text": token.text,
                 "position": token.position,
-                # A patch of a picture is not in a vocabulary, nor is a word whose features the toy guesses.
+                # Patches, and words the toy does not know, have no ID.
                 "id": None if token.token_id < 0 else token.token_id,
                 "kind": "padding" if token.is_padding else "special" if token.is_special else "word",
                 "group": group,
@@ -59,7 +58,7 @@ class TokenStrip:
 
 
 def title_of(token: Token) -> str:
-    """Say what a token is: its text, what is special about it, its position, and its id."""
+    """Describe a token: its text, kind, position and ID."""
     what = [message("position {position}", position=token.position)]
     if token.is_padding or token.is_special:
         what = [message("padding") if token.is_padding else message("special token"), *what]
@@ -69,7 +68,7 @@ def title_of(token: Token) -> str:
 
 
 def numbers_of_words(tokens: Sequence[Token]) -> list[int]:
-    """Number the words: pieces of one word, side by side in one segment, get the same number."""
+    """Number the words: adjacent pieces of one word in one segment share a number."""
     numbers = [0] if tokens else []
     for before, token in pairwise(tokens):
         is_same = token.word is not None and (token.word, token.segment) == (before.word, before.segment)

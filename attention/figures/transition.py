@@ -1,4 +1,4 @@
-"""How a picture came to be, as the plain data of the stage: what was there before, and what the picture is made of."""
+"""Animated transitions: what a picture was before, and the operation that produced it."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ __all__ = ["Joining", "Products", "Sent", "Split", "Turn", "said"]
 
 
 class Sent(NamedTuple):
-    """What a browser needs to show a turn: how the picture's own data differed before, and what the turn is made of."""
+    """Data of a transition: how the picture differed before, and the operands."""
 
     before: dict[str, Any]
     parts: dict[str, Any]
 
 
 class Turn(Protocol):
-    """How a picture came to be; ``told`` says in words what was kept and what was changed.
+    """How a picture came about; ``told`` describes in words what stayed and what changed.
 
-    A turn that ``needs_cells`` is not shown of a matrix that is drawn as one image.
+    With ``needs_cells``, it is not animated on a matrix drawn as one image.
     """
 
     needs_cells: ClassVar[bool]
 
     @property
     def operation(self) -> str:
-        """The kind of turn it is."""
+        """The kind of operation."""
 
     @property
     def told(self) -> str:
-        """What was kept and what was changed."""
+        """What stayed and what changed."""
 
     @property
     def came_from(self) -> str:
-        """The name of the picture of the step before that it came from; empty if there is none."""
+        """The name of the picture in the previous step that it came from; empty if there is none."""
 
     def sent(self) -> Sent:
-        """Return what a browser needs to show it."""
+        """Return the data of the animation."""
 
 
 def said(turn: Turn, *, is_seen: bool, why_not: str = "") -> dict[str, Any]:
-    """Return what the browser says of a turn and, if it is seen, what that takes; ``why_not`` says why it is not."""
+    """Return a transition's description and, if it is animated, its data; ``why_not`` explains why it is not."""
     before, parts = turn.sent() if is_seen else (None, None)
     return {
         "operation": turn.operation,
@@ -59,10 +59,10 @@ def said(turn: Turn, *, is_seen: bool, why_not: str = "") -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Products:
-    """How a row of scores comes from one query and all keys: q·k is the sum of the products of their dimensions.
+    """A row of scores from one query and all keys: q·k is the sum of the products of their dimensions.
 
-    ``row`` is that of the query, one of ``n_queries``. ``biases``, one for each key, are added to the products, if the
-    model has them. Of a matrix that is drawn as one image, the row of scores ``after`` is sent, too.
+    ``row`` is the query's, out of ``n_queries``. ``biases`` are the position biases, one for each key. If the matrix is
+    drawn as one image, the row of scores ``after`` is sent too.
     """
 
     operation: ClassVar[str] = "products"
@@ -94,10 +94,9 @@ class Products:
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """How the heads' outputs for one token, side by side, become what is added to the residual stream.
+    """The heads' outputs for one token, concatenated, projected by W_O and added to the residual stream.
 
-    ``head`` is the one that was looked at, of ``n_heads``. Without W_O there is no ``change``; the ``stream`` may not
-    have been recorded.
+    ``head`` is the one in focus. ``change`` is None without W_O, ``stream`` if it was not recorded.
     """
 
     operation: ClassVar[str] = "join"
@@ -113,7 +112,7 @@ class Joining:
     stream: Float[Array, " M"] | None = None
 
     def sent(self) -> Sent:
-        """Return the vectors in shades, with one scale of colours for all that are added, and how long these are."""
+        """Return the vectors as shades, with one colour scale for all summands, and their norms."""
         change, stream = self.change, self.stream
         summed = None if change is None or stream is None else stream + change
         added = [each for each in (change, stream, summed) if each is not None]
@@ -131,9 +130,9 @@ class Joining:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """How a text becomes tokens: what of it each of them is, and what stands before that, "", " " or a new line.
+    """A text split into tokens: each token's piece of the text with the white space before it ("", " " or a newline).
 
-    A token that is none of the text has no piece.
+    A token that is not part of the text has no piece.
     """
 
     operation: ClassVar[str] = "split"
