@@ -1,1 +1,1 @@
-"""One request: a link and its presses, run and answered with the page that follows, as plain data."""
+"""One request: a link and the presses on its page, answered with the next page as plain data."""

@@ -1,6 +1,6 @@
-"""What a browser asks for by the link of a page, beside the page itself: it is made anew, and nothing is kept for it.
+"""Answer requests for a page and for its files and numbers, each identified by the page's link.
 
-So whoever asks, on whichever copy of the server and after a restart too, is answered out of the same run.
+Nothing is kept between requests: any copy of the server, even after a restart, gives the same answer.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from attention.page.pages import PAGES, Page
 
 __all__ = ["MAX_BODY", "Give", "answer", "answer_page", "body_of", "takes_gzip"]
 
-# What makes an answer from a page, the rest of the path and the page's link; None if there is nothing there.
+# Make a response from a page, the rest of the path and the page's link; None if it does not exist.
 Give = Callable[[Page, str, Mapping[str, str]], Response | None]
 
-# Of gzip's levels, a quick one: the highest saves one part in fifty, and takes nearly twice as long.
+# The gzip level: the highest saves another 2 %, and takes nearly twice as long.
 PACKED = 4
 
-# In bytes: a text to learn, and all that a browser remembers.
+# In bytes: enough for a text to learn from and everything that a browser remembers.
 MAX_BODY = 2**21
 
 _BY_ADDRESS = {page.address: page for page in PAGES}
@@ -35,7 +35,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def answer(give: Give, method: str, path: str, link: Mapping[str, str], headers: Mapping[str, str]) -> Response:
-    """Answer who asks for something of a page: the path begins with the page's name."""
+    """Answer a request for a page's file or numbers; the path begins with the page's name."""
     name, _, rest = path.partition("/")
     page = _BY_NAME.get(name)
     if page is None or not rest:
@@ -44,7 +44,7 @@ def answer(give: Give, method: str, path: str, link: Mapping[str, str], headers:
 
 
 def answer_page(method: str, address: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
-    """Answer who asks for a page by what a browser says; None of it is said if it was too long."""
+    """Answer a request for a page; ``body`` is None if it was too long."""
     from attention.answer import asked_page
 
     page = _BY_ADDRESS.get(address)
@@ -56,7 +56,7 @@ def answer_page(method: str, address: str, body: bytes | None, headers: Mapping[
 
 
 async def body_of(request: Request) -> bytes | None:
-    """Return what a browser says; None if it is too long."""
+    """Return a request's body; None if it is too long."""
     body = bytearray()
     async for part in request.stream():
         body += part
@@ -72,17 +72,16 @@ def _nothing() -> Response:
 def _given(
     give: Callable[[], Response | None], wanted: str, method: str, path: str, headers: Mapping[str, str]
 ) -> Response:
-    """Return what is given to who asks in the way that is wanted; what fails is logged."""
     if method != wanted:
         return PlainTextResponse("Method Not Allowed", status_code=405)
-    # A page of somebody else's is not to have a model run; whoever types an address, or has kept it, may.
+    # Another site must not make a model run; typing the address or opening a bookmark is allowed.
     site, is_visit = headers.get("sec-fetch-site", "same-origin"), headers.get("sec-fetch-mode") == "navigate"
     if site != "same-origin" and not (site == "none" and is_visit):
         return PlainTextResponse("Forbidden", status_code=403)
     try:
         given = give()
     except Exception as error:
-        # Without its message, which may quote what was typed.
+        # Without its message, which may quote the user's text.
         kind = type(error).__name__
         _LOGGER.error("%.100r failed with %s:\n%s", path, kind, "".join(traceback.format_tb(error.__traceback__)))
         return PlainTextResponse("Internal Server Error", status_code=500)
@@ -96,7 +95,7 @@ def _given(
 
 
 def takes_gzip(accepted: str) -> bool:
-    """Tell whether a browser takes gzip, by what it accepts.
+    """Tell whether a browser accepts gzip, from its Accept-Encoding header.
 
     >>> takes_gzip("gzip, deflate, br"), takes_gzip("gzip;q=0, br"), takes_gzip("")
     (True, False, False)

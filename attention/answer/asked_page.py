@@ -1,4 +1,4 @@
-"""The page that a browser asks for, read from its request: it can say anything."""
+"""Read a request for a page, without trusting it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from attention.page.pages import Page
 
 __all__ = ["give"]
 
-# The longest name that a visitor may have, and as much as a browser may remember.
+# The longest name of a visitor, and how many entries a browser may remember.
 MAX_NAME, MAX_REMEMBERED = 64, 64
 
 
 def give(page: Page, body: bytes) -> Response | None:
-    """Return the page that follows from what a browser says; None if that cannot be understood."""
+    """Answer a request for a page; None if the request is malformed."""
     try:
         asked = _read(page, json.loads(body))
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):

@@ -1,4 +1,4 @@
-"""A cache that is limited in memory; it knows nothing about what it keeps."""
+"""A cache with a limit in bytes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ V = TypeVar("V")
 
 
 class Kept(Generic[K, V]):
-    """Things by their keys, shared by all sessions: the most recently used, as many as fit into a number of bytes.
+    """A least-recently-used cache with a limit in bytes, shared by all sessions.
 
-    The last ``at_least`` are kept however large they are: otherwise a page would compute them again at every press.
+    The last ``at_least`` values are kept however large they are: otherwise every press would compute them again.
     """
 
     def __init__(
@@ -30,8 +30,8 @@ class Kept(Generic[K, V]):
         at_least: int = 1,
         group: Callable[[K], Hashable] = lambda _: None,
     ) -> None:
-        """Begin empty; ``size`` returns the number of bytes of a thing, ``group`` the group of a key (see ``drop``)."""
-        # No thing counts for more than its share, so that so many always fit.
+        """``size`` returns the bytes of a value, ``group`` the group of a key (see ``drop``)."""
+        # No value counts for more than its share, so that ``at_least`` always fit.
         share = limit // at_least
         self._things: LRUCache[K, V] = LRUCache(limit, getsizeof=lambda thing: min(size(thing), share))
         self._group_of = group
@@ -39,15 +39,15 @@ class Kept(Generic[K, V]):
         self._n_drops: Counter[Hashable] = Counter()
 
     def get(self, key: K, make: Callable[[], V], turns: AbstractContextManager[object]) -> V:
-        """Return the thing with this key; if there is none, acquire ``turns`` and make it.
+        """Return the value of this key; if it is missing, acquire ``turns`` and make it.
 
-        If ``make`` raises an error, the error is passed on and nothing is kept.
+        An error from ``make`` is passed on, and nothing is kept.
         """
         found = self._find(key)
         if found is not None:
             return found[0]
         with turns:
-            # Another session may have made this very thing meanwhile: a class often types the same sentence.
+            # Another session may have made it meanwhile: a class often types the same sentence.
             found = self._find(key)
             if found is not None:
                 return found[0]
@@ -57,7 +57,7 @@ class Kept(Generic[K, V]):
             return made
 
     def drop(self, group: Hashable) -> None:
-        """Drop all things of a group; those that are being made at this moment are not kept either."""
+        """Drop all values of a group, including those still being made."""
         with self._lock:
             self._n_drops[group] += 1
             for key in [key for key in self._things if self._group_of(key) == group]:

@@ -87,7 +87,7 @@ _LOGGER = logging.getLogger(__name__)
 
 # A trace of BERT has 0.4 MB for eight words and 27 MB for 512 tokens; one of SmolLM2, 2 MB and 161 MB.
 MAX_TRACE_BYTES = 168 * 2**20
-# A page shows at most two runs: if fewer were kept, it would run both models again at every press.
+# A page shows at most two runs: with fewer kept, every press would run both models again.
 MIN_TRACES = 2
 # All 270 heads of SmolLM2 over 480 tokens take about 1 MB, most of it their pictures.
 MAX_SURVEY_BYTES = 32 * 2**20
@@ -107,7 +107,7 @@ MAX_ADDED_BYTES = 8 * 2**20
 MAX_PLANES_BYTES = 2**20
 # A logit for each of SmolLM2's 49,152 tokens, with its mask and without it: 393 kB.
 MAX_UNMASKED_BYTES = 8 * 2**20
-# A model's answer is a few dozen words with their probabilities; the word that is in focus first, one number.
+# These caches count entries: an answer is a few dozen labels with probabilities, a first word one number.
 MAX_SAID, MAX_AT_ONCE = 256, 4
 
 
@@ -117,7 +117,7 @@ class ModelFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A trace, its proof, which is computed only once, and the key of both."""
+    """A trace, its proof (computed only once), and the key of both."""
 
     trace: Trace
     proof: Proof
@@ -125,20 +125,20 @@ class Recorded:
 
     @property
     def pair(self) -> str:
-        """The second sentence that the model read with the first."""
+        """The second sentence, read together with the first."""
         return self.key.pair
 
     @property
     def is_pair(self) -> bool:
-        """Tell whether the model read two sentences as one text; the text of a decoder is something else."""
+        """Tell whether the model read two sentences as one text; a decoder's text is something else."""
         return bool(self.pair) and self.trace.info.build.second.is_joined
 
 
 class _Caches:
-    """What sessions share. The key of everything that comes from a model begins with the key of its run."""
+    """What all sessions share; each key begins with the key of a run."""
 
     def __init__(self) -> None:
-        # More at once would only share the processors, and each takes memory while it runs.
+        # More at once would only share the processors, and each needs memory.
         self.places = Places(min(MAX_AT_ONCE, os.cpu_count() or 1))
         self.traces = Kept[RunKey, Recorded](
             MAX_TRACE_BYTES,
@@ -186,7 +186,7 @@ def _survey_size(surveyed: Survey) -> int:
 
 
 def _run(model: Model, key: RunKey) -> Recorded:
-    """Run a model and check it; an error is logged without its message, which may quote what was typed."""
+    """Run a model and check it; an error is logged without its message, which may quote the user's text."""
     try:
         trace = model.trace(key.text, key.pair or None, mask=key.mask)
         return Recorded(trace.without_added(), prove(trace), key)
@@ -208,7 +208,7 @@ def _caches() -> _Caches:
 
 @once
 def shelf() -> ModelPool:
-    """Return the models in memory. The toy does not count: it takes hardly any."""
+    """Return the models in memory; the toy, which takes hardly any, is not counted."""
     return ModelPool(
         _load,
         max_models(),
@@ -227,24 +227,23 @@ def downloads() -> Downloads:
 def model_or_reason(
     model_id: str, on_wait: Callable[[Progress | None], None] | None = None
 ) -> Model | ModelUnavailableError:
-    """Load a model once for all sessions, if it is not in memory; or return the reason why that failed.
+    """Return a model, loaded once for all sessions, or the error that explains why it could not be loaded.
 
-    ``on_wait`` is called repeatedly while it is being loaded.
+    ``on_wait`` is called repeatedly during loading.
     """
     try:
         with shelf().borrow(model_id, on_wait) as model:
             return ShelvedModel(shelf(), model.info)
     except ModelUnavailableError as reason:
-        # Without its traceback, which would keep every frame that it passed through alive.
+        # The traceback would keep alive every frame it passed through.
         return reason.with_traceback(None)
 
 
 def _load(model_id: str, on_progress: OnProgress) -> Model:
-    """Load a model.
+    """Load a model with the garbage collector off.
 
-    What torch and transformers create when they are imported is never released, so the garbage collector does
-    not see it: searching it again and again while it grows would take a third of the time. A model that is
-    dropped does not need the collector, because nothing in it refers back to it.
+    What torch and transformers create on import is never released; searching it again and again while it grows would
+    take a third of the time. A dropped model does not need the collector: nothing in it refers back to it.
     """
     gc.disable()
     try:
@@ -255,7 +254,7 @@ def _load(model_id: str, on_progress: OnProgress) -> Model:
 
 
 def waiting(info: ModelInfo) -> str:
-    """Return what the user is told while a model is being loaded."""
+    """Return what to tell the user while a model loads."""
     to_fetch = n_bytes_to_fetch(info.model_id)
     if to_fetch:
         return message(
@@ -274,16 +273,16 @@ def waiting(info: ModelInfo) -> str:
 
 @contextmanager
 def turns() -> Iterator[None]:
-    """Wait for a turn to compute, and let other pages be drawn meanwhile."""
+    """Wait for a turn to compute; other pages are drawn meanwhile."""
     with aside(_caches().places):
         yield
 
 
 def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
-    """Return the trace of a text, or of two texts read together, and its proof; from the cache if they are there.
+    """Return the trace and proof of a text, or of two texts read together, from the cache if possible.
 
     Raises:
-        ValueError: the model does not accept the text, or the two together; the message is the model's own.
+        ValueError: the model refuses the input; the message is the model's own.
         ModelFailedError: the model failed.
         ModelUnavailableError: the model was unloaded, and cannot be loaded again.
     """
@@ -292,17 +291,17 @@ def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
 
 
 def recorded_at(run: RunKey) -> Recorded:
-    """Return a run from the cache; if it is not there, the model is run once more.
+    """Return a run from the cache, or run the model again.
 
     Raises:
-        ModelUnavailableError: the model is no longer here, or only in another revision.
+        ModelUnavailableError: the model is gone, or its revision has changed.
         ModelFailedError: the model failed.
     """
     return _caches().traces.get(run, lambda: _run(_model_of(run), run), turns())
 
 
 def read_by(run: RunKey, text: str) -> Recorded | None:
-    """Return a run of the same model with the same mask on another text alone; None if that fails."""
+    """Return a run of the same model and mask on another single text; None if that fails."""
     try:
         return recorded_at(replace(run, text=text, pair=""))
     except (ValueError, ModelFailedError, ModelUnavailableError):
@@ -322,18 +321,18 @@ def _model_of(run: RunKey) -> Model:
 
 
 def first_word_of(run: RunKey, part: Part, trace: Trace) -> int:
-    """Return the position of the word that is in focus first in a part of a run, from the cache if it is there."""
+    """Return the position of the word initially in focus in a part of a run (cached)."""
     return _caches().first_words.get((run, part), lambda: first_word(trace), turns())
 
 
 def survey_of(address: Address, trace: Trace, look: Look) -> Survey:
-    """Return the survey of all heads of the trace at an address, from the cache if it is there."""
+    """Return the survey of all heads of the trace at an address (cached)."""
     key = (address.run, address.part, look)
     return _caches().surveys.get(key, lambda: survey(trace, look), turns())
 
 
 def prefix_matching_of(address: Address, trace: Trace) -> Float[Array, "L H"]:
-    """Return the prefix-matching score of every head of the trace at an address, from the cache if it is there."""
+    """Return every head's prefix-matching score for the trace at an address (cached)."""
 
     def make() -> Float[Array, "L H"]:
         scores = scores_of(trace)
@@ -344,19 +343,19 @@ def prefix_matching_of(address: Address, trace: Trace) -> Float[Array, "L H"]:
 
 
 def plane_of(address: Address, trace: Trace, tokens: tuple[int, ...]) -> Plane:
-    """Return the plane closest to the vectors of some tokens in all of a run, from the cache if it is there."""
+    """Return the best-fitting plane for some tokens' hidden states (cached)."""
     key = (address.run, address.part, tokens)
     return _caches().planes.get(key, lambda: of_states(trace.hidden_states, tokens), turns())
 
 
 def thumbs_of(address: Address, scene: HeadContext) -> tuple[HeadThumb, ...]:
-    """Return a small picture of each head of the layer at an address, from the cache if they are there."""
+    """Return a thumbnail of each head of the layer at an address (cached)."""
     key = (address.run, address.part, address.layer, address.word)
     return _caches().thumbs.get(key, lambda: tuple(head_thumbs(scene)), turns())
 
 
 def forecast_of(run: RunKey, trace: Trace) -> Forecast | None:
-    """Return the prediction of the next token for a run, from the cache if it is there; None if there is none."""
+    """Return the next-token prediction of a run (cached); None if the model makes none."""
 
     def make() -> Forecast | None:
         found = ShelvedModel(shelf(), trace.info).next_token(trace)
@@ -365,12 +364,12 @@ def forecast_of(run: RunKey, trace: Trace) -> Forecast | None:
     try:
         return _caches().forecasts.get(run, make, turns())
     except ModelUnavailableError:
-        # Not kept: the next one who asks may find the model there.
+        # Not cached: at the next request, the model may be available.
         return None
 
 
 def unmasked_of(run: RunKey, trace: Trace) -> Unmasked | None:
-    """Return what a decoder predicts with its causal mask and without it; None if it does not predict, or is gone."""
+    """Return a decoder's predictions with and without its causal mask; None if it makes none, or is gone."""
     try:
         return _caches().unmasked.get(run, lambda: ShelvedModel(shelf(), trace.info).unmasked(trace.text), turns())
     except ModelUnavailableError:
@@ -378,7 +377,7 @@ def unmasked_of(run: RunKey, trace: Trace) -> Unmasked | None:
 
 
 def effects_of(run: RunKey, trace: Trace, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
-    """Return how far each change moves what comes out of a run, from the cache if it is there; None if it is gone."""
+    """Return the effect of each change on a run's outputs (cached); None if the model is gone."""
 
     def make() -> tuple[Effect, ...]:
         outputs = ShelvedModel(shelf(), trace.info).outputs(run.text, run.pair or None, (Change(), *changes))
@@ -391,7 +390,7 @@ def effects_of(run: RunKey, trace: Trace, changes: tuple[Change, ...]) -> tuple[
 
 
 def passed_of(run: RunKey, trace: Trace) -> Passed | None:
-    """Return what a model's page of NumPy gives, from the cache if it is there; None if there is none."""
+    """Return the results of a model's single page of NumPy (cached); None if it has none."""
 
     def make() -> Passed | None:
         model = ShelvedModel(shelf(), trace.info)
@@ -408,7 +407,7 @@ def passed_of(run: RunKey, trace: Trace) -> Passed | None:
 
 
 def answer_of(run: RunKey, trace: Trace) -> Answer | None:
-    """Return the classes predicted for a run, from the cache if they are there; None if there are none."""
+    """Return the predicted classes of a run (cached); None if the model does not classify."""
     if not trace.info.reading.has_classes:
         return None
     try:
@@ -418,18 +417,18 @@ def answer_of(run: RunKey, trace: Trace) -> Answer | None:
 
 
 def five_ways_of(address: Address, scene: HeadContext) -> list[Result]:
-    """Return the results of the five ways to write the layer at an address, from the cache if they are there."""
+    """Return the results of five implementations of the layer at an address (cached)."""
     key = (address.run, address.part, address.layer, address.head)
     try:
         return _caches().five_ways.get(key, lambda: run_five_ways(_with_added(address, scene), scene.head), turns())
     except ModelUnavailableError:
-        # Not kept: the next one who asks may find the model there.
+        # Not cached: at the next request, the model may be available.
         with turns():
             return run_five_ways(scene.attention, scene.head)
 
 
 def added_of(address: Address, scene: HeadContext) -> Float[Array, "Q M"] | None:
-    """Return what the model itself has the layer at an address add, from the cache if it is there; None if unknown."""
+    """Return what the model itself adds in the layer at an address (cached); None if unknown."""
     key = (address.run, address.part, address.layer)
     try:
         return _caches().added.get(key, lambda: _with_added(address, scene).added, turns())
@@ -438,9 +437,9 @@ def added_of(address: Address, scene: HeadContext) -> Float[Array, "Q M"] | None
 
 
 def _with_added(address: Address, scene: HeadContext) -> LayerTrace:
-    """Return a scene's layer with what it adds, for which the model runs once more, because traces do not keep that.
+    """Return a scene's layer with what it adds to the residual stream, which traces do not keep: run the model again.
 
-    If the outputs of the layer's heads are not the same this time, it is another model, and what it adds is left out.
+    If the heads' outputs differ this time, the model has changed, and ``added`` is left out.
     """
     run = address.run
     again = _model_of(run).trace(run.text, run.pair or None, mask=run.mask)
@@ -450,7 +449,7 @@ def _with_added(address: Address, scene: HeadContext) -> LayerTrace:
 
 
 def changes_of(runs: tuple[RunKey, RunKey], first: Trace, second: Trace) -> Float[Array, "L H"]:
-    """Return how much each head changes between two runs, from the cache if that is there."""
+    """Return each head's change between two runs (cached)."""
 
     def make() -> Float[Array, "L H"]:
         changed = changes(first, second)
@@ -461,15 +460,15 @@ def changes_of(runs: tuple[RunKey, RunKey], first: Trace, second: Trace) -> Floa
 
 
 def settle() -> None:
-    """Hide all living objects from the garbage collector, if modules have been imported since the last time.
+    """Hide all living objects from the garbage collector, if modules have been imported since the last call.
 
-    Libraries import much when it is first needed, and never release it. Searching all of it whenever garbage is
-    collected would take far longer than a rerun of a page.
+    Libraries import much when they are first needed, and never release it. Searching it at every collection would take
+    far longer than a rerun of a page.
     """
     _freeze(len(sys.modules))
 
 
 @cached(LRUCache(1), condition=Condition())
-def _freeze(n_modules: int) -> None:  # noqa: ARG001 - the cache's key: once for each number
+def _freeze(n_modules: int) -> None:  # noqa: ARG001 - the cache key
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""What a link to a page shows of it: a small picture, its purpose, and how long it takes."""
+"""The card for a link to a page: a small picture, its purpose, and its duration."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ __all__ = ["card"]
 
 
 def card(page: Page) -> dict[str, Any]:
-    """Return what a card of a page shows beside its title; its pictures are None where there are none."""
+    """Return a card's text, duration and pictures (None if there are none)."""
     minutes = messages("{n} minute", "{n} minutes", page.minutes) if page.minutes else ""
     return {"text": page.purpose, "minutes": minutes, "pictures": thumbnail(page.name)}

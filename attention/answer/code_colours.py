@@ -1,4 +1,4 @@
-"""Code as HTML, with a class for each kind of token: comments, keywords, texts and numbers."""
+"""Syntax highlighting: code as HTML with a class for comments, keywords, strings and numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KINDS = {tokenize.COMMENT: "comment", tokenize.STRING: "string", tokenize.NUMBE
 
 
 def coloured(source: str, language: str) -> str:
-    """Return code as HTML; what is not Python, or cannot be read as such, has no colours.
+    """Return code as HTML; code that is not valid Python is not coloured.
 
     >>> coloured("x = 1  # <one>", "python")
     'x = <span class="number">1</span>  <span class="comment"># &lt;one&gt;</span>'

@@ -1,4 +1,4 @@
-"""What the page Compare has in its head and in the line of what is looked at: what is compared, and with what."""
+"""The controls of the page Compare: what to compare, and with what."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["add_compared", "second"]
 
 
 def second(view: View) -> Field | None:
-    """Return the field of the sentence to compare; None where two models are compared."""
+    """Return the field for the second sentence; None if two models are compared."""
     if view.beside:
         return None
     here = (view.text, view.versus or "")

@@ -1,6 +1,6 @@
-"""The components of a page: a script and a style sheet from ``assets/components`` each, and the data that it draws.
+"""The components of a page: a script and a style sheet from ``assets/components`` each, and its data.
 
-What a browser sends is checked first (``attention.figures.click_schema``): a choice that does not exist is ignored.
+Data from a browser is checked first (``attention.figures.click_schema``); invalid choices are ignored.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from attention.page.blocks import Figure
 
 __all__ = ["Act", "Part", "of_figure", "stepper"]
 
-# What is done with what a component's script sends; a browser can say anything.
+# Handles data from a component's script, which may be anything.
 Act = Callable[[object], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A component with its place on a page, its key; what it draws, and what is done on each kind of press in it."""
+    """A component, its key on the page, its data, and a handler for each kind of press."""
 
     name: str
     key: str
@@ -37,10 +37,10 @@ def of_figure(
     is_selectable: bool | None = None,
     ask_at: AskAt | None = None,
 ) -> tuple[dict[str, Any], dict[str, Act]]:
-    """Return the data of a figure, and what is done on each kind of press in it.
+    """Return the data of a figure, and a handler for each kind of press.
 
-    ``take`` is called with the parts of what was pressed, as they are written in a link; ``ask_at`` gives the address
-    of the numbers of a large figure (see ``Large.payload``).
+    ``take`` is called with the parts of the pressed element, as written in a link; ``ask_at`` gives the address of a
+    large figure's numbers (see ``Large.payload``).
     """
     payload, touch = data.payload(ask_at) if isinstance(data, Large) else data.payload(), data.touch
     if "selectable" in payload:
@@ -66,10 +66,10 @@ def stepper(
     is_presented: bool,
     on_present: Callable[[bool], None],
 ) -> Part:
-    """Return the steps, given as pairs of key and name; ``on_choose`` is called with the key of the chosen one.
+    """Return the stepper for (key, name) pairs; ``on_choose`` is called with the key of the chosen step.
 
-    Anywhere on the page, the left and right arrow keys lead to the previous and the next step, and the key P shows the
-    step to a room, where a presenter's remote leads on: ``on_present`` is called with whether it is shown so.
+    The left and right arrow keys go to the previous and next step, as a presenter's remote does. P toggles the
+    presentation: ``on_present`` is called with the new state.
     """
     known = {step for step, _ in steps}
 

@@ -1,4 +1,4 @@
-"""Files to download, made on demand: what is written in them, and what is said in place of one that cannot be made."""
+"""Files to download, made on demand; if making one fails, a file that says why."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ Table = Mapping[str, Sequence[object]]
 
 
 class GoneError(Exception):
-    """What a file is made from is no longer in memory; the message says what to do."""
+    """The file's source is no longer in memory; the message says what to do."""
 
 
 def csv_of(table: Table) -> bytes:
-    """Return a table as a CSV file; a cell that is None is written as an empty one."""
+    """Return a table as a CSV file; None becomes an empty cell."""
     written = {title: ["" if cell is None else str(cell) for cell in column] for title, column in table.items()}
-    # With the byte order mark, by which spreadsheets recognise UTF-8.
+    # Spreadsheets recognise UTF-8 by the byte order mark.
     return to_csv(written).encode("utf-8-sig")
 
 
 def ending_of(name: str) -> str | None:
-    """Return the ending of a file's name, with its dot; None if no such file is made here."""
+    """Return a file name's suffix, with its dot; None if no such file is made here."""
     ending = PurePath(name).suffix
     return ending if ending in _MIMES else None
 
@@ -55,13 +55,13 @@ def mime_of(name: str) -> str:
 
 
 def made(file_name: str, make: Callable[[], T]) -> T | str | bytes:
-    """Make a file or, if that fails, a file of the same kind that says why: there is no other way to tell the user."""
+    """Make a file or, if that fails, a file of the same type that says why: a download has no other way to report."""
     try:
         return make()
     except (GoneError, ModelUnavailableError, ModelFailedError) as error:
         reason = str(error)
     except Exception as error:
-        # Without its message, which may quote what was typed.
+        # Without its message, which may quote the user's text.
         kind = type(error).__name__
         _LOGGER.error("%s failed with %s:\n%s", file_name, kind, "".join(traceback.format_tb(error.__traceback__)))
         reason = message("Something went wrong ({kind}).", kind=kind)

@@ -1,4 +1,4 @@
-"""What is done with models on the page Models: one is fetched, that is cancelled, or one is removed."""
+"""The actions of the page Models: fetch a model, cancel that, remove a model."""
 
 from __future__ import annotations
 
@@ -21,16 +21,13 @@ from attention.training.jobs import FETCH, REMOVE, Task
 
 __all__ = ["fetches", "press", "told"]
 
-# A model that was used within this time counts as in use: a user may be reading its results.
+# A model used within this time counts as in use: a user may be reading its results.
 IDLE_SECONDS = 60.0
 
 
 @dataclass(slots=True)
 class _Own:
-    """What a visitor has seen: the ids of downloads, of which it is told how they ended; and what a press came to.
-
-    That is said as long as the page shows the same view.
-    """
+    """One visitor's downloads, whose end is reported, and notices about the last press, valid for one view."""
 
     followed: frozenset[str] = frozenset()
     told: tuple[Notice, ...] = ()
@@ -38,7 +35,7 @@ class _Own:
 
 
 def fetches() -> Mapping[str, State]:
-    """Return the downloads that go on, and how those have ended that the visitor has seen, by the models' ids."""
+    """Return the running downloads, and those the visitor has seen running, by model ID."""
     own = _own()
     found = {each.model_id: each.state() for each in downloads().all()}
     own.followed |= frozenset(model_id for model_id, each in found.items() if not each.is_over)
@@ -46,13 +43,13 @@ def fetches() -> Mapping[str, State]:
 
 
 def told() -> tuple[Notice, ...]:
-    """Return what the last press came to."""
+    """Return the notices about the last press."""
     own = _own()
     return own.told if own.told and own.view == state.current() else ()
 
 
 def press(task: Task, arguments: tuple[str, ...], wish: object) -> None:
-    """Do something with a model; a browser can say anything."""
+    """Start, cancel or remove; invalid requests are ignored."""
     match (task.name, wish, arguments):
         case (FETCH.name, "start", (model_id,)):
             _say(_start(model_id))
@@ -89,7 +86,7 @@ def _remove(model_id: str) -> Notice | None:
     if entry is None or entry.kept is None:
         return None
     name = entry.name
-    # Nobody may start to load what is being deleted.
+    # Prevent others from loading what is being deleted.
     with shelf().kept_out(model_id, IDLE_SECONDS) as is_out:
         if not is_out:
             return Notice(
@@ -118,6 +115,5 @@ def _owned() -> Owned[_Own]:
 
 
 def _own() -> _Own:
-    """Return what the visitor has seen; a page that is made for nobody has seen nothing."""
     name = state.visitor()
     return _owned().of(name) if name else _Own()

@@ -1,4 +1,4 @@
-"""What is chosen to be read: each field by the name that ``attention.core.reading`` gives it, in one registry."""
+"""The input fields by kind: one registry under the names of ``attention.core.reading``."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _PAIRS = pairs("pairs.txt")
 
 
 def add(line: Line, view: View, own: Field | None) -> None:
-    """Add the field of what the model reads, and that of a second text: the page's ``own``, or the model's."""
+    """Add the model's input field, and that of a second text: the page's ``own``, or the model's."""
     info = get_info(view.model)
     FIELDS[info.reading.field].add(line, view, info, own)
 
 
 def beside(sheet: Sheet, view: View) -> list[Data]:
-    """Return what has no place in a line."""
+    """Return inputs that do not fit into a line."""
     reading = get_info(view.model).reading
     return FIELDS[reading.field].beside(sheet, view, reading)
 
 
 def _add_sentence(line: Line, view: View, info: ModelInfo, own: Field | None) -> None:
-    """Add the sentence; a second one stands beside it where there is one, and opens under it where there is none."""
+    """Add the sentence; a second one stands beside it if it is used, and otherwise opens below it."""
     second = (own or _pair(info)) if info.reading.takes_pair else None
     is_beside = second is not None and (own is not None or bool(view.pair) or info.build.second.is_everywhere)
     more = () if second is None or is_beside else (second,)
@@ -57,7 +57,7 @@ def _add_sentence(line: Line, view: View, info: ModelInfo, own: Field | None) ->
 
 
 def _examples(view: View, info: ModelInfo, *, with_pairs: bool) -> Examples:
-    """Return the examples of one sentence, and those of two where they are read as one text."""
+    """Return the examples of one sentence, and those of two if the model joins them."""
     reading = info.reading
     joined = list(_PAIRS) if with_pairs and reading.takes_pair and info.build.second.is_joined else []
     labels = [*reading.examples, *joined]
@@ -68,7 +68,6 @@ def _examples(view: View, info: ModelInfo, *, with_pairs: bool) -> Examples:
 
 
 def _pair(info: ModelInfo) -> Field:
-    """Return the field of a second text that the model reads with the first."""
     second = info.build.second
     return Field(
         PAIR, second.label, second.placeholder.format(model=info.name), second.help, partial(_take_pair, second)
@@ -76,7 +75,7 @@ def _pair(info: ModelInfo) -> Field:
 
 
 def _take_text(reading: Reading, sentence: str) -> None:
-    # What was typed for a model that reads something else is not for the one that has come since.
+    # Ignore text typed for a previous model that reads something else.
     model = state.current().model
     if not get_info(model).reading.is_same(reading):
         return
@@ -88,7 +87,7 @@ def _take_text(reading: Reading, sentence: str) -> None:
 
 
 def _words(info: ModelInfo) -> tuple[str, ...]:
-    """Return the only words that a model reads; none if it reads any, or is not here."""
+    """Return the vocabulary of a model that reads no other words; otherwise nothing."""
     try:
         return words(info.model_id)
     except ModelUnavailableError:
@@ -105,7 +104,7 @@ def _take_example(reading: Reading, shown: list[tuple[str, str]], index: int) ->
 
 
 def _take_pair(second: Second, pair: str) -> None:
-    # A second sentence is one thing, and what a decoder writes is another.
+    # A second sentence and a decoder's text are different things.
     if get_info(state.current().model).build.second == second:
         state.choose(PAIR, pair)
 
@@ -124,11 +123,10 @@ def _picture(sheet: Sheet, view: View, reading: Reading) -> list[Data]:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How one kind of input is chosen: what it adds to the line at the head of a page, and what stands beside that."""
+    """A kind of input: what it adds to the header line, and what stands beside that."""
 
     add: Callable[[Line, View, ModelInfo, Field | None], None] = _no_line
     beside: Callable[[Sheet, View, Reading], list[Data]] = _nothing
 
 
-# How each field looks.
 FIELDS: Mapping[str, Kind] = MappingProxyType({"sentence": Kind(add=_add_sentence), "drawing": Kind(beside=_picture)})

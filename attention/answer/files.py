@@ -1,9 +1,8 @@
 """The project's files that browsers cache: the components' scripts with their styles, and the page's style sheet.
 
-Streamlit sends a few lines that import the module of the page from here, and that imports all others. The name of a
-file contains part of the hash of its content, so that a browser never asks for it twice, and asks for a new one as soon
-as there is one. During an upgrade, a request for another version gets the current one, and the browser is told not to
-cache it.
+Streamlit sends a few lines that import the page's module from here, which imports all others. File names contain a hash
+of the content, so a browser never asks for the same file twice, and always gets a new version. During an upgrade, a
+request for another version gets the current one, not to be cached.
 """
 
 from __future__ import annotations
@@ -41,27 +40,27 @@ __all__ = [
     "thumbnails",
 ]
 
-# The folder of these files, beside Streamlit's own "static".
+# Beside Streamlit's own "static".
 FOLDER = "_attention"
-# Where the numbers can be had of pictures that are sent in shades.
+# The numbers of pictures that are sent in shades.
 NUMBERS = f"{FOLDER}/numbers"
-# Where a page can be had, by its link and what was pressed on it.
+# Pages, by link and presses.
 PAGES = f"{FOLDER}/page"
-# Where what a page offers to take away can be had.
+# A page's downloads.
 FILES = f"{FOLDER}/file"
-# What the screens of a class ask for and say.
+# Requests of a class's screens.
 ROOMS = f"{FOLDER}/room"
-# A year, which is for ever as far as browsers are concerned.
+# A year, the longest that browsers honour.
 FOR_ALWAYS = "public, max-age=31536000, immutable"
 # Small pictures of the pages, light and dark (tests/browser/screenshots.py takes them).
 _THUMBNAILS = ASSETS / "thumbnails"
-# They have no hash in their names, and change once in a while.
+# Their names have no hash, and they change now and then.
 _FOR_A_DAY = "public, max-age=86400"
-# What every visitor needs at once; it is fetched together with Streamlit's own files.
+# What every visitor needs at once, fetched together with Streamlit's own files.
 FIRST = ("page", "line", "stepper", "model_map", "matrix")
 
-# A page is beside this folder, whatever proxy is in front of the server. A browser that has failed to load a module
-# never asks for the same address again, so the second attempt has another one.
+# Addresses are relative to the page, whatever proxy is in front of the server. A browser never requests a module again
+# that has failed to load, so the second attempt has another address.
 _STUB = """const url = new URL("./FOLDER/NAME", document.baseURI).href;
 const { default: draw } = await import(url).catch(() => import(url + "?again"));
 export default draw;
@@ -78,9 +77,9 @@ class KeptFile:
 
     @classmethod
     def of(cls, stem: str, ending: str, text: str) -> KeptFile:
-        """Make a file that is named after its content."""
+        """Name a file after its content and compress it."""
         data = text.encode()
-        # Without a time stamp, the same text gives the same bytes.
+        # Without a timestamp, the same text gives the same bytes.
         return cls(f"{stem}.{_hash(data)}.{ending}", _KINDS[ending], gzip.compress(data, mtime=0))
 
     @property
@@ -89,12 +88,12 @@ class KeptFile:
         return self.name.partition(".")[0]
 
 
-# Request headers that apply to the document with the links, not to Streamlit's own.
+# Request headers about the document with the links, not about Streamlit's own.
 _HEADERS_OF_OURS = (b"if-none-match", b"if-modified-since", b"accept-encoding")
 _KINDS = {"js": "text/javascript", "css": "text/css"}
 
 
-# The ending of each file and what writes it, by the part of its name that does not change.
+# The extension of each file and the function that writes it, by stem.
 _WRITERS: Mapping[str, tuple[str, Callable[[], str]]] = {
     **{name: ("js", partial(assets.module, name)) for name in assets.COMPONENTS},
     "chart": ("js", lambda: assets.module("chart", address_of("plotly"))),
@@ -109,10 +108,10 @@ STEMS = tuple(_WRITERS)
 
 @cache
 def kept_file(stem: str) -> KeptFile:
-    """Return one of the files, which is made when somebody first needs it: a server is to be there soon.
+    """Return one of the files, made when it is first needed, so that the server starts fast.
 
     Raises:
-        KeyError: there is none whose name begins like this.
+        KeyError: unknown stem.
     """
     ending, write = _WRITERS[stem]
     return KeptFile.of(stem, ending, write())
@@ -125,12 +124,12 @@ def address_of(stem: str) -> str:
 
 @cache
 def thumbnails() -> frozenset[str]:
-    """Return the names of the files with a small picture of a page."""
+    """Return the file names of the pages' thumbnails."""
     return frozenset(path.name for path in _THUMBNAILS.glob("*.webp"))
 
 
 def thumbnail(page: str) -> dict[str, str] | None:
-    """Return the addresses of the light and the dark picture of a page, by its address; None if it has none."""
+    """Return the addresses of a page's light and dark thumbnails; None if it has none."""
     names = {theme: f"{page}-{theme}.webp" for theme in ("light", "dark")}
     if not thumbnails().issuperset(names.values()):
         return None
@@ -138,7 +137,7 @@ def thumbnail(page: str) -> dict[str, str] | None:
 
 
 def stub(name: str) -> str:
-    """Return the script that Streamlit sends: it imports the component's module."""
+    """Return the script that Streamlit sends, which imports the component's module."""
     return _STUB.replace("./FOLDER/NAME", address_of(name))
 
 
@@ -160,25 +159,24 @@ def answer(name: str, headers: Headers) -> Response:
 
 
 def document_links() -> bytes:
-    """Return the end of every document: the first modules, the page's style sheet, and what it says without a server.
+    """Return the end of every document: the first modules, the style sheet, and a sentence about a lost connection.
 
-    The style sheet shows that sentence for as long as the connection is lost.
+    The style sheet shows the sentence while the connection is lost.
     """
     modules = "".join(f'<link rel="modulepreload" href="{address_of(name)}">' for name in FIRST)
-    # They come after Streamlit's own styles, which it writes into the head.
+    # After Streamlit's own styles, which it writes into the head.
     styles = f'<link rel="stylesheet" href="{address_of("styles")}">'
     lost = html.escape(message("The connection is lost: it comes back by itself."))
     return f'{modules}{styles}<p class="lost" role="status">{lost}</p>'.encode()
 
 
 class DocumentLinks:
-    """Middleware that writes links at the end of every document, so that a page has its styles before anything else.
+    """Middleware that writes links at the end of every document, so that a page has its styles first.
 
-    It also says what such a document may load, which ``policy`` returns.
+    It also sets the document's Content-Security-Policy, which ``policy`` returns.
     """
 
     def __init__(self, app: ASGIApp, links: bytes, policy: Callable[[str], str]) -> None:
-        """Wrap an app."""
         self.app = app
         self.links = links
         self.policy = lru_cache(maxsize=4)(policy)
@@ -188,7 +186,7 @@ class DocumentLinks:
         if scope["type"] != "http" or scope["method"] != "GET" or "." in scope["path"].rpartition("/")[2]:
             await self.app(scope, receive, send)
             return
-        # Otherwise Streamlit would say that its document, without these links, has not changed, or compress it.
+        # Otherwise Streamlit would answer that its document, without the links, has not changed, or compress it.
         others = [each for each in scope["headers"] if each[0] not in _HEADERS_OF_OURS]
         start: list[Message] = []
         body = bytearray()
@@ -214,7 +212,6 @@ def _is_document(start: Message) -> bool:
 
 
 def _document(start: Message, written: bytes, asked: Headers) -> Response:
-    """Return the document, or the answer that the browser already has it."""
     tag = f'"{_hash(written)}"'
     gone = {b"content-length", b"last-modified", b"etag", b"vary"}
     response = Response(status_code=304 if asked.get("If-None-Match") == tag else 200)

@@ -1,4 +1,4 @@
-"""The word in focus: its token in what was run, and its place in the text, for models with other tokens."""
+"""The word in focus: its token, and its place in the text (for models that tokenize differently)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["run", "shown_spot", "spot_in", "token_in"]
 
 
 def run(model: Model, view: View) -> tuple[Recorded, str]:
-    """Run a model on the view's text or pair; if it does not accept the two, on the first, and return the reason.
+    """Run a model on the view's text or pair; if it refuses the pair, on the first text, with the reason.
 
     Raises:
-        ValueError: the model does not accept the text.
+        ValueError: the model refuses the text.
         ModelFailedError: the model failed.
     """
     if not view.pair:
@@ -27,7 +27,7 @@ def run(model: Model, view: View) -> tuple[Recorded, str]:
 
 
 def token_in(view: View) -> Token | None:
-    """Return the token in focus in a view, chosen or not; None if there is none, or its model is not in memory."""
+    """Return the token in focus, chosen or not; None if there is none, or the model is not in memory."""
     if view.model not in shelf().in_memory():
         return None
     model = model_or_reason(view.model)
@@ -44,13 +44,13 @@ def token_in(view: View) -> Token | None:
 
 
 def spot_in(view: View) -> Spot | None:
-    """Return the place in the text of the word in focus; None if none was chosen, or it covers no characters."""
+    """Return the chosen word's place in the text; None if none is chosen, or it covers no characters."""
     return view.spot if view.word is None else shown_spot(view)
 
 
 def shown_spot(view: View) -> Spot | None:
     """Return the place in the text of the word in focus, chosen or not; None if it covers no characters."""
-    # What a decoder writes is not part of the text.
+    # A decoder's output is not part of the text.
     if view.spot is not None or view.part != "encoder":
         return view.spot
     token = token_in(view)

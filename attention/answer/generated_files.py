@@ -1,8 +1,7 @@
-"""The files of a page that is made of blocks: its tables, its pictures, and the page itself, made when they are wanted.
+"""A page's files: its tables, its pictures, and the page itself, made on request.
 
-The address of a file is the page's link, the key of its block and the file's name. So a link gives the same file to
-everybody, and no session keeps anything for it. Where another revision of a model has come since the page was drawn,
-the file says so.
+A file's address is the page's link, the key of its block and its name, so a link gives everybody the same file, and no
+session keeps anything. If a model's revision has changed since the page was drawn, the file says so.
 """
 
 from __future__ import annotations
@@ -41,36 +40,34 @@ from attention.page.view import View
 
 __all__ = ["give", "notebooks_of", "of_page", "where", "worksheet_of", "worksheets"]
 
-# In place of a fingerprint: whatever there is now.
+# Instead of a fingerprint: the current models.
 _NOW = "now"
-# In place of a block: all of the page, or its worksheet, of which there are two files.
+# Instead of a block's key: the whole page, or its worksheet, which has two files.
 _PAGE, _WORKSHEET = "page", "worksheet"
 _WITH_SOLUTIONS, _WITHOUT = "worksheet.html", "worksheet-without-solutions.html"
-# By the toy's head 3, a token gives its weight to several others, and not nearly all of it to one.
+# In the toy's head 3, a token spreads its weight over several others.
 _HEAD_BY_HAND = 2
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file that a page has: its name, which is the page's own, and its content."""
-
     name: str
     content: str | bytes = field(repr=False)
 
 
 def where(view: View, key: str, name: str) -> str:
-    """Return the address of a block's file, from any page, as the models are that are here now."""
+    """Return the address of a block's file, relative to any page, for the current models."""
     fingerprint = _fingerprint(view, {info.model_id: info for info in list_models()})
     return f"./{FILES}/{view.page.name}/{fingerprint}/{quote(key)}/{quote(name)}?{urlencode(view.to_query())}"
 
 
 def of_page(page: Page) -> str:
-    """Return the address of a page as a file that needs no server; the browser puts its own link behind it."""
+    """Return the address of a page as a self-contained file; the browser appends its own link."""
     return _now(page, _PAGE, _named_after(page, ".html"))
 
 
 def notebooks_of(page: Page) -> dict[str, str]:
-    """Return the address of each notebook in which a page's head can be opened, by its label, in the same way."""
+    """Return the address of each notebook that opens the page's head, by label; the browser appends its own link."""
     if not _reads(page):
         return {}
     return {notebook.label: _now(page, key, notebook.file) for key, notebook in NOTEBOOKS.items()}
@@ -81,31 +78,30 @@ def _now(page: Page, key: str, name: str) -> str:
 
 
 def worksheet_of(page: Page) -> str:
-    """Return the address of a page's worksheet, with its solutions; the browser puts its own link behind it.
+    """Return the address of a page's worksheet with solutions; the browser appends its own link.
 
-    It is empty if there is none: the page is about no head that looks at one text.
+    Empty if the page has none, because it is not about one head on one text.
     """
     return _now(page, _WORKSHEET, _WITH_SOLUTIONS) if _reads(page) else ""
 
 
 def _reads(page: Page) -> bool:
-    """Tell whether a page reads a text in a head, so that there is a worksheet of it and a notebook."""
     return page in CONTENTS and CONTENTS[page].sheet is not None
 
 
 def worksheets() -> dict[str, str]:
-    """Return the addresses of all worksheets, by those of the pages."""
+    """Return the addresses of all worksheets, by page address."""
     return {page.address: sheet for page in PAGES if (sheet := worksheet_of(page))}
 
 
 def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
-    """Return a file of the page of a link; ``rest`` is the models' fingerprint, the block's key and the file's name."""
+    """Return a file of a page; ``rest`` is the models' fingerprint, the block's key and the file's name."""
     fingerprint, _, rest = rest.partition("/")
     key, _, name = rest.partition("/")
     ending = ending_of(name)
     if ending is None:
         return None
-    # No answer is named by the link: where there is no file, its explanation is named after the page.
+    # Never name a response after the link: an explanation is named after the page.
     explained = _named_after(page, ending)
     with in_turn():
         made = downloads.made(explained, partial(_file, page, fingerprint, key, name, link))
@@ -114,7 +110,7 @@ def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
     file = made if isinstance(made, _File) else _File(explained, made)
     said = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     if key == _WORKSHEET:
-        # It is looked at before it is printed.
+        # It is viewed before it is printed.
         policy = f"{POLICY}; frame-ancestors {framed_by(os.environ.get(FRAME_VARIABLE, ''))}"
         said = {"Content-Disposition": f'inline; filename="{file.name}"', "Content-Security-Policy": policy}
     return Response(file.content, media_type=downloads.mime_of(file.name), headers=said)
@@ -125,10 +121,10 @@ def _named_after(page: Page, ending: str) -> str:
 
 
 def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, str]) -> _File | None:
-    """Return the file that a page has under this key and name, or None if it has none.
+    """Return the page's file with this key and name; None if unknown.
 
     Raises:
-        GoneError: a model is not here, or is another one by now, or there is nothing to read.
+        GoneError: a model is missing or has changed, or the text is empty.
     """
     models = {info.model_id: info for info in list_models()}
     wanted = link.get("model", "")
@@ -158,11 +154,6 @@ def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, 
 
 
 def _notebook(view: View, key: str, pane: Pane) -> str:
-    """Return a notebook.
-
-    Raises:
-        GoneError: there is nothing to show in it.
-    """
     try:
         with turns():
             return NOTEBOOKS[key].written(pane, left_out(view, pane))
@@ -171,10 +162,10 @@ def _notebook(view: View, key: str, pane: Pane) -> str:
 
 
 def _worksheet(view: View, pane: Pane, *, with_solutions: bool) -> str:
-    """Return the worksheet of a page, with the way to the other file of it.
+    """Return a page's worksheet with a link to its other version.
 
     Raises:
-        GoneError: there is none, or nothing was run.
+        GoneError: the page has no worksheet, or nothing was run.
     """
     if CONTENTS[view.page].sheet is None:
         raise GoneError(message("{page} has no worksheet: open it from Step by step.", page=view.page.title))
@@ -188,7 +179,7 @@ def _worksheet(view: View, pane: Pane, *, with_solutions: bool) -> str:
 
 
 def _small(view: View, scene: HeadContext) -> HeadContext:
-    """Return a head of the toy, on the same text if that is one which the toy can read, and otherwise on its first."""
+    """Return a head of the toy, on the same text if the toy can read it, otherwise on its first example."""
     info, own = TOY.info, View.of(text=TOY.info.reading.first)
     texts = [view, own] if scene.info.reading.is_same(info.reading) else [own]
     for each in texts:
@@ -204,7 +195,6 @@ def _small(view: View, scene: HeadContext) -> HeadContext:
 
 
 def _fingerprint(view: View, models: Mapping[str, ModelInfo]) -> str:
-    """Return what changes with the revision of any model of a view."""
     shown = [view.model, *([other_model(view.model, models)] if view.beside else [])]
     told = repr([models[model].revision for model in shown])
     return hashlib.blake2b(told.encode(), digest_size=6).hexdigest()

@@ -1,4 +1,4 @@
-"""By which names this server is known: whose pages may talk to it, and where other devices find it."""
+"""This server's host names: whose pages may talk to it, and where other devices find it."""
 
 from __future__ import annotations
 
@@ -26,89 +26,88 @@ __all__ = [
     "secret",
 ]
 
-# Who may show the app in a frame on another page: addresses separated by spaces, "self", "none" or "*".
+# Who may embed the app in a frame: addresses separated by spaces, "self", "none" or "*".
 FRAME_VARIABLE = "ATTENTION_FRAME_ANCESTORS"
-# The addresses by which a server listens to all.
+# The addresses of a server that listens on all interfaces.
 EVERYBODY = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
 _THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
-# By each family of addresses, one that lies beyond every network of a school's: they are for documentation (RFC 5737,
-# RFC 3849), and nothing is ever sent to them.
+# One address per family that lies outside any local network: reserved for documentation (RFC 5737, RFC 3849). Nothing
+# is sent to them.
 _ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
-# A host as browsers write it: a name or an address, and a port (RFC 3986, section 3.2).
+# A host as browsers write it: a name or an address, with an optional port (RFC 3986, section 3.2).
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[\w.-]{1,253})(?::([0-9]{1,5}))?", re.ASCII)
 _LAST_PORT = 65_535
 
 
 def is_known(origin: str, host: str, named: Iterable[str]) -> bool:
-    """Tell whether a page at this origin may talk to the server: its own pages, and those of the named hosts."""
+    """Tell whether a page at this origin may talk to the server: its own pages and those of the named hosts may."""
     scheme, _, found = origin.partition("://")
     name = _name_in(found)
     return scheme in ("http", "https") and name is not None and (found == host or name in named)
 
 
 def named_hosts() -> set[str]:
-    """Return the hosts whose pages may talk to this server, in addition to the server's own."""
+    """Return the hosts, besides the server's own, whose pages may talk to this server."""
     named = [str(st.get_option("browser.serverAddress")), *map(str, st.get_option("server.corsAllowedOrigins"))]
     hosts = {urlsplit(each if "//" in each else f"//{each}").hostname or "" for each in named}
     return (hosts | {"localhost", "127.0.0.1"}) - {""}
 
 
 def asked_host(headers: Headers) -> str:
-    """Return the host that a browser asked for, with its port: a proxy that asks for another one says which it was.
+    """Return the host that the browser requested, with its port, even behind a proxy; empty if there is none.
 
-    It is empty if the request names none. No page can have a browser send this to another site, so what it says of an
-    origin can be relied on.
+    A page cannot forge this header in another site's request, so it can be compared with the origin.
     """
     forwarded = headers.get("X-Forwarded-Host", "").partition(",")[0].strip()
     return next((host for host in (forwarded, headers.get("Host", "")) if _name_in(host) is not None), "")
 
 
 def _name_in(host: str) -> str | None:
-    """Return the name or address in a host that may have a port, in small letters; None if it is no host."""
+    """Return the lower-case name or address in a host, without its port; None if it is invalid."""
     found = _HOST.fullmatch(host)
     return None if found is None or int(found[2] or 0) > _LAST_PORT else found[1].strip("[]").lower()
 
 
 def secret() -> str:
-    """Return what all copies of the server know, and the database of a class does not."""
+    """Return the secret that all copies of the server share, and the database of a class does not know."""
     return str(st.get_option("server.cookieSecret"))
 
 
 def base_path() -> str:
-    """Return the path below which the app lies, without the slashes around it."""
+    """Return the path prefix of the app, without slashes at its ends."""
     return str(st.get_option("server.baseUrlPath")).strip("/")
 
 
 def in_network() -> str:
-    """Return this server's address for others in its network; empty if it listens to this machine alone."""
+    """Return this server's address in its network; empty if it listens only to this machine."""
     bound_to, port = str(st.get_option("server.address") or ""), st.get_option("server.port")
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
     return f"{scheme}://{own_address() or socket.gethostname()}:{port}" if bound_to in EVERYBODY else ""
 
 
 def own_address() -> str | None:
-    """Return the address that this machine has in its network, which phones find; None if it is in none.
+    """Return this machine's address in its network, for phones, which cannot resolve its name; None without a network.
 
-    They do not resolve its name. A datagram socket that is connected, which sends nothing, has the address from which
-    this machine would send. It is looked up every time: a laptop goes from one network to another.
+    Connecting a datagram socket sends nothing, but gives it the address from which this machine would send. The result
+    is not cached, because a laptop changes networks.
     """
     for family, elsewhere in _ELSEWHERE.items():
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asked:
             asked.connect((elsewhere, 9))
             found = ip_address(asked.getsockname()[0])
-            # One that is for a single cable, or for this machine, leads nobody here.
+            # Other machines cannot reach a loopback or link-local address.
             if not (found.is_loopback or found.is_link_local or found.is_unspecified):
                 return f"[{found}]" if found.version == 6 else str(found)
     return None
 
 
 def address_for_others(scheme: str, host: str) -> str:
-    """Return the address at which other devices find what a browser found at a host, as far as that is known."""
+    """Return the address at which other devices find what a browser found at a host, as far as known."""
     return (in_network() if _name_in(host) in _THIS_MACHINE else "") or f"{scheme}://{host}"
 
 
 def framed_by(wanted: str) -> str:
-    """Return who may show the app in a frame, as a Content-Security-Policy says it; ``wanted`` is the variable's text.
+    """Return the frame ancestors for a Content-Security-Policy; ``wanted`` is the environment variable's value.
 
     Raises:
         SystemExit: it contains something that is not an address.

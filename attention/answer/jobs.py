@@ -1,4 +1,4 @@
-"""The jobs of this server, and what a page does about them: it starts one, stops it, and follows it."""
+"""This server's training jobs, and what a page does with them: start, stop, follow."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from attention.training.last_run import LastRuns
 
 __all__ = ["REFRESH_SECONDS", "follows", "jobs", "press", "status"]
 
-# How often a page shows what has changed.
+# How often a page shows progress.
 REFRESH_SECONDS = 0.6
 
 
 @once
 def jobs() -> Jobs:
-    """Return the jobs of this server; what some of them find is still there after it has been started anew."""
+    """Return this server's jobs; some results survive a restart."""
     return Jobs(LastRuns(cache_dir() / "jobs"))
 
 
 def status(job: Job) -> Status:
-    """Return what is known of a job: a private run, its visitor alone knows."""
+    """Return a job's status; only its visitor sees a private run."""
     own = _own(job)
     found = jobs().status(job, _session())
     run = None if own.turn is None else own.turn.run
@@ -35,7 +35,7 @@ def status(job: Job) -> Status:
 
 
 def follows(page: Page) -> bool:
-    """Tell whether a page has to be drawn again and again: its job goes on, or waits, or could only wait."""
+    """Tell whether a page must be redrawn regularly: its job is running, waiting or blocked by another."""
     for lab, found in OF_LABS.items():
         if found is page and lab.job is not None:
             known = status(lab.job)
@@ -44,7 +44,7 @@ def follows(page: Page) -> bool:
 
 
 def press(job: Job, arguments: tuple[str, ...], wish: object) -> None:
-    """Start a job, also with a text to read, or stop it; a browser can say anything."""
+    """Start a job, perhaps with a text, or stop it; invalid requests are ignored."""
     match wish:
         case "start":
             _start(job, arguments, "")
@@ -64,14 +64,14 @@ def _start(job: Job, arguments: tuple[str, ...], given: str) -> None:
             own.problem = str(error)
             return
     turn = jobs().start(job, arguments, _session(), text)
-    # A press that is heard twice has started it already.
+    # None if a repeated press has already started it.
     if turn is not None:
         own.turn = turn if text else None
 
 
 @dataclass(slots=True)
 class _Own:
-    """What was wrong with the last text that a visitor has given a job, and whose turn it is to be read."""
+    """A visitor's last private run of a job, and what was wrong with its text."""
 
     problem: str = ""
     turn: Turn | None = None
@@ -83,12 +83,10 @@ def _owned() -> Owned[_Own]:
 
 
 def _own(job: Job) -> _Own:
-    """Return what came of the texts that a visitor has given a job."""
     if not _session():
         return _Own()
     return _owned().of(f"{_session()} {job.name}")
 
 
 def _session() -> str:
-    """Return the id of the session whose page this is; "" of none, such as a file's."""
     return state.visitor()

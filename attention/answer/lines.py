@@ -1,6 +1,6 @@
 """A line of controls: one component that draws the browser's own menus, fields, lists and switches.
 
-A control shows the view's value, and what is chosen in it changes the view (:mod:`attention.answer.state`).
+Each control shows a value of the view and changes it (:mod:`attention.answer.state`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Take = Callable[[Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """What a field offers to choose from, in a list that opens under it: labels, and what takes the chosen index."""
+    """Options that open under a field: their labels, and a handler for the chosen index."""
 
     name: str
     label: str
@@ -32,9 +32,9 @@ class Examples:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field to type a text in, with examples, and other fields that open under it with them.
+    """A text field, with examples and further fields that open under it.
 
-    What it and the field of the parameter that it is ``unlike`` do not share is scrolled into sight.
+    Where its text differs from the field ``unlike``, it is scrolled into view.
     """
 
     parameter: Parameter[Any]
@@ -44,17 +44,16 @@ class Field:
     take: Callable[[str], None] | None = None
     examples: Examples | None = None
     more: tuple[Field, ...] = ()
-    # The only words that can be read, where any other is refused.
+    # The only words accepted.
     words: tuple[str, ...] = ()
     unlike: Parameter[Any] | None = None
 
 
 @dataclass(slots=True)
 class Line:
-    """Controls in one line, in groups: with the Tab key one stops once at each group.
+    """Groups of controls in one line; each group is one tab stop.
 
-    ``key`` is the key of its element, ``look`` one of its three looks; ``network`` is the server's address for other
-    machines. ``title`` is the page's, where nothing else on it says which one it is.
+    ``network`` is the server's address for other machines; ``title`` is the page's, if nothing else shows it.
     """
 
     key: str
@@ -65,29 +64,29 @@ class Line:
     _acts: dict[str, Take] = field(default_factory=dict)
 
     def group(self, label: str) -> Self:
-        """Begin a group; what follows belongs to it."""
+        """Begin a group for the controls that follow."""
         self._groups.append({"label": label, "controls": []})
         return self
 
     def fold(self, label: str, *, is_changed: bool = False) -> Self:
-        """Begin a group that opens under a button; the button says whether something in it ``is_changed``."""
+        """Begin a group that opens under a button, which shows whether something in it ``is_changed``."""
         self._groups.append({"label": label, "fold": True, "changed": is_changed, "controls": []})
         return self
 
     def menu(self, name: str, label: str, items: Sequence[Mapping[str, Any]], *, is_here: bool = False) -> None:
-        """Add a menu of pages, which are told by their addresses (see ``leads``), and of what the browser can do."""
+        """Add a menu of pages, identified by address (see ``leads``), and of browser actions."""
         self._add({"kind": "menu", "name": name, "label": label, "current": is_here, "items": items})
 
     def act(self, name: str, item: Mapping[str, Any]) -> None:
-        """Add one line of a menu as a button that is always in sight."""
+        """Add one menu item as a button that is always visible."""
         self._add({"kind": "act", "name": name, "items": [item]})
 
     def note(self, name: str, text: str) -> None:
-        """Add words in the place of a field."""
+        """Add text in place of a field."""
         self._add({"kind": "note", "name": name, "text": text})
 
     def leads(self, take: Callable[[str], None]) -> None:
-        """Say what takes the address of a page that is chosen in any control of this line."""
+        """Set the handler for the address of a page chosen in any control of this line."""
         self._acts["page"] = _of_kind(str, take)
 
     def field(self, each: Field) -> None:
@@ -109,10 +108,10 @@ class Line:
         is_silent: bool = False,
         look: Literal["list", "choice", "scale"] = "list",
     ) -> None:
-        """Add a list of which one option is chosen, told as it is written in a link.
+        """Add a list with one chosen option, identified as in a link.
 
-        ``page`` is the address and the label of another page, to which the last line of the list leads. A label that
-        ``is_silent`` is not seen. In a choice, all options stay in sight; on a scale they are the places of a slider.
+        ``page`` is the address and label of a page that the list's last item opens. The label of a list that
+        ``is_silent`` is hidden. A "choice" keeps all options visible; on a "scale" they are a slider's positions.
         """
         shown = state.current()[parameter] if value is None else value
         written = [parameter.kind.write(option) for option in options]
@@ -132,18 +131,18 @@ class Line:
         is_off: bool = False,
         take: Callable[[bool], None] | None = None,
     ) -> None:
-        """Add a switch that is on or off, or a button that stays pressed; none that ``is_off`` can be pressed now."""
+        """Add a switch, or a button that stays pressed; ``is_off`` disables it."""
         kind, value = "button" if is_button else "switch", state.current()[parameter]
         data: Data = {"kind": kind, "name": parameter.name, "label": label, "value": value, "help": help}
         self._add(data | {"off": is_off})
         self._acts[parameter.name] = _of_kind(bool, take or state.setter(parameter))
 
     def hear(self, parameter: Parameter[Any], take: Callable[[str], None]) -> None:
-        """Say what takes any text that is said of a control, also one that is no option of it any more."""
+        """Set a handler for any text sent for a control, even if it is no longer an option."""
         self._acts[parameter.name] = _of_kind(str, take)
 
     def part(self) -> components.Part:
-        """Return the line as it is drawn."""
+        """Return the line as a component."""
         groups = [group for group in self._groups if group["controls"]]
         data = {"name": self.look, "title": self.title, "network": self.network, "groups": groups}
         return components.Part("line", self.key, data, self._acts)
@@ -169,8 +168,6 @@ class Line:
 
 
 def _of_kind(kind: type[T], take: Callable[[T], None]) -> Take:
-    """Return what takes a value of this type and ignores any other: a browser can say anything."""
-
     def check(said: object) -> None:
         if type(said) is kind:
             take(said)
@@ -179,7 +176,7 @@ def _of_kind(kind: type[T], take: Callable[[T], None]) -> Take:
 
 
 def _one_of(options: Mapping[Any, T], take: Callable[[T], None]) -> Take:
-    """Return what takes the option that is told, if there is such a one."""
+    """Return a handler that ignores anything but these options."""
 
     def check(said: object) -> None:
         if type(said) in (int, str) and said in options:

@@ -1,4 +1,4 @@
-"""The line of the proof, as HTML."""
+"""The proof as HTML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["proof_lines"]
 
 
 def proof_lines(lines: Sequence[ProofLine]) -> str:
-    """Return how our numbers compare with each model's own, as HTML; each line opens."""
+    """Return the comparison of our numbers with each model's own, as HTML; each line opens."""
     return "".join(map(_proof, lines))
 
 

@@ -1,4 +1,4 @@
-"""The head of every page in one line: the pages, what is read, the model, and what is done with the page."""
+"""The header of every page: the menu of pages, the text, the model, and actions."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from attention.page.view import View
 
 __all__ = ["Second", "is_presented", "masthead", "no_field", "notices"]
 
-# The longest id that a model may have.
+# The longest model ID accepted.
 MAX_ID = 96
 
 Second = Callable[[View], Field | None]
 
 
 def no_field(_: View) -> None:
-    """Return no field."""
+    """Return None, for pages without a field of their own."""
     return
 
 
-# What stands in the place of the text, where a page reads other ones or none.
+# Shown instead of the text field.
 _UNREAD = {"many": message("This page reads sentences of its own"), "nothing": message("This page reads no sentence")}
 
 
 def masthead(view: View, second: Second = no_field, *, source: str = "typed") -> components.Part:
-    """Return the head of a page, which reads the text of the view or, by its ``source``, others or none.
+    """Return the header of a page; ``source`` says whether it reads the view's text, others, or none.
 
     ``second`` returns the page's own field for a second text.
     """
@@ -50,16 +50,15 @@ def masthead(view: View, second: Second = no_field, *, source: str = "typed") ->
 
 
 def is_presented(view: View) -> bool:
-    """Tell whether the page is shown to a room, without controls."""
+    """Tell whether the page is being presented, without controls."""
     return PRESENT in view.page.own and view[PRESENT]
 
 
 def _pages(line: Line, here: Page) -> None:
-    """Add a menu for each group of pages."""
     for group in GROUPS:
         pages = [page for page in PAGES if page.group == group]
         items = [
-            # Each page asks something else, so an answer stays where it was given.
+            # Each page asks its own question, so an answer is not taken along.
             {
                 "label": page.title,
                 "page": page.address,
@@ -80,16 +79,14 @@ def _go(address: str) -> None:
 
 
 def _model(line: Line) -> None:
-    """Add the choice of the model, which ends with the way to more of them."""
     models = {info.model_id: info.name for info in list_models()}
     more = (MODELS.address, message("All models, and more …"))
     line.list(MODEL, message("Model"), list(models), list(models.values()), page=more)
-    # A page may offer one that somebody has removed since.
+    # The chosen model may have been removed meanwhile.
     line.hear(MODEL, lambda model_id: state.choose(MODEL, model_id[:MAX_ID]))
 
 
 def _actions(line: Line, page: Page) -> None:
-    """Add what is done with the page: its link copied, its file downloaded."""
     if PRESENT in page.own:
         line.switch(
             PRESENT, message("Present"), help=message("For a room: large, and without controls (key P)"), is_button=True
@@ -116,7 +113,7 @@ def _actions(line: Line, page: Page) -> None:
 
 
 def notices() -> Blocks:
-    """Say what is wrong with the link or the text; a model that is not here may be fetched."""
+    """Return notices about the link or the text; if a model is missing, a link to fetch it."""
     said = tuple(map(Notice, state.notices()))
     wanted = state.wanted_model()
     if not wanted:

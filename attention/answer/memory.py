@@ -1,4 +1,4 @@
-"""How this process allocates memory, and when it returns it to the system."""
+"""When this process returns memory to the system."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import sys
 
 __all__ = ["give_back_arrays"]
 
-# mallopt(3) of glibc: the number of M_MMAP_THRESHOLD, and the variable with which an owner may set it.
+# glibc's mallopt(3): the number of M_MMAP_THRESHOLD, and the environment variable that sets it.
 _PARAMETER, VARIABLE = -3, "MALLOC_MMAP_THRESHOLD_"
 # The arrays of one sentence are smaller, and are allocated as fast as before.
 THRESHOLD = 256 * 1024
 
 
 def give_back_arrays() -> bool:
-    """Return large arrays to the system as soon as they are freed; tell whether this system needs that.
+    """Return large arrays to the system as soon as they are freed; return whether this system needed the setting.
 
-    glibc allocates each block above a threshold separately, and returns it to the system at once when it is freed. But
-    whenever a larger block is freed, it raises that threshold, up to 32 MiB. From then on the arrays of long texts lie
-    among small blocks, in a heap for each thread, and are never returned: after eight texts, 800 MiB were allocated and
-    unused. A threshold that was set explicitly is not raised.
+    glibc allocates each block above a threshold separately, and returns it when it is freed. But freeing a larger block
+    raises the threshold, up to 32 MiB; from then on the arrays of long texts lie among small blocks, in a heap per
+    thread, and are never returned: after eight texts, 800 MiB were allocated and unused. A threshold that was set
+    explicitly is not raised.
     """
     if VARIABLE in os.environ or not sys.platform.startswith("linux"):
         return False

@@ -1,4 +1,4 @@
-"""The choice of layer and head, and what is said while a model is on its way."""
+"""The choice of layer and head, and the progress of loading a model."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def add_place(
     with_layer: bool = True,
     with_head: bool = True,
 ) -> None:
-    """Add the choice of layer and of head, where these matter, of the model itself or of the one beside it.
+    """Add the choice of layer and head of a pane's model.
 
-    If they are chosen as one, the link holds both as soon as one of them is chosen.
+    With ``is_one``, choosing either writes both into the link.
     """
     offered = (
         (with_layer, message("Layer"), pane.layer, info.n_layers, layer),
@@ -50,14 +50,14 @@ def add_place(
 def _take_both(
     model: str, chosen: Parameter[int | None], place: Sequence[tuple[Parameter[int | None], int]], value: int | None
 ) -> None:
-    # A place of the model that stood there before is none of the one that stands there now.
+    # Ignore a place chosen in a previous model.
     if state.current().model != model:
         return
     state.set_all([(parameter, value if parameter is chosen else shown) for parameter, shown in place])
 
 
 def how_far(info: ModelInfo, progress: Progress) -> str:
-    """Say how much of a model is fetched or converted."""
+    """Return the progress of fetching or converting a model."""
     if progress.unit == "bytes":
         done, total = (f"{count / 1e6:.0f}" for count in (progress.n_done, progress.n_total))
         return message("Fetching {name}: {done} of {total} MB", name=info.name, done=done, total=total)

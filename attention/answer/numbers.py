@@ -1,7 +1,7 @@
-"""The numbers of a large picture, of which not all are sent with it: a browser asks for them when they are needed.
+"""The numbers of a large picture, which a browser requests when it needs them.
 
-Their address is the link of the page, the key of the picture and a fingerprint of the numbers: where another model or
-another picture is found there by now, the fingerprint tells.
+Their address is the page's link, the picture's key and a fingerprint of the numbers, which tells whether the model or
+the picture has changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["give", "where"]
 
 
 def where(view: View, key: str) -> AskAt:
-    """Return what gives the address of a fingerprint's numbers, from the page."""
+    """Return the function that gives the address of a picture's numbers by fingerprint."""
     return partial(_address, view, key)
 
 
@@ -34,7 +34,7 @@ def _address(view: View, key: str, fingerprint: str) -> str:
 
 
 def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
-    """Return the numbers of a picture on the page of a link; ``rest`` is the picture's key and their fingerprint."""
+    """Return a picture's numbers; ``rest`` is the picture's key and the numbers' fingerprint."""
     key, _, fingerprint = rest.partition("/")
     figure = _find(page, key, link)
     if figure is None or figure.fingerprint != fingerprint:
@@ -43,7 +43,6 @@ def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
 
 
 def _find(page: Page, key: str, link: Mapping[str, str]) -> Large | None:
-    """Make the page of a link anew, and return the picture in it that has this key, if there is one."""
     models = {info.model_id: info for info in list_models()}
     view, _ = View.from_query(link, page, models)
     if is_unread(view):

@@ -1,4 +1,4 @@
-"""What this server has one of, for all requests: it is made when it is first asked for."""
+"""The server's singletons, made on first use."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ T = TypeVar("T")
 
 
 def once(make: Callable[[], T]) -> Callable[[], T]:
-    """Keep what a function returns; of threads that ask at once, one makes it, and the others wait."""
+    """Cache a function's result; while one thread computes it, others wait."""
     return cached({}, condition=Condition())(make)

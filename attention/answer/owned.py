@@ -1,4 +1,4 @@
-"""What a server remembers of its last visitors, each by the random name that a browser has given itself."""
+"""What a server remembers of its latest visitors, by the random names that their browsers chose."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ __all__ = ["Owned"]
 
 T = TypeVar("T")
 
-# Of so many visitors; who is forgotten can do everything, and is not told what came of an earlier press.
+# A forgotten visitor can do everything, but misses the results of earlier presses.
 MAX_VISITORS = 1000
 
 
 class Owned(Generic[T]):
-    """Something for each of the last visitors, made when it is first asked for."""
+    """One value for each of the latest visitors, made on first use."""
 
     def __init__(self, make: Callable[[], T], most: int = MAX_VISITORS) -> None:
-        """Begin with no visitor."""
         self._make = make
         self._lock = Lock()
         self._known: LRUCache[str, T] = LRUCache(most)
 
     def of(self, name: str) -> T:
-        """Return what is remembered under a name."""
+        """Return a visitor's value."""
         with self._lock:
             if name not in self._known:
                 self._known[name] = self._make()

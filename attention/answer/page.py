@@ -1,7 +1,7 @@
-"""A page as one function of its link: what is below the app's own header, as plain data for the browser.
+"""A page as a function of its link: what stands below the app's own header, as plain data for the browser.
 
-A browser sends the link of the page that it shows, with all that has been pressed on it since it was drawn, and is told
-the page that follows. So nothing has to be kept of a visitor, and no press depends on which copy of the server answers.
+A browser sends its page's link with all presses since the page was drawn, and receives the next page. So the server
+keeps nothing of a visitor, and any copy of it can answer.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from attention.page.view import View
 
 __all__ = ["MAX_PRESSES", "Asked", "Press", "answer"]
 
-# More than anybody presses before an answer comes.
+# More than anyone presses before an answer arrives.
 MAX_PRESSES = 64
 # How soon a browser asks again while a model is being loaded.
 WHILE_LOADING_SECONDS = 0.25
-# How long a page carries on what is measured on many texts, before it says how far that is.
+# How long a page continues a measurement on many texts before it shows the progress.
 LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """Something that was pressed on a page: the key of its act there, and what was said with it."""
+    """A press on a page: the key of the handler, and the value sent."""
 
     key: str
     value: object
@@ -53,9 +53,9 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a browser asks for: the page of a link, once these presses on it are taken, in their order.
+    """A browser's request: a page, its link, and the presses on it in order.
 
-    ``memory`` is what the browser remembers for the visitor, and ``visitor`` a random name that it has given itself.
+    ``memory`` is what the browser remembers for the visitor, ``visitor`` a random name that it has chosen.
     """
 
     page: Page
@@ -66,8 +66,6 @@ class Asked:
 
 
 class _LoadingError(Exception):
-    """A model that a page needs is on its way into memory."""
-
     def __init__(self, info: ModelInfo, progress: Loaded | None) -> None:
         super().__init__(info.model_id)
         self.info = info
@@ -75,10 +73,10 @@ class _LoadingError(Exception):
 
 
 def answer(asked: Asked) -> dict[str, Any]:
-    """Return the page that follows: its address, title and link, its blocks, and what the browser is to remember.
+    """Return the next page: its address, title and link, its blocks, and what the browser should remember.
 
-    ``waiting`` is what is said while the next one is long in coming, and ``follow`` after how many seconds the browser
-    asks for it again by itself; 0 if it need not.
+    ``waiting`` is the text shown if the page after it is slow; ``follow`` is the number of seconds after which the
+    browser should ask again, 0 for never.
     """
     visit = state.opened(asked.page, asked.link, CONTENTS[asked.page].opening, asked.memory, asked.visitor)
     with state.visiting(visit):
@@ -95,7 +93,7 @@ def answer(asked: Asked) -> dict[str, Any]:
 
 
 def _answered(visit: state.Visit, asked: Mapping[str, str]) -> dict[str, Any]:
-    """Return the page of a visit; its link stays as it was asked for until something is chosen."""
+    """Return a visit's page; its link stays as requested until something is chosen."""
     page = visit.view.page
     blocks, follow = _drawn(visit.view)
     settle()
@@ -112,7 +110,7 @@ def _answered(visit: state.Visit, asked: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _take(presses: Sequence[Press]) -> None:
-    """Take presses on a page: what its head offers can be told without running anything."""
+    """Handle presses; those on the header need no model."""
     view = state.current()
     sheet = Sheet(view)
     _head(sheet, view)
@@ -127,7 +125,7 @@ def _take(presses: Sequence[Press]) -> None:
 
 
 def _fit() -> None:
-    """Let go of what was chosen for the model before."""
+    """Drop choices that do not fit the current model."""
     visit = state.visit()
     fitting = visit.view.valid_for(state.context())
     if fitting != visit.view:
@@ -135,7 +133,7 @@ def _fit() -> None:
 
 
 def _drawn(view: View) -> tuple[list[Data], float]:
-    """Return the blocks of a page, and after how many seconds there are others, while something goes on."""
+    """Return a page's blocks, and the number of seconds after which to ask again (0 for never)."""
     sheet = Sheet(view)
     head, way = _head(sheet, view), _way(sheet, view)
     try:
@@ -147,16 +145,12 @@ def _drawn(view: View) -> tuple[list[Data], float]:
 
 
 def _boxed(sheet: Sheet, line: list[Data]) -> list[Data]:
-    """Return where one is and what is looked at as one line, which stays in sight."""
+    """Return the stepper and the controls as one line, which stays visible."""
     return [sheet.box("way", line)] if line else []
 
 
 def _load_or_tell(info: ModelInfo) -> Model | ModelUnavailableError:
-    """Return a model that is in memory or soon will be.
-
-    Raises:
-        _LoadingError: it takes longer.
-    """
+    """Return a model that is in memory or soon will be; otherwise raise _LoadingError."""
     if info.model_id in shelf().in_memory():
         return model_or_reason(info.model_id)
 
@@ -177,7 +171,7 @@ def _on_its_way(found: _LoadingError) -> Blocks:
 
 
 def _head(sheet: Sheet, view: View) -> list[Data]:
-    """Return the way between pages, what is read, the model and the notices; nothing of it runs a model."""
+    """Return the header and the notices, without running a model."""
     content = CONTENTS[view.page]
     second = compare_page.second if content.compares else no_field
     head: list[Data] = []
@@ -189,7 +183,7 @@ def _head(sheet: Sheet, view: View) -> list[Data]:
 
 
 def _way(sheet: Sheet, view: View) -> list[Data]:
-    """Return the way along the steps, where there are any: whoever knows it need not wait for a model."""
+    """Return the stepper, if the page has one; it does not wait for a model."""
     if view.page is not STEP_BY_STEP:
         return []
     line = components.stepper(
@@ -207,7 +201,7 @@ def _way(sheet: Sheet, view: View) -> list[Data]:
 
 
 def _rest(sheet: Sheet, view: View, load: running.Load) -> tuple[list[Data], list[Data], list[Data], bool]:
-    """Return what is said first, the line of choices, the content with its proof, and whether something goes on."""
+    """Return the notices, the line of controls, the content with its proof, and whether work goes on."""
     panes, told = _panes(view, load)
     above, line, content = _above(sheet, view, panes, told), _looked_at(sheet, view, panes), _content(view, panes)
     goes_on = any(isinstance(block, Progress | Work) and block.share is not None for block in walk(content))
@@ -215,16 +209,14 @@ def _rest(sheet: Sheet, view: View, load: running.Load) -> tuple[list[Data], lis
 
 
 def _panes(view: View, load: running.Load) -> tuple[list[Pane], Blocks]:
-    """Run what a page shows; return it, and what there is to say about that."""
     if running.is_unread(view):
         return [], (Notice(get_info(view.model).reading.invitation),)
-    # To a room, one model is shown.
+    # A presentation shows one model.
     panes = running.run_page(view.without(BESIDE) if is_presented(view) else view, load, LOOK_SECONDS)
     return panes, tuple(Notice(sentence) for pane in panes for sentence in pane.notices)
 
 
 def _looked_at(sheet: Sheet, view: View, panes: list[Pane]) -> list[Data]:
-    """Return the line of what is looked at, if there is a choice; there is none for a room."""
     if is_presented(view):
         return []
     line = _controls(view, panes, CONTENTS[view.page])
@@ -232,7 +224,7 @@ def _looked_at(sheet: Sheet, view: View, panes: list[Pane]) -> list[Data]:
 
 
 def _above(sheet: Sheet, view: View, panes: list[Pane], told: Blocks) -> list[Data]:
-    """Return what is said first, and what a page has above its content; to a room, only the first."""
+    """Return the notices and what stands above the content; for a presentation, only the notices."""
     if is_presented(view):
         return sheet.write(told)
     shown = (*sought(view, panes), *_unfamiliar(view, panes), *told, *CONTENTS[view.page].above(view, panes))
@@ -240,7 +232,7 @@ def _above(sheet: Sheet, view: View, panes: list[Pane], told: Blocks) -> list[Da
 
 
 def _unfamiliar(view: View, panes: Sequence[Pane]) -> Blocks:
-    """Say once that a model hardly knows the language of the text, where that is read."""
+    """Warn once if a model hardly knows the language of the text."""
     if CONTENTS[view.page].source != "typed":
         return ()
     told = filter(None, (tell_unfamiliar(pane.scene.trace) for pane in panes if pane.scene is not None))
@@ -248,18 +240,17 @@ def _unfamiliar(view: View, panes: Sequence[Pane]) -> Blocks:
 
 
 def _content(view: View, panes: list[Pane]) -> Blocks:
-    """Return the content of a page; for a room its heading, formula, picture and one sentence."""
     return presented(view, panes) if is_presented(view) else CONTENTS[view.page].make(view, panes)
 
 
-# What is looked at, by what a page without a choice of it says.
+# The parameters of controls that a page may lack.
 _LOOKED_AT: Mapping[str, Parameter[int | None]] = {"word": WORD, "layer": LAYER, "head": HEAD}
 
 
 def _controls(view: View, panes: list[Pane], content: Content) -> components.Part:
-    """Return the line of what is looked at: use of attention, layer and head, the word, the mask, a second model.
+    """Return the line of controls: use of attention, layer and head, word, mask, second model.
 
-    Where two sentences may be compared, or two models, that is chosen first.
+    On a page that compares, the choice between two sentences and two models comes first.
     """
     info = get_info(view.model)
     is_for = view.page.is_for(info)
@@ -277,12 +268,12 @@ def _controls(view: View, panes: list[Pane], content: Content) -> components.Par
         if not view.beside:
             _add_place(line, pane, without, is_one=content.compares)
     if view.page is STEP_BY_STEP:
-        # Beside the steps there is room for what is changed most; the word is chosen in the sentence, too.
+        # Beside the steps there is room only for what is changed most; the word can be chosen in the sentence, too.
         line.fold(message("More"), is_changed=view[GUESS] or view.beside or view.mask != masks_of(info)[0])
     for pane in panes[:1]:
         if "word" not in without:
             _add_word(line, pane)
-    # Without a text there is nothing to hide, nor to put beside something.
+    # Without a text there is nothing to mask or to compare.
     if MASK.name not in without and panes:
         names, masks = info.build.mask_names, masks_of(info)
         line.list(MASK, message("Mask"), masks, [names[mask] for mask in masks], help=info.build.mask_help)
@@ -301,7 +292,6 @@ _PART_NAMES: dict[Part, str] = {
 
 
 def _add_part(line: Line) -> None:
-    """Add the choice between the three uses of attention of an encoder–decoder."""
     line.list(
         PART,
         message("Attention"),
@@ -315,9 +305,9 @@ def _add_part(line: Line) -> None:
 
 
 def _add_place(line: Line, pane: Pane, without: Collection[str], *, is_one: bool) -> None:
-    """Add the choice of layer and head of one pane.
+    """Add the choice of a pane's layer and head.
 
-    If they are chosen as one (until one is chosen, the head follows from two sentences), the link holds both.
+    With ``is_one`` (when comparing, the head follows from two sentences until one is chosen), the link holds both.
     """
     if pane.place is not None:
         model_choice.add_place(

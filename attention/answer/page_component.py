@@ -1,7 +1,6 @@
-"""Blocks as plain data for the component that draws a page, and what is done when something in them is pressed.
+"""Blocks as plain data for the component that draws a page, with a handler for each press.
 
-What stays the same from one page to the next is left alone in the browser, so that a picture, what is open and what is
-in focus last from step to step.
+The browser leaves unchanged blocks alone, so pictures, open folds and the keyboard focus last from step to step.
 """
 
 from __future__ import annotations
@@ -66,25 +65,25 @@ Data = dict[str, Any]
 
 @dataclass(slots=True)
 class Sheet:
-    """A page while it is written: the data of its blocks, and what is done when something in them is pressed."""
+    """A page being written: the data of its blocks, and the handlers of presses."""
 
     view: View
     acts: dict[str, components.Act] = field(default_factory=dict)
 
     def write(self, blocks: Iterable[Block]) -> list[Data]:
-        """Return blocks as they are drawn, and note what can be pressed in them."""
+        """Return blocks as data, and register their handlers."""
         return [_WRITERS[type(block)](self, block) for block in blocks]
 
     def box(self, key: str, blocks: list[Data]) -> Data:
-        """Return what is written already as one section."""
+        """Return written blocks as one section."""
         return {"kind": "section", "key": key, "look": "", "blocks": blocks}
 
     def panel(self, key: str, label: str, parts: Iterable[components.Part]) -> Data:
-        """Return a button under which components open."""
+        """Return a button that opens components."""
         return {"kind": "panel", "key": key, "title": label, "blocks": list(map(self.place, parts))}
 
     def place(self, part: components.Part) -> Data:
-        """Return a component as it is drawn, and note what can be pressed in it."""
+        """Return a component as data, and register its handlers."""
         self.acts |= {f"{part.key}.{act}": told for act, told in part.acts.items()}
         return {"kind": "picture", "key": part.key, "source": address_of(part.name), "data": part.data}
 
@@ -258,7 +257,7 @@ class Sheet:
 
 
 def with_words(section: Section) -> Blocks:
-    """Return the blocks of a section and, for paper, what is chosen there."""
+    """Return a section's blocks, preceded by its settings in words for print."""
     return (*((Prose(html.escape(section.on_paper), "paper"),) if section.on_paper else ()), *section.blocks)
 
 
@@ -290,12 +289,11 @@ _WRITERS: Mapping[type[Block], Callable[[Sheet, Any], dict[str, Any]]] = {
 
 @cache
 def _set(latex: str) -> str:
-    """Return a formula as MathML; a step's is the same for every sentence."""
+    """Return a formula as MathML, cached: a step's formula is always the same."""
     return mathml(latex)
 
 
 def _turning(block: Fold) -> Callable[[bool], None]:
-    """Return what notes that a fold was opened or shut."""
     if block.parameter is not None:
         return state.setter(block.parameter)
     return partial(_turn, block.key, block.is_open)
@@ -311,7 +309,6 @@ def _go(page: Page, query: Mapping[str, str], is_pressed: object) -> None:
 
 
 def _open(take: Callable[[bool], None], is_open: object) -> None:
-    """Take that a fold was opened or shut; a browser can say anything."""
     if isinstance(is_open, bool):
         take(is_open)
 
@@ -325,23 +322,23 @@ def _choose_row(choice: RowChoice, row: int) -> None:
 
 
 def _keep_file(parameter: Parameter[str], most: int, said: object) -> None:
-    """Keep a file, which comes as base64, or leave it where nothing is said; a browser can say anything."""
+    """Keep a base64-encoded file, or remove it if ``said`` is None; invalid values are ignored."""
     if said is None:
         state.choose(parameter, "")
     if isinstance(said, str):
-        # One byte more shows that there is more.
+        # One byte beyond the limit shows that the file is too large.
         with suppress(ValueError):
             state.choose(parameter, own_files().keep(b64decode(said[: 4 * (most // 3 + 1)], validate=True)))
 
 
 def _hold(parameter: Parameter[bool], wish: object) -> None:
-    """Hold something long, or have it go on; a browser can say anything."""
+    """Pause or continue a measurement; invalid values are ignored."""
     if wish in ("start", "stop"):
         state.choose(parameter, wish == "stop")
 
 
 def _work(job: Job | Task, arguments: tuple[str, ...], clears: Sequence[Parameter[Any]], wish: object) -> None:
-    """Start something long, which may be given a text, or stop it."""
+    """Start (perhaps with a text) or stop a job or task."""
     if isinstance(job, Task):
         fetching.press(job, arguments, wish)
         return
@@ -351,7 +348,7 @@ def _work(job: Job | Task, arguments: tuple[str, ...], clears: Sequence[Paramete
 
 
 def _paint(brush: Brush, parts: Parts) -> None:
-    """Take a press that paints a cell; one of many in quick succession goes on from what the one before has left."""
+    """Paint a cell; a quick second press continues from the result of the first."""
     view = state.current()
     _, row, column = str(parts["cell"]).rsplit("-", 2)
     before = view[brush.cells] if view[brush.mode] == brush.painted else brush.before
@@ -366,7 +363,7 @@ def _take_or_open(
     query: Mapping[str, str],
     parts: Parts,
 ) -> None:
-    """Take a press or, where it has chosen a cell, show that on another page."""
+    """Handle a press; if it chose a cell, open that on another page."""
     if "cell" not in parts:
         take(parts)
         return
@@ -377,7 +374,6 @@ def _take_or_open(
 def _take_or_lead(
     take: Callable[[Parts], None], leads: Mapping[str, tuple[Page, Mapping[str, str]]], parts: Parts
 ) -> None:
-    """Take a press or, where it names another page, go there."""
     name = parts.get("to")
     if name is None:
         take(parts)
@@ -391,7 +387,7 @@ def _take(
     only_while: Sequence[tuple[Parameter[Any], Any]],
     parts: Parts,
 ) -> None:
-    """Take a press, and set what exists of it: another model may have been chosen just before."""
+    """Set the values of a press if they are valid: the model may have changed just before."""
     view = state.current()
     if any(view[parameter] != wanted for parameter, wanted in only_while):
         return

@@ -1,4 +1,4 @@
-"""A picture instead of a sentence: the field to draw in, and digits to choose from."""
+"""Input for a model of images: a field to draw in, and digits to choose from."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LABEL = message(
 
 
 def parts(view: View, reading: Reading) -> tuple[components.Part, ...]:
-    """Return the field to draw in, and digits to choose from."""
+    """Return the field to draw in and the digits to choose from."""
     shown = view.text if reading.recognises(view.text) else reading.blank
     take = partial(_set_drawn, reading)
     drawing = components.Part("drawing", "drawing", {"label": _LABEL, "picture": shown}, {"draw": take})
@@ -39,10 +39,10 @@ def _thumb(code: str, digit: str) -> HeadThumb:
 
 
 def _set_drawn(reading: Reading, drawn: object) -> None:
-    # A stroke may arrive after a model that reads words has been chosen.
+    # A stroke may arrive after the user has chosen a model of text.
     is_meant = get_info(state.current().model).reading.is_same(reading)
     if isinstance(drawn, str) and reading.recognises(drawn) and is_meant:
-        # Another picture has the same patches, so the one in focus stays.
+        # Every picture has the same patches, so the one in focus stays.
         state.change(lambda view: view.with_value(TEXT, drawn).replaced(WORD, view.word))
 
 

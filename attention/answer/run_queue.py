@@ -1,8 +1,7 @@
-"""Pages are drawn one after another, in the order in which they were asked for.
+"""Draw pages one after another, in the order of their requests.
 
-Python runs one thread at a time anyway. Threads that share it are all slow, and the one that hands over what is
-finished waits for each of them; one after another, each is done sooner, and the last no later. Whoever computes, loads
-or waits for long steps aside meanwhile, and nobody waits for ever.
+Python runs one thread at a time. Threads that share it are all slow; one after another, each finishes sooner, and the
+last no later. Threads that compute, load or wait for long step aside meanwhile, and none waits for ever.
 """
 
 from __future__ import annotations
@@ -14,15 +13,14 @@ from contextlib import contextmanager, nullcontext
 
 __all__ = ["MAX_WAIT", "Gate", "Places", "aside", "in_turn"]
 
-# In seconds. Longer than a page takes to be drawn, and shorter than what a person would take for a fault.
+# In seconds: longer than drawing a page takes, and shorter than a user's patience.
 MAX_WAIT = 2.0
 
 
 class Places:
-    """So many may compute at a time, in the order in which they come, but for those who go first."""
+    """A semaphore with a first-in, first-out queue, and a second queue that goes first."""
 
     def __init__(self, count: int) -> None:
-        """Begin with all places free."""
         self._lock = threading.Lock()
         self._n_free = count
         self._first: deque[threading.Event] = deque()
@@ -30,7 +28,7 @@ class Places:
 
     @contextmanager
     def taken(self, *, goes_first: bool = False) -> Iterator[None]:
-        """Wait for a place, and give it to the next one at the end."""
+        """Wait for a place; release it at the end."""
         with self._lock:
             called = threading.Event() if not self._n_free else None
             if called is None:
@@ -46,7 +44,7 @@ class Places:
 
     @property
     def n_waiting(self) -> int:
-        """Return how many wait for a place."""
+        """The number of threads that wait for a place."""
         return len(self._first) + len(self._others)
 
     def _leave(self) -> None:
@@ -59,10 +57,9 @@ class Places:
 
 
 class Gate:
-    """Lets one thread pass at a time, in the order in which they come; each waits ``max_wait`` seconds at most."""
+    """A first-in, first-out lock for drawing; a thread that has waited ``max_wait`` seconds goes on without it."""
 
     def __init__(self, max_wait: float = MAX_WAIT) -> None:
-        """Begin open."""
         self._max_wait = max_wait
         self._lock = threading.Lock()
         self._waiting: deque[threading.Event] = deque()
@@ -71,7 +68,7 @@ class Gate:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for one's turn, and let the next one pass at the end; a turn within a turn is the same one."""
+        """Wait for a turn, and release it at the end; nested turns are one."""
         if self._has_turn:
             yield
             return
@@ -84,10 +81,10 @@ class Gate:
 
     @contextmanager
     def aside(self, places: Places | None = None) -> Iterator[None]:
-        """Let others pass meanwhile, and wait for one's turn again; whoever has no turn need not wait for one.
+        """Release the turn for the duration of the block, then wait for it again (if the thread had it).
 
-        What takes memory is made in one of some ``places``, which is kept until the turn comes. Whoever has made
-        something in this turn goes before those who have not: otherwise everybody would wait with something in hand.
+        What needs memory is made in one of ``places``, held until the turn comes back. Threads that have already made
+        something in this turn go first: otherwise all would wait with something in memory.
         """
         has_turn = self._has_turn
         self._leave()
@@ -101,7 +98,7 @@ class Gate:
 
     @property
     def n_waiting(self) -> int:
-        """Return how many wait for their turn."""
+        """The number of threads that wait for their turn."""
         return len(self._waiting)
 
     @property
@@ -113,7 +110,7 @@ class Gate:
         self._own.has_turn = has_turn
 
     def _wait(self) -> bool:
-        """Wait for one's turn; tell whether it came, for whoever has waited for too long goes on without one."""
+        """Wait for a turn; return False if it did not come in time."""
         with self._lock:
             if not self._is_taken:
                 self._is_taken = True

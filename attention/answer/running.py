@@ -1,4 +1,4 @@
-"""What is run for a view: each model's place on the page, with notices where a link and a run disagree."""
+"""Run a view's models: one pane for each, with notices where the link and the run disagree."""
 
 from __future__ import annotations
 
@@ -79,64 +79,64 @@ __all__ = [
 
 R = TypeVar("R")
 
-# How many seconds somebody waits for what is counted over many sentences who gets nothing before it is.
+# In seconds: how long a page waits for a count over many sentences that has no partial results.
 COUNTED_WITHIN = 20.0
 
-# A function that returns a model, or the reason why it is not there.
+# Return a model, or the reason why it is unavailable.
 Load = Callable[[ModelInfo], Model | ModelUnavailableError]
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What is computed from a scene, from the caches that all sessions share."""
+    """Results computed from a scene, in caches that all sessions share (see :mod:`attention.answer.cache`)."""
 
     address: Address
     scene: HeadContext
     whole: Trace
 
     def survey(self, look: Look) -> Survey:
-        """Return the survey of all heads with this look."""
+        """Return the survey of all heads."""
         return survey_of(self.address, self.scene.trace, look)
 
     def five_ways(self) -> list[Result]:
-        """Return the results of the five ways to write the layer."""
+        """Return the results of five implementations of the layer."""
         return five_ways_of(self.address, self.scene)
 
     def thumbs(self) -> tuple[HeadThumb, ...]:
-        """Return a small picture of each head of the layer."""
+        """Return a thumbnail of each head of the layer."""
         return thumbs_of(self.address, self.scene)
 
     def forecast(self) -> Forecast | None:
-        """Return the prediction of the next token; None if the model does not make one."""
+        """Return the next-token prediction; None if the model makes none."""
         return forecast_of(self.address.run, self.scene.trace)
 
     def unmasked(self) -> Unmasked | None:
-        """Return what a decoder predicts with its causal mask and without it; None if it does not predict."""
+        """Return a decoder's predictions with and without its causal mask; None if it makes none."""
         return unmasked_of(self.address.run, self.scene.trace)
 
     def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
-        """Return how far each change moves what comes out, after a run without any; None if the model is gone."""
+        """Return each change's effect on the outputs, relative to a run without changes; None if the model is gone."""
         return effects_of(self.address.run, self.whole, changes)
 
     def passed(self) -> Passed | None:
-        """Return what the model's page of NumPy gives; None if there is none, or the model is gone."""
+        """Return the results of the model's single page of NumPy; None if it has none, or is gone."""
         return passed_of(self.address.run, self.whole)
 
     def reading(self, text: str) -> Trace | None:
-        """Return what the model does on another text; None if it does not accept that, or is gone."""
+        """Return the model's trace of another text; None if it refuses the text, or is gone."""
         recorded = read_by(self.address.run, text)
         return None if recorded is None else recorded.trace.part(self.address.part)
 
     def added(self) -> Float[Array, "Q M"] | None:
-        """Return what the model itself has its layer's heads add to each token's vector; None if that is not known."""
+        """Return what the model itself adds to each token's vector in the layer; None if unknown."""
         return added_of(self.address, self.scene)
 
     def answer(self) -> Answer | None:
-        """Return what a picture was taken for; None if the model does not classify."""
+        """Return the predicted classes of a picture; None if the model does not classify."""
         return answer_of(self.address.run, self.whole)
 
     def syntax(self) -> SyntaxCheck | None:
-        """Return what all heads do on the annotated sentences; None if that is not counted yet."""
+        """Return all heads' counts on the annotated sentences; None if they are not finished."""
         model = model_or_reason(self.address.run.model_id)
         if isinstance(model, ModelUnavailableError):
             return None
@@ -147,62 +147,62 @@ class Shared:
         return check if measurement.run.is_finished and isinstance(check, SyntaxCheck) else None
 
     def prefix_matching(self) -> Float[Array, "L H"]:
-        """Return the prefix-matching score of every head, where a text looks at itself."""
+        """Return every head's prefix-matching score (self-attention only)."""
         return prefix_matching_of(self.address, self.scene.trace)
 
     def plane(self, tokens: tuple[int, ...]) -> Plane:
-        """Return the plane closest to the vectors of some tokens, before and after every layer."""
+        """Return the best-fitting plane for some tokens' hidden states before and after every layer."""
         return plane_of(self.address, self.scene.trace, tokens)
 
     def changes(self, run: RunKey, trace: Trace) -> Float[Array, "L H"]:
-        """Return the largest change of a weight in each head, from this run to another one of the same model."""
+        """Return the largest change of a weight in each head, between this run and another of the same model."""
         return changes_of((self.address.run, run), self.scene.trace, trace)
 
     def job(self, job: Job) -> Status:
-        """Return what is known of something long that this server does when it is asked to."""
+        """Return the status of one of this server's jobs."""
         return jobs.status(job)
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What a page may ask of this server: for its session or, where a page is made for nobody, for its view."""
+    """What a page may ask of this server, for its session or, in a file, for its view."""
 
     view: View
     patience: float = COUNTED_WITHIN
 
     def seen_with(self, model_id: str) -> View:
-        """Return the view with another model, and with something that it can read; a chosen word stays in focus."""
+        """Return the view with another model and an input that it can read; a chosen word stays in focus."""
         with nullcontext() if state.is_running() else state.visiting(state.Visit(self.view, self.view)):
             return state.seen_with(model_id)
 
     def in_memory(self) -> Collection[str]:
-        """Return the ids of the models that are in memory."""
+        """Return the IDs of the models in memory."""
         return shelf().in_memory()
 
     def fetches(self) -> Mapping[str, State]:
-        """Return the downloads that go on, and how those have ended that the visitor has seen, by the models' ids."""
+        """Return the running downloads, and those the visitor has seen running, by model ID."""
         return fetching.fetches()
 
     def told(self) -> tuple[Notice, ...]:
-        """Return what the visitor's last press came to."""
+        """Return the notices about the visitor's last press."""
         return fetching.told()
 
     def study(self, texts: Sequence[str], *, is_held: bool) -> Measured[StudyResult | None] | None:
-        """Return what the heads do on average over texts, so far; None if the model is gone."""
+        """Return the heads' averages over texts so far; None if the model is gone."""
         model = self._model()
         return None if model is None else self._measured(measurements().study(model, texts), is_held=is_held)
 
     def sentences(self, key: str) -> Sentences | None:
-        """Return the sentences of a file that a visitor has given; None if it is not kept, or not any more."""
+        """Return the sentences of a visitor's file; None if it is no longer kept."""
         return own_files().find(key)
 
     def syntax(self, *, is_held: bool) -> Measured[SyntaxResult] | None:
-        """Return how often the heads find what the annotated sentences say, so far; None if the model is gone."""
+        """Return how often the heads find the annotated relations, so far; None if the model is gone."""
         model = self._model()
         return None if model is None else self._measured(measurements().syntax(model), is_held=is_held)
 
     def reading(self, text: str) -> Trace | None:
-        """Return what the model does on a text, without a mask; None if that fails, or it is gone."""
+        """Return the model's trace of a text, without a mask; None if that fails, or the model is gone."""
         model = self._model()
         try:
             return None if model is None else record(model, text, "none").trace
@@ -214,7 +214,7 @@ class Serving:
         return None if isinstance(model, ModelUnavailableError) else model
 
     def _measured(self, measurement: Measurement[R], *, is_held: bool) -> Measured[R]:
-        # Others may be drawn meanwhile.
+        # Other pages are drawn meanwhile.
         with aside():
             if not is_held:
                 measurement.carry_on(self.patience)
@@ -223,30 +223,30 @@ class Serving:
 
 @once
 def own_files() -> OwnFiles:
-    """Return the files that visitors have given this server."""
+    """Return the files that visitors have uploaded."""
     return OwnFiles()
 
 
 @once
 def measurements() -> Measurements:
-    """Return the measurements of this server."""
+    """Return this server's measurements."""
     return Measurements(turns)
 
 
 def load_silently(info: ModelInfo) -> Model | ModelUnavailableError:
-    """Return a model, for callers that have no page on which to show progress."""
+    """Return a model, without showing progress."""
     return model_or_reason(info.model_id)
 
 
 def is_unread(view: View) -> bool:
-    """Tell whether a page has nothing to read: its text is empty."""
+    """Tell whether a page that reads a text has none."""
     return CONTENTS[view.page].source == "typed" and get_info(view.model).reading.is_empty(view.text)
 
 
 def run_page(view: View, load: Load, patience: float = COUNTED_WITHIN) -> list[Pane]:
-    """Run what the page of a view shows, which must not be unread.
+    """Run a view's models; its text must not be empty.
 
-    What is measured on many texts is carried on for so many seconds of ``patience``.
+    Measurements on many texts continue for ``patience`` seconds.
     """
     return [replace(pane, server=Serving(view, patience)) for pane in _run_page(view, load)]
 
@@ -265,7 +265,6 @@ def _run_page(view: View, load: Load) -> list[Pane]:
 
 
 def _unread(view: View, load: Load) -> Pane:
-    """Return the place of a model of which nothing is run on the text of a view."""
     info = get_info(view.model)
     if CONTENTS[view.page].source == "nothing" or not view.page.is_for(info):
         return Pane(info, is_other=False)
@@ -277,20 +276,20 @@ def _unread(view: View, load: Load) -> Pane:
 
 
 def _run_two(view: View, info: ModelInfo, second: str, load: Load) -> list[Pane]:
-    """Run one model on two sentences, shown in the same head: that of the link or, failing that, a telling one."""
+    """Run one model on two sentences, both in the link's head or, by default, in one where they differ."""
     main = run_one(view, info, load)
     if not second:
         return [replace(main, notices=(*main.notices, compare.ASK))]
     versus = view.replaced(TEXT, second).replaced(WORD, None)
     if main.scene is not None:
-        # Whichever the second sentence would open by itself.
+        # Show both in the same head.
         versus = versus.replaced(LAYER, main.scene.layer).replaced(HEAD, main.scene.head)
     panes = [main, run_one(versus, info, load)]
     return panes if view[LAYER] is not None or view[HEAD] is not None else _where_most_changes(panes)
 
 
 def _where_most_changes(panes: list[Pane]) -> list[Pane]:
-    """Look at the head that changes most, which is where there is something to see; if none changes, as before."""
+    """Switch to the head that changes most, if any changes."""
     runs = [(pane.address.run, pane.scene.trace) for pane in panes if pane.address is not None and pane.scene]
     if len(runs) < 2:
         return panes
@@ -301,7 +300,6 @@ def _where_most_changes(panes: list[Pane]) -> list[Pane]:
 
 
 def _at(pane: Pane, layer: int, head: int) -> Pane:
-    """Return a pane that looks at another head of the same run."""
     assert pane.scene is not None
     assert pane.address is not None
     assert pane.whole is not None
@@ -311,7 +309,7 @@ def _at(pane: Pane, layer: int, head: int) -> Pane:
 
 
 def run(view: View, load: Load) -> list[Pane]:
-    """Run the chosen model, and the one beside it, on the text of the view, which must not be empty."""
+    """Run the view's model, and the one beside it, on its text, which must not be empty."""
     info = get_info(view.model)
     main = run_one(view, info, load)
     if not view.beside:
@@ -324,7 +322,7 @@ def run(view: View, load: Load) -> list[Pane]:
 def run_one(
     view: View, info: ModelInfo, load: Load, *, is_other: bool = False, main: HeadContext | None = None
 ) -> Pane:
-    """Run one model; if a link points to what does not exist there, the pane's notices say so."""
+    """Run one model; the pane's notices tell where the link points to something that does not exist."""
     model = load(info)
     if isinstance(model, ModelUnavailableError):
         return Pane(info, is_other, reason=model)
@@ -366,10 +364,7 @@ def run_one(
 
 
 def place_within(place: Place, info: ModelInfo, text: str) -> tuple[tuple[int, int], list[str]]:
-    """Return the layer and the head of a link, within the model's bounds, and notices about those out of bounds.
-
-    What it leaves open is opened for the text.
-    """
+    """Return the link's layer and head, clipped to the model's (or defaults for the text), and notices if clipped."""
     notices = []
     if place.layer is not None and place.layer >= info.n_layers:
         notices.append(
@@ -394,7 +389,7 @@ def place_within(place: Place, info: ModelInfo, text: str) -> tuple[tuple[int, i
 
 
 def _chosen_word(view: View, trace: Trace, notices: list[str]) -> int | None:
-    """Return the word of a link; None if it names none, or one that does not exist, of which a notice is made."""
+    """Return the link's word; None if there is none, or (with a notice) if it does not exist."""
     tokens, reading = trace.tokens, trace.info.reading
     if view.spot is not None:
         return word_at(view.spot, tokens)
@@ -414,7 +409,6 @@ def _chosen_word(view: View, trace: Trace, notices: list[str]) -> int | None:
 
 
 def _cuts(whole: Trace) -> list[str]:
-    """Say where a text was cut, and where the one that a decoder reads was cut."""
     said = []
     if whole.cut is not None:
         said.append(

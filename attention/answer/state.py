@@ -1,7 +1,7 @@
-"""What one request is about: the view of a page, and what the presses that came with it make of that view.
+"""The state of one request: a page's view, and how the presses change it.
 
-Nothing is kept between two requests. A browser sends the link of the page that it shows, all presses since then, and
-what it remembers for the visitor (:data:`Memory`); an answer gives it a new link, and something new to remember.
+Nothing is kept between requests. A browser sends its page's link, all presses since, and what it remembers for the
+visitor (:data:`Memory`); the answer has a new link, and a new memory.
 """
 
 from __future__ import annotations
@@ -50,28 +50,28 @@ __all__ = [
 
 T = TypeVar("T")
 
-# What a browser remembers: under OTHERS the parameters that only other pages have, under ANSWERS what was answered on
-# each page, and for each kind of reading what was last read of it, all as they are written in links.
+# A browser's memory: under OTHERS the parameters that only other pages have, under ANSWERS the answers on each page,
+# and for each kind of input the last one read, all written as in links.
 Memory = Mapping[str, Mapping[str, str]]
 OTHERS, ANSWERS, READ = "others", "answers", "read "
 
 
 @dataclass(slots=True)
 class Visit:
-    """A request while it is answered: the view, what there is to say about it, and where a press leads."""
+    """A request being answered: the view, its notices, and where a press leads."""
 
     view: View
     linked: View
     notices: list[str] = field(default_factory=list)
-    # A model that the link asks for and that is not here, if it may be one of the hub.
+    # A model that the link names, is not here, and may be on the hub.
     wanted: str = ""
-    # The name of a parameter, and a text that was typed for it and cannot be read.
+    # The name of a parameter, and the text typed for it that was refused.
     refused: tuple[str, str] = ("", "")
     memory: Memory = field(default_factory=dict)
-    # Who asks: a random name that a browser has given itself.
+    # A random name that the browser has chosen.
     visitor: str = ""
     is_changed: bool = False
-    # The other page that was chosen, and the link with which it opens, if that is not what is seen here.
+    # The page to go to, and its link; None to take the view along.
     way: tuple[Page, Mapping[str, str] | None] | None = None
 
 
@@ -79,17 +79,17 @@ _CURRENT: ContextVar[Visit] = ContextVar("visit")
 
 
 def visit() -> Visit:
-    """Return the request that this thread answers.
+    """Return this thread's request.
 
     Raises:
-        LookupError: it answers none.
+        LookupError: this thread answers no request.
     """
     return _CURRENT.get()
 
 
 @contextmanager
 def visiting(answered: Visit) -> Iterator[Visit]:
-    """Answer a request for the duration of the block."""
+    """Make this the thread's request for the duration of the block."""
     token = _CURRENT.set(answered)
     try:
         yield answered
@@ -100,7 +100,7 @@ def visiting(answered: Visit) -> Iterator[Visit]:
 def opened(
     page: Page, link: Mapping[str, str], opening: Callable[[View], View], memory: Memory, visitor: str = ""
 ) -> Visit:
-    """Return the request for the page of a link; what the link leaves open, ``opening`` may choose."""
+    """Return the request for a link; ``opening`` may choose what the link leaves open."""
     models = _models()
     linked, found = View.from_query(link, page, models)
     before, _ = View.from_query(memory.get(OTHERS, {}), page, models)
@@ -112,7 +112,7 @@ def opened(
 
 
 def remembered() -> Memory:
-    """Return what the browser is to remember after this request."""
+    """Return what the browser should remember after this request."""
     here = visit()
     view, chosen = here.view, taken_along().chosen
     named = {each.name: each for each in everything(view.page)}
@@ -132,7 +132,7 @@ def go_to(page: Page, link: Mapping[str, str] | None = None) -> None:
 
 
 def along(page: Page) -> View:
-    """Return what is taken along to another page, with what was answered there before."""
+    """Return the view to take along to another page, with the answer given there before."""
     answered = visit().memory.get(ANSWERS, {}).get(page.address)
     view = taken_along().for_page(page)
     if answered is None or ANSWER not in page.own:
@@ -142,7 +142,7 @@ def along(page: Page) -> View:
 
 
 def taken_along() -> View:
-    """Return the view that a link to another page takes along: not what this page has chosen to begin with."""
+    """Return the view that a link to another page takes along: without this page's own initial choices."""
     here = visit()
     return here.view if here.is_changed else here.linked
 
@@ -153,23 +153,23 @@ def current() -> View:
 
 
 def is_running() -> bool:
-    """Tell whether this thread answers a request."""
+    """Tell whether this thread is answering a request."""
     return _CURRENT.get(None) is not None
 
 
 def visitor() -> str:
-    """Return who asks; nothing where that is nobody's browser, such as for a file."""
+    """Return the visitor's name; empty if there is none, as for a file."""
     here = _CURRENT.get(None)
     return "" if here is None else here.visitor
 
 
 def notices() -> list[str]:
-    """Return what is wrong with the link or the text, in plain sentences."""
+    """Return notices about the link or the text."""
     return visit().notices
 
 
 def wanted_model() -> str:
-    """Return the model that the link asks for and that is not here, if it may be one of the hub; else nothing."""
+    """Return the model that the link names, if it is not here and may be on the hub; otherwise ""."""
     return visit().wanted
 
 
@@ -184,12 +184,12 @@ def _wanted(link: Mapping[str, str], models: Mapping[str, ModelInfo]) -> str:
 
 
 def context() -> Context:
-    """Return what the bounds of parameters depend on now."""
+    """Return what the bounds of parameters depend on."""
     return Context(_models(), current().model)
 
 
 def change(update: Callable[[View], View], notes: Sequence[str] = ()) -> None:
-    """Replace the view, and what there is to say about it."""
+    """Replace the view and its notices."""
     here = visit()
     here.view = update(here.view)
     here.is_changed = True
@@ -197,23 +197,23 @@ def change(update: Callable[[View], View], notes: Sequence[str] = ()) -> None:
 
 
 def refuse(parameter: Parameter[str], typed: str, told: str) -> None:
-    """Leave the view as it is, say why, and leave what was typed where it can be mended."""
+    """Keep the view, say why, and leave the typed text in its field for correction."""
     kept = message("{told} “{text}” is still shown.", told=told, text=str(current()[parameter]))
     change(lambda view: view, [kept])
     visit().refused = (parameter.name, typed)
 
 
 def written(parameter: Parameter[Any]) -> str:
-    """Return what stands in the field of a text: the view's or, until anything changes, what was typed and refused."""
+    """Return the text of a field: the refused one until anything changes, otherwise the view's."""
     name, typed = visit().refused
     return typed if name == parameter.name else str(current()[parameter] or "")
 
 
 def choose(parameter: Parameter[T] | str, value: T) -> None:
-    """Choose a value of a parameter of this page, or of the one that has this name; what is none changes nothing.
+    """Set a parameter of this page, given as such or by name; invalid values are ignored.
 
-    What follows from it is declared (see :class:`~attention.page.parameters.Parameter`), but for two things that a view
-    does not know: another model reads what was last read of its kind, and padding that goes is not in focus.
+    Consequences are declared (see :class:`~attention.page.parameters.Parameter`), except for two that a view does not
+    know: another model reads the last input of its kind, and padding that disappears loses the focus.
     """
     found = _named(parameter) if isinstance(parameter, str) else parameter
     view = current()
@@ -231,7 +231,7 @@ def choose(parameter: Parameter[T] | str, value: T) -> None:
 
 
 def set_all(chosen: Sequence[tuple[Parameter[Any], Any]], cleared: Sequence[Parameter[Any]] = ()) -> None:
-    """Choose values together, as one press does: none of them resets another one. ``cleared`` go to their defaults."""
+    """Set several parameters in one press, without resetting one another; ``cleared`` go to their defaults."""
     bounds = context()
     if not all(parameter.fits(value, bounds) for parameter, value in chosen):
         return
@@ -249,7 +249,7 @@ def set_all(chosen: Sequence[tuple[Parameter[Any], Any]], cleared: Sequence[Para
 
 
 def _placed(view: View, chosen: Collection[Parameter[Any]]) -> View:
-    """Keep the head, where another layer than the one opened for the text is chosen, and the layer of another head."""
+    """Write the layer and head opened for the text into the view before one of them is changed."""
     models = _models()
     if view.model not in models or view.part != PART.default:
         return view
@@ -263,10 +263,7 @@ def _placed(view: View, chosen: Collection[Parameter[Any]]) -> View:
 
 
 def setter(parameter: Parameter[Any]) -> Callable[[Any], None]:
-    """Return what sets a parameter, as it stands on the page that is being drawn.
-
-    A layer, a head or a word may have been chosen for the model that stood there before: that changes nothing.
-    """
+    """Return the setter of a parameter; it ignores a layer, head or word chosen for a previous model."""
     model = current().model
 
     def take(value: Any) -> None:
@@ -277,11 +274,6 @@ def setter(parameter: Parameter[Any]) -> Callable[[Any], None]:
 
 
 def _named(name: str) -> Parameter[Any]:
-    """Return the parameter of this page that has a name.
-
-    Raises:
-        StopIteration: it has none of that name.
-    """
     return next(parameter for parameter in current().page.parameters if parameter.name == name)
 
 
@@ -291,13 +283,13 @@ def _set_mask(parameter: Parameter[Any], mask: object) -> None:
         return
     token = None if view.word is None else focus.token_in(view)
     found = view.with_value(parameter, mask)
-    # Padding that goes cannot be in focus.
+    # Padding that disappears loses the focus.
     is_gone = token is not None and token.is_padding
     change(lambda _: found.replaced(WORD, None) if is_gone else found)
 
 
 def _set_model(model: str) -> None:
-    """Take another model; where it reads something else, it gets what was last read of that kind."""
+    """Change the model; one that reads another kind of input gets the last one of that kind."""
     before = visit()
     view = _with_model(model, focus.shown_spot(current()))
     before.memory = remembered()
@@ -305,14 +297,14 @@ def _set_model(model: str) -> None:
 
 
 def seen_with(model: str) -> View:
-    """Return the view with another model, and with something that it can read; a chosen word stays in focus."""
+    """Return the view with another model and an input that it can read; a chosen word stays in focus."""
     return _with_model(model, focus.spot_in(current()))
 
 
 def _with_model(model: str, spot: Spot | None) -> View:
-    """Return the view with another model, with something that it can read, and with the word at a spot in focus."""
+    """Return the view with another model, an input that it can read, and the word at a spot in focus."""
     view, models = current(), _models()
-    # One that somebody removes at this moment will be told to be gone.
+    # If it has just been removed, it will be reported as gone.
     if model == view.model or model not in models:
         return view
     info = models[model]
@@ -329,5 +321,5 @@ def _models() -> dict[str, ModelInfo]:
 
 
 def _reading(view: View, models: Mapping[str, ModelInfo]) -> Reading:
-    """Return what the model of a view reads; of one that somebody has removed, what its text looks like."""
+    """Return what the view's model reads; if it has been removed, guess from the text."""
     return models[view.model].reading if view.model in models else recognised(view.text)

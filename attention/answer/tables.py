@@ -1,4 +1,4 @@
-"""Tables that can be ordered: what is drawn of one, and what is done on a press in it."""
+"""Tables that can be sorted."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ def part_of(
     choose: Callable[[int], None] | None = None,
     chosen: int | None = None,
 ) -> components.Part:
-    """Return a table with this key, in the order that the view has for it.
+    """Return a table, sorted as in the view.
 
-    ``choose`` is called with the index of a row that is pressed, however the rows are ordered; ``chosen`` is that of
-    the row that the page shows.
+    ``choose`` is called with the original index of a pressed row; ``chosen`` is the index of the row shown on the page.
     """
     order = None if is_whole else view.arranged.orders.get(key)
     table = SortableTable(columns, order, is_whole, is_narrow, choose is not None, chosen)

@@ -1,4 +1,4 @@
-"""Attention in a notebook: of a run that was recorded here, or of what any model of transformers returns.
+"""Attention in a notebook: of a recorded run, or of the attentions that any transformers model returns.
 
     from attention import show
     from attention.models import load
@@ -8,10 +8,9 @@
 
     show.head_view(outputs.attentions, tokenizer.convert_ids_to_tokens(inputs.input_ids[0]))
 
-What is shown needs no network and no script from elsewhere, keeps its numbers in the notebook, and stands alone: a
-notebook that was saved shows it again without a kernel. Layers, heads and tokens are counted from 0 here, as in the
-arrays; what one reads in the pictures counts layers and heads from 1, as the app does. The calls of ``head_view`` and
-``model_view`` are those of BertViz 1.4.1 (Vig 2019).
+The output needs no network and no kernel: a saved notebook shows it again. Layers, heads and tokens are counted from 0
+in calls, as in the arrays; the pictures count layers and heads from 1, as the app does. The signatures of ``head_view``
+and ``model_view`` are those of BertViz 1.4.1 (Vig 2019).
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ __all__ = [
 ]
 
 Action = Literal["view", "return"]
-# A trace shows itself without being asked how: a few megabytes of a notebook at most.
+# The limit for a trace that displays itself as the value of a cell: a few megabytes of notebook.
 MOST_BY_ITSELF = 2_000_000
 
 
@@ -66,27 +65,26 @@ def head_view(
     include_layers: Sequence[int] | None = None,
     html_action: Action = "view",
 ) -> Shown:
-    """Show which token attends to which, as lines between two columns of tokens, a layer at a time.
+    """Show which token attends to which, as lines between two columns of tokens, one layer at a time.
 
     Args:
-        attention: a trace; or what a model returned as ``outputs.attentions``, an array for each layer of the shape
-            (1, heads, tokens, tokens).
-        tokens: the tokens, one for each position; a trace has its own.
-        sentence_b_start: the position of the first token of a second sentence.
-        prettify_tokens: whether marks of spaces (``Ġ``, ``▁``) are shown as spaces.
-        layer: the layer to begin with; the first one, of a trace the one that the app opens.
-        heads: the heads that are on at first; all of them.
-        encoder_attention: of an encoder–decoder, in place of ``attention``: its ``encoder_attentions``,
-        decoder_attention: ... its ``decoder_attentions``,
-        cross_attention: ... its ``cross_attentions``, of the shape (1, heads, decoder tokens, encoder tokens),
-        encoder_tokens: ... the tokens that it has read,
-        decoder_tokens: ... and those that it has written.
-        include_layers: the layers to take; all of them.
-        html_action: "view" shows it in the cell that is running, "return" only returns it.
+        attention: a trace, or ``outputs.attentions``: for each layer an array of shape (1, heads, tokens, tokens).
+        tokens: one per position; a trace has its own.
+        sentence_b_start: the position at which a second sentence begins.
+        prettify_tokens: whether to show marks of spaces (``Ġ``, ``▁``) as spaces.
+        layer: the first layer to show; by default the app's choice for a trace, otherwise layer 0.
+        heads: the heads shown at first; by default all.
+        encoder_attention: for an encoder–decoder, instead of ``attention``: its ``encoder_attentions``.
+        decoder_attention: its ``decoder_attentions``.
+        cross_attention: its ``cross_attentions``, of shape (1, heads, decoder tokens, encoder tokens).
+        encoder_tokens: the tokens it has read.
+        decoder_tokens: the tokens it has written.
+        include_layers: the layers to include; by default all.
+        html_action: "view" displays the result in the running cell, "return" only returns it.
 
     Raises:
-        TypeError: it is neither a trace nor arrays.
-        ValueError: the arrays are no weights, of several texts, or of other tokens, or there are too many.
+        TypeError: neither a trace nor arrays.
+        ValueError: not attention weights, more than one text, wrong tokens, or too many weights.
     """
     parts, _ = _weights(
         attention,
@@ -117,26 +115,14 @@ def atlas(
     include_heads: Sequence[int] | None = None,
     html_action: Action = "view",
 ) -> Shown:
-    """Show every head of every layer as a small heatmap; one that is pressed is opened as a table of its weights.
+    """Show every head of every layer as a small heatmap; clicking one opens a table of its weights.
 
-    Args:
-        attention: as in :func:`head_view`, and so are the arguments that are not named here.
-        tokens: the tokens, one for each position.
-        sentence_b_start: the position of the first token of a second sentence.
-        prettify_tokens: whether marks of spaces are shown as spaces.
-        display_mode: "dark" or "light"; None is as the notebook is.
-        encoder_attention: as in :func:`head_view`.
-        decoder_attention: as in :func:`head_view`.
-        cross_attention: as in :func:`head_view`.
-        encoder_tokens: as in :func:`head_view`.
-        decoder_tokens: as in :func:`head_view`.
-        include_layers: the layers to take; all of them.
-        include_heads: the heads to take of each; all of them.
-        html_action: "view" shows it in the cell that is running, "return" only returns it.
+    ``display_mode`` is "dark" or "light" (by default the notebook's), ``include_heads`` the heads to include of each
+    layer. All other arguments are those of :func:`head_view`.
 
     Raises:
-        TypeError: it is neither a trace nor arrays.
-        ValueError: the arrays are no weights, of several texts, or of other tokens, or there are too many.
+        TypeError: neither a trace nor arrays.
+        ValueError: not attention weights, more than one text, wrong tokens, or too many weights.
     """
     parts, title = _weights(
         attention,
@@ -150,7 +136,7 @@ def atlas(
     return _done(tiles(parts, title, display_mode), html_action)
 
 
-# As BertViz calls it.
+# BertViz's name for it.
 model_view = atlas
 
 
@@ -163,20 +149,20 @@ def step(
     cell: tuple[int, int] | None = None,
     html_action: Action = "view",
 ) -> Shown:
-    """Show one of the nine steps of a head: its formula, its numbers, its code, and how a cell came about.
+    """Show one of the nine steps of a head: its formula, numbers and code, and how one cell is computed.
 
     Args:
-        trace: a run that was recorded.
-        name: the step: tokens, embed, qkv, scores, scale, mask, softmax, sum or heads.
-        layer: the layer; the one that the app opens.
-        head: the head; the one that the app opens.
+        trace: a recorded run.
+        name: tokens, embed, qkv, scores, scale, mask, softmax, sum or heads.
+        layer: by default the app's choice.
+        head: by default the app's choice.
         word: the position of the token in focus.
-        cell: the row and the column of the cell that is opened in the step's main picture.
-        html_action: "view" shows it in the cell that is running, "return" only returns it.
+        cell: the row and column of the cell to explain, in the step's main picture.
+        html_action: "view" displays the result in the running cell, "return" only returns it.
 
     Raises:
-        TypeError: it is no trace.
-        ValueError: there is no such step, layer, head, token or cell.
+        TypeError: not a trace.
+        ValueError: unknown step, layer, head, token or cell.
     """
     opened = None if cell is None else integers("cell", cell)
     layer, head, word = _numbers(layer=layer, head=head, word=word)
@@ -191,19 +177,19 @@ def neuron(
     key: int | None = None,
     html_action: Action = "view",
 ) -> Shown:
-    """Show how the query of one token meets every key, number by number.
+    """Show how one token's query meets every key, number by number.
 
     Args:
-        trace: a run that was recorded.
-        layer: the layer; the one that the app opens.
-        head: the head; the one that the app opens.
-        word: the position of the token that asks.
-        key: the position of the token that is asked; the one that gets most.
-        html_action: "view" shows it in the cell that is running, "return" only returns it.
+        trace: a recorded run.
+        layer: by default the app's choice.
+        head: by default the app's choice.
+        word: the position of the query.
+        key: the position of the key; by default the one with the largest weight.
+        html_action: "view" displays the result in the running cell, "return" only returns it.
 
     Raises:
-        TypeError: it is no trace.
-        ValueError: there is no such layer, head or token.
+        TypeError: not a trace.
+        ValueError: unknown layer, head or token.
     """
     numbers = _numbers(layer=layer, head=head, word=word, key=key)
     return _done(neurons(_traced(trace, "neuron"), *numbers), html_action)
@@ -219,15 +205,15 @@ def compare(
     """Show one head on two texts, or two models on one text: both heatmaps, and their difference word by word.
 
     Args:
-        first: a run that was recorded.
-        second: another one, of the same model or of another one.
-        layer: the layer; the one that the app opens for each.
-        head: the head; the one that the app opens for each.
-        html_action: "view" shows it in the cell that is running, "return" only returns it.
+        first: a recorded run.
+        second: another run, of the same or another model.
+        layer: by default the app's choice for each run.
+        head: by default the app's choice for each run.
+        html_action: "view" displays the result in the running cell, "return" only returns it.
 
     Raises:
-        TypeError: one is no trace.
-        ValueError: there is no such layer or head.
+        TypeError: not two traces.
+        ValueError: unknown layer or head.
     """
     runs = _traced(first, "compare"), _traced(second, "compare")
     return _done(compared(*runs, *_numbers(layer=layer, head=head)), html_action)
@@ -240,19 +226,18 @@ def figure(
     tokens: Sequence[str] | None = None,
     prettify_tokens: bool = True,
 ) -> go.Figure:
-    """Return one head as a Plotly heatmap with its tokens on both axes, to edit, to save or to put beside others.
+    """Return one head as a Plotly heatmap with tokens on both axes, to edit, save or combine with others.
 
     Args:
-        attention: a trace, of an encoder–decoder also ``trace.part("cross")``; or what a model returned as
-            ``outputs.attentions``.
-        layer: the layer; the first one, of a trace the one that the app opens.
-        head: the head; the first one, of a trace the one that the app opens.
-        tokens: the tokens, one for each position; a trace has its own.
-        prettify_tokens: whether marks of spaces are shown as spaces.
+        attention: a trace (of an encoder–decoder also ``trace.part("cross")``), or ``outputs.attentions``.
+        layer: by default the app's choice for a trace, otherwise layer 0.
+        head: by default the app's choice for a trace, otherwise head 0.
+        tokens: one per position; a trace has its own.
+        prettify_tokens: whether to show marks of spaces as spaces.
 
     Raises:
-        TypeError: it is neither a trace nor arrays.
-        ValueError: the arrays are no weights, or there is no such layer or head.
+        TypeError: neither a trace nor arrays.
+        ValueError: not attention weights, or an unknown layer or head.
     """
     (part, *_), _ = _weights(attention, tokens, None, prettify_tokens, (None,) * 5, None, None)
     if isinstance(attention, Trace):
@@ -268,18 +253,13 @@ def atlas_figure(
     include_layers: Sequence[int] | None = None,
     include_heads: Sequence[int] | None = None,
 ) -> go.Figure:
-    """Return all heads as one Plotly heatmap: a row for each layer, a column for each head.
+    """Return all heads as one Plotly heatmap, with a row per layer and a column per head.
 
-    Args:
-        attention: as in :func:`figure`.
-        tokens: as in :func:`figure`.
-        prettify_tokens: as in :func:`figure`.
-        include_layers: the layers to take; all of them.
-        include_heads: the heads to take of each; all of them.
+    The arguments are those of :func:`figure`, and the layers and the heads to include (by default all).
 
     Raises:
-        TypeError: it is neither a trace nor arrays.
-        ValueError: the arrays are no weights, or there is no such layer or head.
+        TypeError: neither a trace nor arrays.
+        ValueError: not attention weights, or an unknown layer or head.
     """
     (part, *_), title = _weights(attention, tokens, None, prettify_tokens, (None,) * 5, include_layers, include_heads)
     return atlas_of(part, title or message("Attention weights"))
@@ -303,7 +283,6 @@ def _weights(
     layers: Sequence[int] | None,
     heads: Sequence[int] | None,
 ) -> tuple[tuple[Weights, ...], str]:
-    """Return the weights of what was given in any of the three ways, and a title."""
     title = ""
     if isinstance(attention, Trace):
         found, title = of_trace(attention), _title(attention)
@@ -340,12 +319,11 @@ def _traced(trace: Any, name: str) -> Trace:
 
 
 def _numbers(**given: Any) -> list[int | None]:
-    """Return numbers as plain integers, and None for one that is not given."""
     return [None if number is None else integer(name, number) for name, number in given.items()]
 
 
 def _at(noun: str, given: int | None, numbers: Sequence[int]) -> int:
-    """Return where a layer is among those that are shown."""
+    """Return the index of a layer or head among those shown."""
     if given is None:
         return 0
     number = integer(noun, given)

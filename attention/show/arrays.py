@@ -1,4 +1,4 @@
-"""What transformers returns as attentions, read as weights: one tensor for each layer, of a batch of one."""
+"""Read the attentions that transformers returns (one tensor per layer, for a batch of one) as weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attention.show.weights import PART_NAMES, Weights
 
 __all__ = ["of_arrays", "of_parts"]
 
-# How tokenizers write a space before a token, and a new line.
+# Tokenizers' marks of a space before a token, and of a new line.
 _SPACES = {"Ġ": " ", "▁": " ", "Ċ": "\n"}
 
 _EAGER = (
@@ -32,14 +32,13 @@ def of_arrays(
     sentence_b_start: int | None = None,
     prettify: bool = True,
 ) -> Weights:
-    """Read the attentions of a model: for each layer, an array of the shape (1, heads, queries, keys).
+    """Read a model's attentions: for each layer an array of shape (1, heads, queries, keys) or (heads, queries, keys).
 
-    A layer may also have the shape (heads, queries, keys). ``key_tokens`` are the tokens attended to, if these are not
-    the ones that attend.
+    ``key_tokens`` are the tokens attended to, if they differ from those that attend.
 
     Raises:
-        TypeError: it is no sequence of arrays.
-        ValueError: it is empty, of a larger batch, not of these tokens, or no weights; the message says what to do.
+        TypeError: not a sequence of arrays.
+        ValueError: empty, more than one text, wrong tokens, or not attention weights; the message says what to do.
     """
     if tokens is None:
         raise ValueError("tokens must be given: tokenizer.convert_ids_to_tokens(inputs.input_ids[0])")
@@ -60,11 +59,11 @@ def of_arrays(
 def of_parts(
     encoder: Any, decoder: Any, cross: Any, encoder_tokens: Any, decoder_tokens: Any, *, prettify: bool
 ) -> tuple[Weights, ...]:
-    """Read what an encoder–decoder returns: whichever of its three attentions are given, not None.
+    """Read an encoder–decoder's attentions: those of the three that are not None.
 
     Raises:
-        TypeError: one is no sequence of arrays.
-        ValueError: none is given, tokens are missing, or one of them is refused by :func:`of_arrays`.
+        TypeError: not a sequence of arrays.
+        ValueError: no attention given, tokens missing, or weights refused by :func:`of_arrays`.
     """
     given: dict[Part, Any] = {"encoder": encoder, "decoder": decoder, "cross": cross}
     read, wrote = ("encoder_tokens", encoder_tokens), ("decoder_tokens", decoder_tokens)
@@ -84,7 +83,6 @@ def of_parts(
 
 
 def _listed(attention: Any) -> Sequence[Any]:
-    """Return the layers, none of them None."""
     if attention is None:
         raise ValueError(f"attention is None: {_EAGER}")
     if hasattr(attention, "attentions"):
@@ -111,7 +109,6 @@ def _listed(attention: Any) -> Sequence[Any]:
 
 
 def _layer(index: int, layer: Any, wanted: tuple[int, int]) -> Array:
-    """Return one layer as (heads, queries, keys) in float32."""
     array: Any = _array(layer)
     if array.ndim == 4 and array.shape[0] != 1:
         raise ValueError(
@@ -133,7 +130,7 @@ def _layer(index: int, layer: Any, wanted: tuple[int, int]) -> Array:
 
 
 def _array(layer: Any) -> Array:
-    # A tensor may be on a graphics card, need gradients, or have a type that NumPy does not have.
+    # A tensor may be on a GPU, require gradients, or have a type that NumPy lacks (bfloat16).
     if hasattr(layer, "detach"):
         layer = layer.detach().float().cpu().numpy()
     try:

@@ -1,4 +1,4 @@
-"""Heatmaps of a notebook as Plotly figures, which can be edited, saved and put beside others."""
+"""Attention as Plotly heatmaps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["atlas_of", "head_of"]
 
 
 def head_of(part: Weights, layer: int, head: int) -> go.Figure:
-    """Return the heatmap of a head, by the indices of its layer and of itself among those that there are."""
+    """Return the heatmap of one head; ``layer`` and ``head`` are indices into the given weights."""
     numbers = {"layer": part.layer_numbers[layer] + 1, "head": part.head_numbers[head] + 1}
     return head_heatmap(
         part.layers[layer][head], part.rows, part.columns, message("Layer {layer}, head {head}", **numbers)

@@ -1,4 +1,4 @@
-"""What a notebook keeps of a picture: HTML that needs nothing else, and draws itself wherever it is opened."""
+"""Self-contained HTML for a notebook, which draws itself wherever it is opened."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from attention.show.packed import deflated
 
 __all__ = ["Shown", "html_of"]
 
-# Base 85 with those of the characters from # to y that need no escape, neither in a script nor in JSON.
+# Base 85, with the characters from # to y that need no escape in a script or in JSON.
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 _SAFE = "".join(chr(code) for code in range(ord("#"), ord("y") + 1) if chr(code) not in "<\\")
 _TO_SAFE = str.maketrans(_DIGITS, _SAFE)
 
-# Unpacks two texts, and runs the first one, a script, with the second one's bytes.
+# Unpacks two texts: the first is a script, which is run with the second's bytes.
 _LOADER = (
     "(async()=>{{const h=[...document.querySelectorAll('[data-attention=\"{key}\"]:not([data-taken])')];"
     "for(const e of h)e.dataset.taken='';"
@@ -35,13 +35,12 @@ _LOADER = (
 
 
 class Shown:
-    """A picture in a notebook: as the last line of a cell, it shows itself.
+    """A picture in a notebook.
 
-    In a Jupyter kernel it is shown where it is made, too, so that it need not be the last line; once in a cell.
+    It displays itself as the last line of a cell. In a Jupyter kernel, the call that makes it displays it, too (once).
     """
 
     def __init__(self, html: str, summary: str) -> None:
-        """Keep what is shown, and what it is in a few words."""
         self.data = html
         self._summary = summary
         self._shown_in: object = None
@@ -56,14 +55,14 @@ class Shown:
         return {"text/html": self.data, "text/plain": repr(self)}
 
     def save(self, path: str | Path) -> None:
-        """Write it as a page of its own, which needs no server and no network.
+        """Save it as an HTML page that needs no server and no network.
 
         Raises:
-            ValueError: the file is not called .html.
+            ValueError: the file name does not end in .html.
         """
         if Path(path).suffix.lower() not in {".html", ".htm"}:
             raise ValueError(f"save writes a page: the name of its file must end in .html, got {Path(path).name}")
-        # The loader unpacks a script, and nothing may be fetched.
+        # The loader evaluates the unpacked script; nothing may be fetched.
         inline = "'unsafe-inline'"
         policy = f"default-src 'none'; script-src {inline} 'unsafe-eval'; style-src {inline}; img-src data:"
         head = (
@@ -76,21 +75,19 @@ class Shown:
         Path(path).write_text(page, "utf-8")
 
     def show_at_once(self) -> None:
-        """Show it in the cell that is running, if this is a notebook."""
+        """Display it in the running cell, if this is a notebook."""
         shell = _notebook()
         if shell is not None:
             _display(self)
             self._shown_in = shell.execution_count
 
     def _ipython_display_(self) -> None:
-        """Show it, but not a second time in the cell that has made it."""
         shell = _notebook()
         if self._shown_in is None or shell is None or shell.execution_count != self._shown_in:
             _display(self)
 
 
 def _notebook() -> Any:
-    """Return the shell of the notebook in which this runs; None elsewhere."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return shell if hasattr(shell, "kernel") else None
@@ -101,18 +98,18 @@ def _display(shown: Shown) -> None:
 
 
 def html_of(script: str, given: Mapping[str, Any], numbers: bytes, instead: str) -> str:
-    """Return a part of a page that a script draws; ``instead`` is the HTML that is seen where no scripts run.
+    """Return HTML with the script that draws it; ``instead`` is the HTML shown where no scripts run.
 
-    The script finds what it draws as ``GIVEN`` and ``NUMBERS``, and the elements to draw it in as ``HOSTS``.
+    The script gets ``GIVEN``, ``NUMBERS``, and ``HOSTS``, the elements to draw in.
     """
     whole = f"const GIVEN={json.dumps(given, ensure_ascii=False, separators=(',', ':'))};\n{script}"
     written, packed = _as_text(deflated(whole.encode())), _as_text(numbers)
-    # The same picture has the same key, so that a notebook that is run again stays the same file.
+    # The same picture has the same key, so that running a notebook again does not change its file.
     key = hashlib.sha256(f"{written} {packed}".encode()).hexdigest()[:12]
     loader = _LOADER.format(key=key, script=written, numbers=packed)
     return f'<div data-attention="{key}">{instead}</div><script>{loader}</script>'
 
 
 def _as_text(data: bytes) -> str:
-    """Write bytes as five characters for four of them, of which none has a meaning in a script or in JSON."""
+    """Encode each four bytes as five characters that need no escape in a script or in JSON."""
     return base64.b85encode(data).decode().translate(_TO_SAFE)

@@ -1,4 +1,4 @@
-"""Weights as few bytes: each is kept so closely that two digits are written as they are."""
+"""Attention weights in few bytes, exact enough that their first two decimals are right."""
 
 from __future__ import annotations
 
@@ -16,23 +16,22 @@ from attention.show.weights import Weights
 
 __all__ = ["Packed", "deflated", "scale_for"]
 
-# A step is at most so large a part of 1/K, the mean weight of K tokens attended to.
+# Each step is at most 1/50 of 1/K, the mean weight over K keys.
 _PART_OF_MEAN = 50
-# Whole steps lead to every threshold of a picture, and to where three decimals begin.
+# Every threshold of a picture, and every limit for rounding to three decimals, is a multiple of the step.
 _COARSEST = 1000
 HIDDEN, NOTHING, LEAST = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The weights of all heads as codes of a few bytes each, compressed.
+    """The weights of all heads, quantised and compressed.
 
-    With steps of ``s = 1 / scale``, the codes are 0 for what a mask hides, 1 for a weight below s/2, 2 for one below s,
-    and n + 2 for one from n·s up to (n + 1)·s. They stand for 0, 0, ¾·s and the middle of the step (1 at most), so that
-    a weight is off by s/2 at most; and since rounding to one or two decimals never has its limit inside a step, what is
-    written with two decimals is written as the weight itself would be.
+    With steps of ``s = 1 / scale``, a weight's code is 0 if it is masked, 1 below s/2, 2 below s, and n + 2 from n·s up
+    to (n + 1)·s. They stand for 0, 0, ¾·s and the middle of the step (at most 1), so the error is at most s/2. Rounding
+    to one or two decimals never changes within a step, so two decimals are the same as those of the exact weight.
 
-    ``data`` has, for all codes one after the other, first their highest bytes, and last their lowest, compressed.
+    ``data`` holds the highest bytes of all codes first, the lowest last (planes).
     """
 
     scale: int
@@ -41,7 +40,7 @@ class Packed:
 
     @classmethod
     def of(cls, parts: Iterable[Weights]) -> Self:
-        """Pack the weights of several uses of attention, in steps as small as the longest of them needs."""
+        """Pack the weights of several uses of attention, with the step that the most keys require."""
         parts = tuple(parts)
         scale = max(scale_for(len(part.columns)) for part in parts)
         codes = np.concatenate([_codes(part, scale) for part in parts])
@@ -52,12 +51,12 @@ class Packed:
 
     @property
     def error(self) -> float:
-        """How far a weight may be off, rounded up to seven decimals."""
+        """The largest possible error of a weight, rounded up to seven decimals."""
         return -(-5_000_000 // self.scale) / 10_000_000
 
 
 def scale_for(n_keys: int) -> int:
-    """Return the steps from 0 to 1 of a weight that is one of so many: each is at most a fiftieth of their mean.
+    """Return the number of steps from 0 to 1 for rows of this many keys: each step is at most a fiftieth of the mean.
 
     >>> [scale_for(n_keys) for n_keys in (2, 20, 21, 200, 512)]
     [1000, 1000, 2000, 10000, 26000]
@@ -83,9 +82,9 @@ def _coded(weights: Float[Array, "*shape"], scale: int) -> UInt32[Array, "*shape
 
 
 def deflated(*parts: bytes) -> bytes:
-    """Compress as browsers unpack by themselves (RFC 1951), each part in whichever way is shortest for it.
+    """Compress with DEFLATE (RFC 1951), each part with the strategy that makes it shortest.
 
-    It is unpacked as one: a part that is not the last ends with an empty block instead of the end.
+    The parts decompress as one stream: all but the last end with an empty block instead of the end marker.
     """
     return b"".join(_shortest(part, is_last=number == len(parts)) for number, part in enumerate(parts, 1))
 
@@ -95,5 +94,5 @@ def _shortest(data: bytes, *, is_last: bool) -> bytes:
         packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, strategy)
         return packer.compress(data) + packer.flush(zlib.Z_FINISH if is_last else zlib.Z_SYNC_FLUSH)
 
-    # Weights are noise with runs of zeros: which strategy finds more in them depends on the model.
+    # Weights are noise with runs of zeros: the best strategy depends on the model.
     return min(map(packed, (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED, zlib.Z_RLE)), key=len)

@@ -1,4 +1,4 @@
-"""Pages of the app in a notebook: a step, the neuron view, and two runs compared; the same blocks as in a file."""
+"""Pages of the app in a notebook: a step, the neuron view, and two runs compared."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ __all__ = ["compared", "neurons", "one_step", "shown_blocks"]
 def one_step(
     trace: Trace, name: str, layer: int | None, head: int | None, word: int | None, cell: tuple[int, ...] | None
 ) -> Shown:
-    """Return a step of a head.
+    """Return one step of a head.
 
     Raises:
-        ValueError: there is no such step, layer, head, token or cell.
+        ValueError: unknown step, layer, head, token or cell.
     """
     step, scene = step_of(name), _scene(trace, layer, head, word)
     if cell is not None:
@@ -48,10 +48,10 @@ def one_step(
 
 
 def neurons(trace: Trace, layer: int | None, head: int | None, word: int | None, key: int | None) -> Shown:
-    """Return how the query of one token meets every key.
+    """Return the neuron view of one token.
 
     Raises:
-        ValueError: there is no such layer, head or token.
+        ValueError: unknown layer, head or token.
     """
     scene = _scene(trace, layer, head, word)
     cell = None if key is None else Cell(NEURON, scene.word, _within("key", key, len(trace.key_tokens)))
@@ -65,11 +65,11 @@ def compared(first: Trace, second: Trace, layer: int | None, head: int | None) -
     """Return one head on two texts, or two models on one text.
 
     Raises:
-        ValueError: there is no such layer or head.
+        ValueError: unknown layer or head.
     """
     scenes = [_scene(trace, layer, head, None) for trace in (first, second)]
     if second.info.model_id == first.info.model_id and layer is None and head is None:
-        # Both texts are seen in the same head, whichever the second would open by itself.
+        # Show both texts in the same head, even if the second's default is another.
         scenes[1] = _scene(second, scenes[0].layer, scenes[0].head, None)
     one, other = map(_side, scenes, ("first", "second"))
     comparison = Comparison(one, other)
@@ -85,7 +85,7 @@ def compared(first: Trace, second: Trace, layer: int | None, head: int | None) -
 
 
 def shown_blocks(summary: str, blocks: Blocks) -> Shown:
-    """Return blocks as they are drawn in a notebook."""
+    """Return blocks as notebook output."""
     written = drawn(blocks)
     used = sorted({str(picture["component"]) for picture in written.pictures})
     given = {
@@ -96,7 +96,7 @@ def shown_blocks(summary: str, blocks: Blocks) -> Shown:
     }
     own = assets.lean(f"{assets.still()}\n{assets.notebook('notebook', 'blocks')}")
     code = assets.alone(f"{assets.lean_components(used)}\n{own}")
-    # It is not packed, and code is long where it has the numbers of a model in it.
+    # The fallback is not compressed, and code that contains a model's numbers is long.
     instead = f"<p>{plain(summary)}</p>{drawn(blocks, has_code=False).html}"
     return Shown(html_of(code, given, deflated(b""), instead), summary)
 

@@ -1,4 +1,4 @@
-"""The weights of all heads in a notebook: as lines between tokens, or each head as a small heatmap."""
+"""The weights of all heads in a notebook: as lines between tokens, or as small heatmaps."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Mode = Literal["dark", "light"]
 
 
 def lines(parts: Sequence[Weights], layer: int, heads: Sequence[int] | None) -> Shown:
-    """Return the heads of a layer as lines, beginning with one layer, by its index, and with these heads on.
+    """Return the heads of each layer as lines; ``layer`` is the index of the first one shown, ``heads`` are those on.
 
     Raises:
-        ValueError: there is no such head.
+        ValueError: unknown head.
     """
     numbers = parts[0].head_numbers
     unknown = [head for head in heads or () if head not in numbers]
@@ -44,10 +44,10 @@ def lines(parts: Sequence[Weights], layer: int, heads: Sequence[int] | None) -> 
 
 
 def tiles(parts: Sequence[Weights], title: str, mode: Mode | None, note: str = "") -> Shown:
-    """Return all heads as small heatmaps; ``note`` is what is said under them first.
+    """Return all heads as small heatmaps; ``note`` is shown first below them.
 
     Raises:
-        ValueError: there is no such mode.
+        ValueError: unknown ``mode``.
     """
     if mode not in {None, "dark", "light"}:
         raise ValueError(f'display_mode must be "dark", "light" or None, got {mode!r}')
@@ -58,7 +58,7 @@ def tiles(parts: Sequence[Weights], title: str, mode: Mode | None, note: str = "
 
 
 def around(css: str = "") -> dict[str, Any]:
-    """Return what is around a picture: the style sheet, and the colours of a light and of a dark page."""
+    """Return a picture's surroundings: the style sheet, and the colours of a light and a dark page."""
     light, dark = theme()
     own = (ASSETS / "notebook" / "notebook.css").read_text("utf-8")
     return {"css": assets.lean_css(f"{css}\n{own}"), "theme": "", "colours": {"light": dict(light), "dark": dict(dark)}}
@@ -100,7 +100,7 @@ def _size(parts: Sequence[Weights]) -> str:
 
 
 def _instead(part: Weights, summary: str) -> str:
-    """Return what is seen where no scripts run: to which token each one attends most, in the mean of all heads."""
+    """Return the fallback where no scripts run: the token that each attends to most, in the mean of all heads."""
     mean = np.mean([layer.mean(axis=0) for layer in part.layers], axis=0)
     best = mean.argmax(axis=1)
     rows = "".join(

@@ -1,4 +1,4 @@
-"""Attention weights alone, without the run that they come from: there are no queries, keys or values in them."""
+"""Attention weights without their run, so without queries, keys and values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attention.measures.segments import groups
 
 __all__ = ["MOST_WEIGHTS", "PART_NAMES", "Weights", "of_trace"]
 
-# So many are about 30 megabytes in a notebook.
+# About 30 MB in a notebook.
 MOST_WEIGHTS = 16_000_000
 
 PART_NAMES: dict[Part, str] = {
@@ -28,11 +28,11 @@ PART_NAMES: dict[Part, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of one use of attention, layer by layer, and the tokens between which they are.
+    """The weights of one use of attention, layer by layer, with their tokens.
 
-    ``rows`` are the tokens that attend, ``columns`` those attended to; ``layer_numbers`` and ``head_numbers`` say which
-    layers and heads these are, counted from 0. ``row_breaks`` and ``column_breaks`` are the positions at which a second
-    sentence begins. ``hidden`` marks what a mask hides, if that is known: a weight of 0 alone does not say so.
+    ``rows`` are the tokens that attend, ``columns`` those attended to; layers and heads are numbered from 0. The breaks
+    are the positions at which a second sentence begins. ``hidden`` marks masked weights, if known: a weight of 0 alone
+    does not tell.
     """
 
     layers: tuple[Float[Array, "H Q K"], ...]
@@ -46,10 +46,10 @@ class Weights:
     hidden: tuple[Bool[Array, "H Q K"], ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what are no weights between these tokens.
+        """Check the weights.
 
         Raises:
-            ValueError: shapes differ, or a number is not between 0 and 1; the message says what came.
+            ValueError: shapes differ, or a weight is not between 0 and 1.
         """
         wanted = (len(self.head_numbers), len(self.rows), len(self.columns))
         if not self.layers or 0 in wanted:
@@ -76,14 +76,14 @@ class Weights:
 
     @property
     def size(self) -> int:
-        """How many weights these are."""
+        """The number of weights."""
         return sum(layer.size for layer in self.layers)
 
     def only(self, layers: Sequence[int] | None, heads: Sequence[int] | None) -> Weights:
-        """Return these layers and heads, named by their numbers; None for all.
+        """Return these layers and heads, given by number; None for all.
 
         Raises:
-            ValueError: there is no such layer or head.
+            ValueError: unknown layer or head.
         """
         at = _places("layer", self.layer_numbers, layers)
         heads_at = _places("head", self.head_numbers, heads)
@@ -105,7 +105,6 @@ class Weights:
 
 
 def _places(noun: str, numbers: Sequence[int], wanted: Sequence[int] | None) -> list[int]:
-    """Return where these numbers are among all."""
     if wanted is None:
         return list(range(len(numbers)))
     missing = [number for number in wanted if number not in numbers]
