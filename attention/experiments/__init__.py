@@ -1,1 +1,1 @@
-"""What is computed for the labs and over many texts: it knows no page."""
+"""Computations for the labs and over many texts, independent of any page."""

@@ -1,8 +1,7 @@
-"""Sentences for studying heads: those that come with the project, and those from the user's own file.
+"""Sentences for studying heads: the bundled ones, and those in a user's file.
 
-One sentence tells little about a head, many tell more. ``sentences()`` are plain sentences; ``annotated()`` also say
-on which word every word depends, and how (``assets/dependencies.md`` gives the rules), so that one can count how often
-an attention head finds the grammatical head of a word (Clark et al. 2019, section 4.2).
+``annotated()`` adds dependencies (``assets/dependencies.md`` gives the rules), from which one counts how often an
+attention head finds the grammatical head of a word (Clark et al. 2019, section 4.2).
 """
 
 from __future__ import annotations
@@ -30,22 +29,21 @@ __all__ = [
 ]
 
 
-# The limits for a user's own file: enough for reliable counts, little enough to be read at once.
+# The limits of a user's file: enough for reliable counts, small enough to read at once.
 MAX_BYTES = 2**20
 MAX_LINES = 5_000
 MAX_LINE_CHARACTERS = 2_000
 
-# How many line numbers a problem names; the others are only counted.
+# A problem names this many line numbers; the others are counted.
 _NAMED_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """One sentence, and for each of its words: its head (an index, None for the root), its relation, and its span.
+    """One sentence with its dependencies: for each word, its head (an index, None for the root), relation and span.
 
-    Words are those of a treebank: ``n't``, ``'s`` and every punctuation mark are words too. The span of a word is its
-    first character in ``text`` and the one after its last, so that a model's token belongs to the word whose span
-    contains the token's ``start``.
+    Words follow the treebank: ``n't``, ``'s`` and punctuation marks are words. A span is the start and end of the word
+    in ``text``; a token belongs to the word whose span contains its ``start``.
     """
 
     text: str
@@ -57,7 +55,7 @@ class Annotated:
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The usable lines of a file, cleaned, and plain sentences about the lines that could not be used."""
+    """The usable lines of a file, cleaned, and messages about the others."""
 
     lines: tuple[str, ...]
     problems: tuple[str, ...]
@@ -65,32 +63,32 @@ class Sentences:
 
 @cache
 def pairs(name: str) -> Mapping[str, tuple[str, str]]:
-    """Return the pairs of sentences in a file of the assets, one on each line, by what is written there."""
+    """Return the pairs of sentences in an asset, keyed by their line (``first | second``)."""
     lines = (ASSETS / name).read_text("utf-8").splitlines()
     return MappingProxyType({line: (first, second) for line in lines for first, second in [line.split(" | ")]})
 
 
 @cache
 def sentences() -> tuple[str, ...]:
-    """Return the plain sentences that come with the project, in random order."""
+    """Return the bundled plain sentences, in random order."""
     return tuple((ASSETS / "corpus.txt").read_text("utf-8").splitlines())
 
 
 @cache
 def annotated() -> tuple[Annotated, ...]:
-    """Return the sentences with dependencies that were annotated by hand."""
+    """Return the hand-annotated sentences."""
     _, *rows = (ASSETS / "dependencies.tsv").read_text("utf-8").splitlines()
     return tuple(_annotated(block) for block in _blocks(row.split("\t") for row in rows))
 
 
 def read_sentences(data: bytes) -> Sentences:
-    """Read a user's own file, one sentence per line; what cannot be used is left out and reported, never raised."""
+    """Read a user's file, one sentence per line; unusable lines are skipped and reported, never raised."""
     if not data:
         return Sentences((), (message("The file is empty."),))
     problems = []
     body = data.removeprefix(codecs.BOM_UTF8)
     if len(data) > MAX_BYTES:
-        # bytes.splitlines ends lines at \n, \r and \r\n; a line that is cut by the limit does not count.
+        # bytes.splitlines splits at \n, \r and \r\n; a line cut by the limit does not count.
         body = body[:MAX_BYTES]
         body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
         problems.append(_too_large(len(body.splitlines())))
@@ -175,14 +173,14 @@ def _blocks(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
 
 
 def _annotated(rows: Sequence[Sequence[str]]) -> Annotated:
-    """Make a sentence from its rows: sentence number, word number, word, number of the head (0: root), relation."""
+    """Build a sentence from rows of sentence number, word number, word, head's number (0: root) and relation."""
     _, _, words, heads, relations = zip(*rows, strict=True)
     text, spans = _detokenise(words)
     return Annotated(text, words, tuple(int(head) - 1 if int(head) else None for head in heads), relations, spans)
 
 
 def _detokenise(words: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Join words in normal spelling, ``do n't`` as ``don't``, and return the span of each of them in the text."""
+    """Join words in normal spelling (``do n't`` as ``don't``) and return each word's span."""
     text = ""
     spans = []
     within_quotation = False

@@ -1,7 +1,6 @@
-"""What attention costs: in time and memory, as measured on a server, and on paper, for the sizes of a large model.
+"""What attention costs in time and memory: as measured on a server, and calculated for a large model.
 
-The measuring is ``attention.experiments.timing``, in a process of its own; here is what comes of it. A multiplication
-is one number times another, which is added to a sum.
+``attention.experiments.timing`` measures in a process of its own. A multiplication means a multiply-accumulate.
 """
 
 from __future__ import annotations
@@ -44,19 +43,19 @@ __all__ = [
     "shipped",
 ]
 
-# Attention from queries, keys and values to outputs, with all scores kept and in PyTorch's own function; a layer of an
-# LSTM; and a decoder that reads one new token after the other, all of them anew each time, and with a key/value cache.
+# Attention with all scores in memory and in PyTorch's own function; an LSTM layer; and a decoder that reads tokens one
+# by one, recomputing all of them or with a KV cache.
 Way = Literal["explicit", "fused", "lstm", "anew", "cached"]
 WAYS: tuple[Way, ...] = get_args(Way)
 
-# The sizes of what is measured: those of BERT mini (Turc et al. 2019, table 1), in numbers of 32 bits.
+# The sizes of BERT mini (Turc et al. 2019, table 1), in float32.
 N_HEADS, D_HEAD = 4, 64
 WIDTH = N_HEADS * D_HEAD
 LENGTHS = tuple(2**power for power in range(6, 13))
-# The decoder has so many layers, and reads up to so many new tokens.
+# The decoder's number of layers, and its numbers of new tokens.
 N_LAYERS = 2
 NEW = tuple(2**power for power in range(4, 10))
-# What a number takes in the caches and the scores of large models: 16 bits.
+# Bytes of a number in the caches and scores of large models.
 N_BYTES = 2
 
 
@@ -65,14 +64,14 @@ N_BYTES = 2
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What one way took for one number of tokens.
+    """The cost of one way at one number of tokens.
 
     Attributes:
         way: what was measured.
-        length: how many tokens there were.
-        seconds: the shortest of several times or, for a decoder, the time for all tokens until there.
-        n_bytes: what PyTorch held at most at once, beside inputs and weights; for a decoder, its key/value cache.
-        difference: how far what came out is, at most, from what the other way of its kind gave; 0 for the first.
+        length: the number of tokens.
+        seconds: the shortest of several times or, for a decoder, the time for all tokens so far.
+        n_bytes: the peak memory besides inputs and weights; for a decoder, its KV cache.
+        difference: the largest difference from the output of the other way of its kind; 0 for the first.
     """
 
     way: Way
@@ -82,7 +81,7 @@ class Point:
     difference: float = 0.0
 
     def arrays(self) -> dict[str, np.generic]:
-        """Return it as it stands in a frame."""
+        """Return it as the arrays of a frame."""
         return {
             "way": np.int64(WAYS.index(self.way)),
             "length": np.int64(self.length),
@@ -93,7 +92,7 @@ class Point:
 
     @classmethod
     def of(cls, frame: Frame) -> Self:
-        """Return what a frame says."""
+        """Read it from a frame."""
         way = WAYS[int(frame["way"])]
         return cls(
             way, int(frame["length"]), float(frame["seconds"]), int(frame["n_bytes"]), float(frame["difference"])
@@ -102,7 +101,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What something was measured on, and when: the processor, its cores, the version of PyTorch, and the day."""
+    """The machine and date of a measurement: processor, cores, PyTorch version, day."""
 
     processor: str
     n_cores: int
@@ -112,22 +111,22 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured on a machine that is named."""
+    """A measurement on a named machine."""
 
     machine: Machine
     points: tuple[Point, ...]
 
     def written(self) -> str:
-        """Return it as JSON, a line for each point."""
+        """Return it as JSON with a line for each point."""
         lines = ",\n".join(json.dumps(asdict(point)) for point in self.points)
         return f'{{"machine": {json.dumps(asdict(self.machine))},\n"points": [\n{lines}\n]}}\n'
 
     @classmethod
     def read(cls, written: str) -> Self:
-        """Return what JSON says.
+        """Parse JSON.
 
         Raises:
-            ValueError, LookupError or TypeError: it is no measurement.
+            ValueError, LookupError or TypeError: it is not a measurement.
         """
         found: Mapping[str, Any] = json.loads(written)
         return cls(Machine(**found["machine"]), tuple(Point(**point) for point in found["points"]))
@@ -135,13 +134,13 @@ class Measured:
 
 @cache
 def shipped() -> Measured:
-    """Return the measurement that comes with the project, for a server that has none of its own."""
+    """Return the bundled measurement, for a server without its own."""
     return Measured.read((ASSETS / "measurement.json").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """What one way took for each number of tokens, in ascending order."""
+    """The costs of one way by number of tokens, in ascending order."""
 
     lengths: Int[Array, " N"]
     seconds: Float[Array, " N"]
@@ -149,21 +148,21 @@ class Curve:
     differences: Float[Array, " N"]
 
     def cut(self, count: int) -> Self:
-        """Return the first points of it."""
+        """Return its first ``count`` points."""
         return type(self)(*(each[:count] for each in (self.lengths, self.seconds, self.n_bytes, self.differences)))
 
 
 def points(frames: Sequence[Frame]) -> tuple[Point, ...]:
-    """Return what the frames of a run say."""
+    """Read the points from the frames of a run."""
     return tuple(map(Point.of, frames))
 
 
-# What was measured is the server's own and no user's, so that the next visitor may see it, whenever that is.
+# The measurement is the server's and no user's, so every later visitor may see it.
 JOB = Job("cost", "attention.experiments.timing", most_seconds=60, checks=points)
 
 
 def curves(measured: Sequence[Point]) -> Mapping[Way, Curve]:
-    """Return the curve of each way of which something has been measured."""
+    """Return the curve of each way measured so far."""
     found: dict[Way, Curve] = {}
     for way in WAYS:
         own = sorted((each for each in measured if each.way == way), key=lambda each: each.length)
@@ -178,7 +177,7 @@ def curves(measured: Sequence[Point]) -> Mapping[Way, Curve]:
 
 
 class Growth(NamedTuple):
-    """The law ``amount ∝ length^exponent``, and the lengths from which, and to which, it was fitted."""
+    """The law ``amount ∝ length^exponent`` and the lengths between which it was fitted."""
 
     exponent: float
     first: int
@@ -186,9 +185,9 @@ class Growth(NamedTuple):
 
 
 def growth(lengths: Int[Array, " N"], amounts: Float[Array, " N"] | Int[Array, " N"]) -> Growth | None:
-    """Return how something grows over the longer half of the lengths, where what is done but once hardly counts.
+    """Fit the growth over the longer half of the lengths, where fixed costs hardly count; None with fewer than two.
 
-    Of an odd number of lengths, the middle one is in it, too. None if it has fewer than two.
+    With an odd number of lengths, the half includes the middle one.
     """
     longer = slice(len(lengths) // 2, None)
     if len(lengths[longer]) < 2:
@@ -201,7 +200,7 @@ def growth(lengths: Int[Array, " N"], amounts: Float[Array, " N"] | Int[Array, "
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The sizes of a decoder with gated feed-forward networks, on which its costs depend, without biases."""
+    """The sizes of a decoder with gated feed-forward networks and no biases."""
 
     n_layers: int
     d_model: int
@@ -212,11 +211,11 @@ class Sizes:
     n_vocabulary: int
 
     def scores(self, length: int) -> int:
-        """Return how many scores all heads of all layers have: L·H·T²; where later tokens are hidden, half count."""
+        """Return the number of scores in all heads and layers: L·H·T². A causal mask would halve it."""
         return self.n_layers * self.n_heads * length**2
 
     def cache(self, length: int) -> int:
-        """Return the bytes of the keys and values of all tokens, in 16 bits: 2·L·G·d_head·2·T."""
+        """Return the bytes of a 16-bit KV cache: 2·L·G·d_head·2·T."""
         return 2 * self.n_layers * self.n_key_value_heads * self.d_head * N_BYTES * length
 
     @property
@@ -228,31 +227,31 @@ class Sizes:
 
     @property
     def feed_forward(self) -> int:
-        """The multiplications of the feed-forward networks for one token, in all layers: three matrices in each."""
+        """The multiplications of the feed-forward networks for one token, in all layers: three matrices each."""
         return self.n_layers * 3 * self.d_model * self.d_hidden
 
     @property
     def logits(self) -> int:
-        """The multiplications of one token's last vector with those of the whole vocabulary."""
+        """The multiplications of the logits at one token."""
         return self.n_vocabulary * self.d_model
 
     @property
     def per_token(self) -> int:
-        """The multiplications for one token of which the next is predicted, but for those that look back."""
+        """The multiplications for one predicted token, without those of attention scores and weighted sums."""
         return self.projections + self.feed_forward + self.logits
 
     def looking_back(self, length: int) -> int:
-        """Return the multiplications of q·Kᵀ and a·V for the last of so many tokens: 2·L·H·d_head·T."""
+        """Return the multiplications of q·Kᵀ and a·V for the last of ``length`` tokens: 2·L·H·d_head·T."""
         return 2 * self.n_layers * self.n_heads * self.d_head * length
 
     @property
     def even(self) -> float:
-        """The number of tokens at which looking back takes the last of them as much as all else."""
+        """The length at which attention costs the last token as much as all the rest."""
         return self.per_token / self.looking_back(1)
 
     @property
     def n_weights(self) -> int:
-        """All its weights: the embedding, as much for the logits, two norms in each layer and one at the end."""
+        """All weights: the embedding, an equal matrix for the logits, two norms in each layer and a final one."""
         norms = (2 * self.n_layers + 1) * self.d_model
         return self.per_token + self.n_vocabulary * self.d_model + norms
 

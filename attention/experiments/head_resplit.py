@@ -1,9 +1,9 @@
-r"""One width, cut into heads: the same matrices with another number of heads, and what each head adds to ΔE.
+r"""The same weight matrices split into another number of heads, and each head's contribution to ΔE.
 
-A layer projects its vectors to queries, keys and values of H · D numbers, and cuts these into H heads of D numbers.
-Nothing in the matrices says where to cut. Multi-head attention "allows the model to jointly attend to information from
-different representation subspaces at different positions", while "with a single attention head, averaging inhibits
-this" (Vaswani et al. 2017, section 3.2.2).
+A layer projects its vectors to queries, keys and values of H · D numbers and splits these into H heads of D. Nothing in
+the matrices says where to split. Multi-head attention "allows the model to jointly attend to information from different
+representation subspaces at different positions", while "with a single attention head, averaging inhibits this" (Vaswani
+et al. 2017, section 3.2.2).
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from attention.core.trace import LayerTrace, Projections
 
 __all__ = ["Contributions", "Obstacle", "contributions", "counts", "obstacle", "query_changes", "recut", "slices"]
 
-# Why the matrices of a layer cannot be cut into other heads: "shared" keys, or "positions" that enter head by head.
+# Why a layer cannot be split differently: "shared" keys, or "positions" that enter head by head.
 Obstacle = Literal["", "shared", "positions"]
 
-# The numbers of heads that are tried where the width can be divided by them.
 _COUNTS = (1, 2, 4, 8)
 
 
 def counts(width: int, own: int) -> tuple[int, ...]:
-    """Return the numbers of heads into which a width is cut here, in ascending order; the ``own`` one is among them.
+    """Return the candidate numbers of heads that divide the width, and the model's ``own``, in ascending order.
 
     >>> counts(24, 3), counts(36, 6)
     ((1, 2, 3, 4, 8), (1, 2, 4, 6))
@@ -37,7 +36,7 @@ def counts(width: int, own: int) -> tuple[int, ...]:
 
 
 def obstacle(layer: LayerTrace) -> Obstacle:
-    """Return why a layer cannot be cut into another number of heads; empty if it can be."""
+    """Return why a layer cannot be split into another number of heads; empty if it can."""
     if layer.keys.shape[0] != layer.queries.shape[0]:
         return "shared"
     has_masks_of_heads = layer.mask is not None and layer.mask.ndim == 3 and layer.mask.shape[0] > 1
@@ -46,12 +45,12 @@ def obstacle(layer: LayerTrace) -> Obstacle:
 
 
 def recut(layer: LayerTrace, n_heads: int, rows: slice = slice(None)) -> HeadSteps:
-    """Attend with a layer's own queries, keys and values, cut into ``n_heads``; only for some ``rows`` of queries.
+    """Attend with a layer's queries, keys and values split into ``n_heads``, for some ``rows`` of queries.
 
-    The scores are divided by the root of the new d_head; a model that does not divide by the root keeps its own factor.
+    Scores are divided by the root of the new d_head; a model with another scale keeps it.
 
     Raises:
-        ValueError: the layer cannot be cut into other heads, or not into so many.
+        ValueError: the layer cannot be split like this.
     """
     reason = obstacle(layer)
     if reason:
@@ -68,7 +67,7 @@ def recut(layer: LayerTrace, n_heads: int, rows: slice = slice(None)) -> HeadSte
 
 
 def slices(width: int, each: int) -> tuple[slice, ...]:
-    """Return consecutive slices of a vector, with so many numbers each; the last may have fewer.
+    """Return consecutive slices of ``each`` numbers; the last may be shorter.
 
     >>> slices(10, 4)
     (slice(0, 4, None), slice(4, 8, None), slice(8, 10, None))
@@ -77,10 +76,10 @@ def slices(width: int, each: int) -> tuple[slice, ...]:
 
 
 def query_changes(vector: Float[Array, " M"], projections: Projections, n_heads: int) -> Float[Array, "H S"]:
-    """Return by what part of its length each head's query changes if a slice of the vector it is made of is set to 0.
+    """Return the relative change of each head's query when a slice of its input vector is set to 0.
 
-    ``‖x_s W_Q[s]‖ / ‖x W_Q + b_Q‖`` for each head and each slice s of d_head numbers. A rotation by positions changes
-    no length. It is NaN for a head whose query is 0.
+    ``‖x_s W_Q[s]‖ / ‖x W_Q + b_Q‖`` for each head and each slice s of d_head numbers; RoPE changes no norm. NaN if a
+    head's query is 0.
     """
     weight = projections.W_Q
     d_head = weight.shape[1] // n_heads
@@ -97,17 +96,17 @@ def query_changes(vector: Float[Array, " M"], projections: Projections, n_heads:
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """How long that is which each head adds to each token's vector, and the sum of it all with the bias: ΔE."""
+    """The norm of what each head adds to each token's vector, and the sum with the bias: ΔE."""
 
     lengths: Float[Array, "Q H"]
     total: Float[Array, "Q M"]
 
 
 def contributions(head_outputs: Float[Array, "H Q Dv"], projections: Projections) -> Contributions:
-    """Take ΔE apart: ``Concat(head₁, …, head_H) W_O + b_O = Σ_h head_h W_O[rows of h] + b_O``.
+    """Decompose ΔE: ``Concat(head₁, …, head_H) W_O + b_O = Σ_h head_h W_O[rows of h] + b_O``.
 
     Raises:
-        ValueError: W_O does not have a row for each number of the joined heads.
+        ValueError: W_O does not have a row for each number of the concatenated heads.
     """
     n_heads, n_queries, width = head_outputs.shape
     weight = projections.W_O
@@ -115,7 +114,7 @@ def contributions(head_outputs: Float[Array, "H Q Dv"], projections: Projections
         raise ValueError(f"W_O must have {n_heads * width} rows for {n_heads} heads of {width}, got {weight.shape[0]}")
     lengths = np.zeros((n_queries, n_heads), dtype=head_outputs.dtype)
     total = np.zeros((n_queries, weight.shape[1]), dtype=head_outputs.dtype)
-    # Head by head: the contributions of all heads at once take much memory for a long text.
+    # Head by head: all contributions at once take much memory for a long text.
     for head, rows in enumerate(weight.reshape(n_heads, width, -1)):
         added = head_outputs[head] @ rows
         lengths[:, head] = np.linalg.norm(added, axis=-1)

@@ -1,7 +1,7 @@
-"""A model measured on many texts: batch by batch, once for all who look, and only while somebody does.
+"""Measure a model on many texts in batches; users with the same texts share one measurement.
 
-The key of a measurement is the hash of its texts, so that somebody's own sentences are found only by those who have the
-very same ones.
+A measurement advances only while a user is waiting for it. Its key is a hash of the texts, so only a user with the very
+same sentences can find it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["MAX_KEPT", "Measured", "Measurement", "Measurements", "content_key"]
 
 _LOGGER = logging.getLogger(__name__)
 
-# A measurement over 5,000 lines keeps their text, at most 1 MB, and sums of about 2 MB.
+# A measurement over 5,000 lines holds their text, at most 1 MB, and sums of about 2 MB.
 MAX_KEPT = 16
 
 R_co = TypeVar("R_co", covariant=True)
@@ -36,7 +36,7 @@ R = TypeVar("R")
 
 
 class Measures(Collector, Protocol[R_co]):
-    """What adds up batches, and what comes of them so far."""
+    """Accumulates batches and computes a result from them."""
 
     def result(self) -> R_co:
         """Return the result so far."""
@@ -44,7 +44,7 @@ class Measures(Collector, Protocol[R_co]):
 
 @dataclass(frozen=True, slots=True)
 class Measured(Generic[R]):
-    """How far a measurement of the model of this name is, and its result so far; why it cannot go on, if so."""
+    """The progress of a measurement and its result so far; ``failure`` is the reason why it stopped early."""
 
     name: str
     n_done: int
@@ -56,17 +56,17 @@ class Measured(Generic[R]):
 
     @property
     def is_over(self) -> bool:
-        """Whether everything is done, or no more can be."""
+        """Whether it is finished or has failed."""
         return bool(self.failure) or self.n_done + self.n_unreadable == self.n_texts
 
     @property
     def share(self) -> float:
-        """How much is done, from 0 to 1."""
+        """The completed share, from 0 to 1."""
         return (self.n_done + self.n_unreadable) / self.n_texts
 
 
 class Measurement(Generic[R]):
-    """A run of a model over texts, and its result so far. It goes on while somebody carries it on, and several can."""
+    """A run of a model over texts with its result so far; any number of threads may advance it."""
 
     def __init__(
         self,
@@ -76,10 +76,10 @@ class Measurement(Generic[R]):
         turn: Callable[[], AbstractContextManager[object]] = nullcontext,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Prepare; nothing is run yet. Each batch waits for its ``turn``; ``clock`` returns the time in seconds."""
+        """Prepare without running; each batch waits for its ``turn``, and ``clock`` returns seconds."""
         self.run = Run(model, texts, measures)
         self.failure = ""
-        # A failure that another attempt may put right.
+        # A retry may succeed.
         self.has_lost_its_model = False
         self.measures = measures
         self._name = model.info.name
@@ -88,11 +88,11 @@ class Measurement(Generic[R]):
         self._made: Measured[R] | None = None
 
     def is_over(self) -> bool:
-        """Tell whether everything is done, or no more can be."""
+        """Return whether it is finished or has failed."""
         return self.run.is_finished or bool(self.failure)
 
     def carry_on(self, seconds: float) -> None:
-        """Run batches until it is over, or so many seconds have passed; then keep nothing large in memory."""
+        """Run batches for a number of seconds, then release what is large."""
         end = self._clock() + seconds
         while not self.is_over() and self._clock() < end:
             self.advance()
@@ -109,7 +109,7 @@ class Measurement(Generic[R]):
             except ModelUnavailableError as error:
                 self.failure, self.has_lost_its_model = str(error), True
             except Exception as error:
-                # Without the message, which may quote what was read.
+                # Without the message, which may quote the user's text.
                 kind = type(error).__name__
                 _LOGGER.error(
                     "%s failed with %s:\n%s", self._name, kind, "".join(traceback.format_tb(error.__traceback__))
@@ -121,7 +121,7 @@ class Measurement(Generic[R]):
                 )
 
     def measured(self) -> Measured[R]:
-        """Return how far it is, and the result so far, which is made once for each number of texts done."""
+        """Return the progress and the result, which is computed once for each number of texts done."""
         with self._lock:
             run, made = self.run, self._made
             now = run.n_done, run.n_unreadable, self.failure
@@ -139,21 +139,21 @@ class Measurement(Generic[R]):
 
 
 class Measurements:
-    """The most recently used measurements of a server, of which one runs a batch at a time."""
+    """A server's most recently used measurements, of which one at a time runs a batch."""
 
     def __init__(self, turns: Callable[[], AbstractContextManager[object]] = nullcontext) -> None:
-        """Begin with none; in ``turns``, a batch takes turns with whoever runs a single sentence."""
+        """Start empty; ``turns`` lets batches take turns with runs of single sentences."""
         self._lock = Lock()
         self._one = BoundedSemaphore(1)
         self._turns = turns
         self._kept: LRUCache[str, Measurement[Any]] = LRUCache(MAX_KEPT)
 
     def study(self, model: Model, texts: Sequence[str]) -> Measurement[StudyResult | None]:
-        """Return what all heads of a model do on average over texts."""
+        """Return the measurement of what all heads do on average."""
         return self._get(f"study {_identity(model)} {content_key(texts)}", model, texts, lambda: Study(model.info))
 
     def syntax(self, model: Model) -> Measurement[SyntaxResult]:
-        """Return how often all heads of a model find what the annotated sentences say."""
+        """Return the measurement of how often each head finds the annotated dependencies."""
         sentences = corpus.annotated()
         texts = [sentence.text for sentence in sentences]
         return self._get(f"syntax {_identity(model)}", model, texts, lambda: SyntaxCheck(model.info, sentences))
@@ -167,13 +167,13 @@ class Measurements:
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
-        # All together have one turn; the others are left to whoever runs a single sentence.
+        # All measurements share one turn; the other turns are for single sentences.
         with self._one, self._turns():
             yield
 
 
 def content_key(texts: Sequence[str]) -> str:
-    """Return a key that only these texts have."""
+    """Return a hash of the texts."""
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 

@@ -1,8 +1,7 @@
-r"""What dividing by √d_k is for: how large random dot products become, and what softmax and its gradient make of them.
+r"""Why scores are divided by √d_k: the spread of random dot products, and softmax's gradient.
 
-If the numbers of q and k are independent with mean 0 and variance 1, then q · k = Σ q_i k_i has mean 0 and variance
-d_k, so that its spread grows as √d_k; softmax of large scores has "extremely small gradients" (Vaswani et al. 2017,
-section 3.2.1 and footnote 4).
+If the components of q and k are independent with mean 0 and variance 1, then q · k = Σ q_i k_i has mean 0 and variance
+d_k; softmax of large scores has "extremely small gradients" (Vaswani et al. 2017, section 3.2.1 and footnote 4).
 """
 
 from __future__ import annotations
@@ -21,10 +20,9 @@ __all__ = ["exponent", "gradient_length", "random_scores"]
 def random_scores(
     widths: Sequence[int], n_queries: int, n_keys: int, seed: int = 0
 ) -> Float[Array, "W n_queries n_keys"]:
-    """Return q · k for random queries, each with keys of its own, of which the first d numbers count: for each width d.
+    """Return q · k of random vectors, each query with its own keys, over their first d components for each width d.
 
-    All numbers of q and k are drawn independently from the normal distribution with mean 0 and variance 1. ``widths``
-    ascend. The same seed gives the same numbers.
+    All components are independent standard normals; ``widths`` ascend.
     """
     numbers = np.random.default_rng(seed)
     products = np.zeros((len(widths), n_queries, n_keys), dtype=np.float32)
@@ -39,19 +37,18 @@ def random_scores(
 
 
 def exponent(widths: Sequence[int], spreads: Sequence[float] | Float[Array, " W"]) -> float:
-    """Return p of the law ``spread ∝ width^p`` that fits best: the slope of a straight line through the logarithms."""
+    """Return the p of the law ``spread ∝ width^p`` that fits best: the slope of a line through the logarithms."""
     return float(np.polyfit(np.log(widths), np.log(spreads), 1)[0])
 
 
 def gradient_length(weights: Float[Array, "*axes K"]) -> Float[Array, "*axes"]:
-    """Return the length of softmax's gradient at each row: the Frobenius norm of its Jacobian ``diag(a) − a aᵀ``.
+    """Return the Frobenius norm of softmax's Jacobian ``diag(a) − a aᵀ`` at each row.
 
-    ``‖J‖² = Σ a² − 2 Σ a³ + (Σ a²)²``. It is 0 where all weight is on one key, and ``√(K − 1) / K`` where K keys share
-    it evenly.
+    ``‖J‖² = Σ a² − 2 Σ a³ + (Σ a²)²``: 0 if all weight is on one key, ``√(K − 1) / K`` for K equal weights.
     """
     precise = weights.astype(np.float64)
     squares = np.square(precise).sum(axis=-1)
     cubes = (precise**3).sum(axis=-1)
-    # Rounding may leave a little less than nothing.
+    # Rounding may leave it slightly negative.
     length: Array = np.sqrt(np.maximum(squares - 2 * cubes + squares**2, 0))
     return length

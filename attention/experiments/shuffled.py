@@ -1,4 +1,4 @@
-"""What the first layer of a model does with the same tokens in another order, with their positions and without."""
+"""The first layer of a model on reordered tokens, with and without their positions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from attention.core.trace import Difference, Trace
 
 __all__ = ["can_be_reordered", "first_head", "first_inputs"]
 
-# So far may the inputs that are added up here be from the model's own, as a part of the largest.
+# The largest relative difference allowed between these inputs and the model's own.
 _NEAR = 1e-4
 
 
 def can_be_reordered(trace: Trace) -> bool:
-    """Tell whether all that enters the first layer is known part by part, and its tokens look at one another."""
+    """Return whether all parts of the first layer's input are known and its attention is self-attention."""
     layer = trace.layers[0]
     if trace.embeddings is None or trace.memory is not None or layer.projections is None or layer.inputs is None:
         return False
@@ -30,8 +30,8 @@ def can_be_reordered(trace: Trace) -> bool:
 def first_inputs(trace: Trace, order: Sequence[int], *, with_positions: bool) -> Float[Array, "T M"]:
     """Return the vectors that enter the first attention when the tokens stand in this order.
 
-    ``order[i]`` is the position, as typed, of the token that stands at position i. Its word and segment vectors come
-    with it, and the position vectors stay, or are left out. Then come the norms, as in the model.
+    ``order[i]`` is the original position of the token at position i. Word and segment vectors move with their token;
+    position vectors stay or are left out. The model's norms follow.
     """
     parts = trace.embeddings
     assert parts is not None
@@ -49,10 +49,9 @@ def first_inputs(trace: Trace, order: Sequence[int], *, with_positions: bool) ->
 def first_head(
     trace: Trace, head: int, order: Sequence[int], *, with_positions: bool, with_mask: bool = True
 ) -> HeadSteps:
-    """Return the steps of a head of the first layer when the tokens stand in this order (see ``first_inputs``).
+    """Return the steps of a head of the first layer on reordered tokens (see ``first_inputs``).
 
-    Without positions, queries and keys are not rotated, and no bias is added to the scores. The mask stays where it is:
-    it hides places, not words.
+    Without positions, there is no RoPE and no position bias. The mask stays: it hides positions, not tokens.
     """
     layer, group = trace.layers[0], head // trace.info.group_size
     parts = layer.projections
@@ -75,6 +74,5 @@ def first_head(
 def _project(
     inputs: Float[Array, "T M"], weight: Float[Array, "M N"], bias: Float[Array, " N"] | None, head: int, width: int
 ) -> Float[Array, "1 T D"]:
-    """Return the queries, keys or values of one head alone."""
     columns = slice(head * width, (head + 1) * width)
     return steps.project(inputs, weight[:, columns], None if bias is None else bias[columns])[None]

@@ -1,9 +1,8 @@
 r"""What every head of a model does on average over many sentences.
 
-The measures are those of ``attention.measures``, computed for whole batches of texts; only sums are kept, so that
-memory does not grow with the number of sentences. The weights are those that ``attention.core.steps`` derives. Axis
-letters: ``L`` layers, ``B`` texts of one batch, ``H`` heads, ``T`` tokens, ``P`` positions. There is no mask except the
-model's own, and no padding: all texts of a batch are equally long.
+Whole batches of equally long texts are measured with ``attention.measures``, on the weights from
+``attention.core.steps``. Only sums are kept, so memory does not grow with the number of sentences. Axes: ``L`` layers,
+``B`` texts of a batch, ``H`` heads, ``T`` tokens, ``P`` positions.
 """
 
 from __future__ import annotations
@@ -29,37 +28,37 @@ from attention.models.base import Batch, Encoded, Model
 
 __all__ = ["MAX_POSITIONS", "AlignedMean", "Collector", "Run", "Study", "StudyResult"]
 
-# The most positions in the mean picture of a head: as many as have room for their numbers.
+# The most positions in a head's mean matrix, as many as have room for numbers ...
 MAX_POSITIONS = 24
 # ... and only those that at least this share of the sentences has: a mean over a few long ones says little.
 MIN_SHARE = 0.1
 
-# How many texts are cut into tokens at a time, so that texts of equal length can be grouped and memory is bounded.
+# Texts tokenised at a time, so that equally long ones can be grouped and memory is bounded.
 WINDOW = 512
-# How many tokens are run at a time: a batch takes about a tenth of a second, so that other users get their turn.
+# Tokens run at a time: a batch takes about a tenth of a second, so that other users get their turn.
 MAX_BATCH_TOKENS = 512
 MAX_BATCH_TEXTS = 32
-# How many weights are measured at a time. With fewer, the overhead of NumPy calls dominates (with an eighth of them,
-# everything takes a third longer); more take more memory and are no faster.
+# Weights measured at a time. With fewer, the overhead of NumPy calls dominates (an eighth takes a third longer in all);
+# more take more memory and are no faster.
 CHUNK = 2**19
 
 
 class Collector(Protocol):
-    """What receives the batches of a run and computes something from them."""
+    """Receives the batches of a run."""
 
     def add(self, batch: Batch) -> None:
-        """Take one batch."""
+        """Process one batch."""
 
 
 class Run:
-    """A model going through texts batch by batch; it can be left between two batches for any length of time.
+    """A model's pass over texts, batch by batch; it can pause between batches for any length of time.
 
-    Texts of equal length are run together. The batches of one window are shuffled, so that the first half of
-    them is not the shorter half of the texts. While the collector takes a batch, the model reads the next one.
+    Batches hold equally long texts and are shuffled within a window, so that the first half is not the shorter texts.
+    The model reads the next batch while the collector processes the last.
     """
 
     def __init__(self, model: Model, texts: Sequence[str], collector: Collector) -> None:
-        """Prepare; nothing is run yet."""
+        """Prepare without running."""
         self.collector = collector
         self.n_texts = len(texts)
         self.n_done = 0
@@ -67,25 +66,25 @@ class Run:
         self.n_cut = 0
         self._model = model
         self._batches = self._make_batches(texts)
-        # What the model has read ahead, or is to read again.
+        # A batch read ahead, and texts to read again after a pause.
         self._read: Batch | None = None
         self._left: Sequence[Encoded] | None = None
-        # One thread for the whole run: a new one for each batch costs as much as a tenth of what it measures.
+        # One thread for the whole run: starting one for each batch costs up to a tenth of what it measures.
         self._other = ThreadPoolExecutor(1)
 
     @property
     def is_finished(self) -> bool:
-        """Tell whether there is nothing left to run."""
+        """Whether nothing is left to run."""
         return self.n_done + self.n_unreadable == self.n_texts
 
     def step(self) -> None:
-        """Give the next batch, if there is one, to the collector."""
+        """Pass the next batch, if any, to the collector."""
         batch, self._read = self._read or self._read_next(), None
         if batch is None:
             return
         texts = batch.texts
         taken = self._other.submit(self.collector.add, batch)
-        # Only the collector has it now, so that the model can soon use its memory for the next one.
+        # Only the collector refers to it now, so that its memory is free for the next batch early.
         del batch
         try:
             self._read = self._read_next()
@@ -95,7 +94,7 @@ class Run:
             self.n_cut += sum(text.cut is not None for text in texts)
 
     def rest(self) -> None:
-        """Keep nothing large in memory until the next step."""
+        """Release what is large until the next step."""
         if self._read is not None:
             self._left, self._read = self._read.texts, None
 
@@ -107,7 +106,7 @@ class Run:
         for start in range(0, len(texts), WINDOW):
             encoded = sorted(self._encode(texts[start : start + WINDOW]), key=_length)
             batches = [batch for n_tokens, alike in groupby(encoded, _length) for batch in _cut(list(alike), n_tokens)]
-            # Always in the same order, so that the same texts give the same numbers.
+            # A fixed seed, so that the same texts give the same numbers.
             np.random.default_rng(0).shuffle(batches)
             yield from batches
 
@@ -133,10 +132,10 @@ def _cut(texts: list[Encoded], n_tokens: int) -> Iterator[list[Encoded]]:
 
 @dataclass(frozen=True, slots=True)
 class AlignedMean:
-    """The mean weights of every head, with the sentences aligned at their first or at their last tokens.
+    """Every head's mean weights, with the sentences aligned at their first or at their last tokens.
 
-    ``weights[l, h, i, j]`` is the mean over the ``counts[i, j]`` sentences that have both positions. The name of a
-    position is the token that all sentences have there, or empty.
+    ``weights[l, h, i, j]`` is the mean over the ``counts[i, j]`` sentences that have both positions. A position is
+    named if all sentences have the same token there.
     """
 
     weights: Float[Array, "L H P P"]
@@ -146,11 +145,11 @@ class AlignedMean:
 
 @dataclass(frozen=True, slots=True)
 class StudyResult:
-    """What every head did on average over a number of sentences.
+    """What every head does on average.
 
-    Each number of a summary is the mean over all sentences of what ``summarise`` returns for one; only
-    ``same_word`` is averaged over the ``n_repeating`` sentences in which a word is repeated. ``pattern_counts``
-    says in how many sentences a head had each of ``PATTERN_NAMES``; ``special`` are the special tokens that occurred.
+    Summaries are means over all sentences, but ``same_word`` only over the ``n_repeating`` sentences that repeat a
+    word. ``pattern_counts`` are the numbers of sentences in which a head has each of ``PATTERN_NAMES``; ``special`` are
+    the special tokens that occurred.
     """
 
     info: ModelInfo
@@ -171,16 +170,16 @@ class StudyResult:
         return values.reshape(self.info.n_layers, self.info.n_heads)
 
     def commonest_pattern(self, layer: int, head: int) -> tuple[PatternName, int]:
-        """Return the most common pattern of a head, and the number of sentences in which the head had it."""
+        """Return a head's most common pattern and the number of sentences with it."""
         counts = self.pattern_counts[layer, head]
         return PATTERN_NAMES[int(counts.argmax())], int(counts.max())
 
 
 class Study:
-    """Adds up what the heads do, batch by batch; a result can be computed after any of them."""
+    """Accumulates what the heads do; a result can be computed after any batch."""
 
     def __init__(self, info: ModelInfo) -> None:
-        """Begin with nothing."""
+        """Start empty."""
         self._info = info
         heads = (info.n_layers, info.n_heads)
         self._sums = np.zeros((len(MEASURES), *heads))
@@ -209,14 +208,14 @@ class Study:
             self._add_layers(layers, self._rows(batch.layers[layers]), marks)
 
     def _rows(self, layers: Sequence[LayerTrace]) -> Rows:
-        """Derive the weights of some layers, and compare the resulting outputs with the model's own."""
+        """Derive the weights of some layers and compare the outputs with the model's own."""
         derived = []
         for layer in layers:
             steps = layer.steps()
             self._difference = self._difference.worst(Difference.between(steps.head_outputs, layer.model_output))
             derived.append(steps.weights)
         rows = Rows.of(np.stack(derived), _masks(layers))
-        # NumPy's maximum propagates NaN; Python's may drop it, and the proof must not.
+        # NumPy's maximum propagates NaN; Python's may drop it and hide a failed check.
         self._largest_row_error = float(np.maximum(self._largest_row_error, np.abs(rows.totals - 1).max()))
         return rows
 
@@ -231,7 +230,7 @@ class Study:
         self._from_end[layers, :, -n:, -n:] += weights[..., -n:, -n:]
 
     def result(self) -> StudyResult | None:
-        """Return the means over all sentences so far; None if there have been none."""
+        """Return the means over all sentences so far; None before the first."""
         n = self._lengths.total()
         if not n:
             return None
@@ -258,7 +257,7 @@ class Study:
         return HeadSummary.of(layer, head, {name: float(mean[layer, head]) for name, mean in means.items()})
 
     def _aligned(self, sums: Array, order: slice, names: set[str], named: int) -> AlignedMean:
-        """Turn sums, whose first position is the one that all sentences share, into means in reading order."""
+        """Turn sums, aligned at the position all sentences share, into means in reading order."""
         n_having = np.array(
             [sum(n for length, n in self._lengths.items() if length > i) for i in range(MAX_POSITIONS)], np.int64
         )
@@ -271,12 +270,12 @@ class Study:
 
 
 def _name(token: Token) -> str:
-    """Return the name of a special token, or an empty one: other words may be the same by chance."""
+    """Return the name of a special token, else empty: other words may coincide by chance."""
     return token.text if token.is_special else ""
 
 
 def _masks(layers: Sequence[LayerTrace]) -> Float[Array, "L *1 *1 T T"]:
-    """Return the masks of layers of a batch, each once if its heads and texts share it."""
+    """Return the layers' masks, broadcast only as far as they differ."""
     n_tokens = layers[0].queries.shape[-2]
     unmasked = np.zeros((1, 1, n_tokens, n_tokens))
     masks = (unmasked if layer.mask is None else layer.mask for layer in layers)

@@ -1,9 +1,8 @@
-"""How often a head attends from a word to its grammatical head, over sentences annotated by hand.
+"""How often a head attends from a word to its grammatical head, over hand-annotated sentences.
 
-This is the question of Clark et al. 2019, "What Does BERT Look At?", section 4.2 and table 1, asked of any model. The
-rules of counting are those of ``attention.measures``; here a model's tokens are merged into the treebank's words, and
-the best of all heads is chosen, both on the same sentences and on held-out ones. Axis letters: ``S`` directions, ``L``
-layers, ``H`` heads, ``T`` tokens, ``W`` words.
+This is the experiment of Clark et al. 2019, "What Does BERT Look At?", section 4.2 and table 1, for any model. Tokens
+are merged into the treebank's words, and the best head is chosen, both on the same sentences and on held-out ones.
+``attention.measures`` does the counting. Axes: ``S`` directions, ``L`` layers, ``H`` heads, ``T`` tokens, ``W`` words.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ __all__ = [
 ]
 
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
-# The relation of a word to the next one, which no treebank has.
+# The relation of a word to the next one, which is not a treebank relation.
 _NEXT = "next word"
 
 
@@ -45,8 +44,8 @@ _NEXT = "next word"
 class Finding:
     """The result for one relation: the number of cases, the best head (counted from 0), and the best fixed offset.
 
-    ``held_out`` is the accuracy on cases that were not used to choose the head: the best head of one half of the
-    sentences is tested on the other half, both ways. None if one half has no case.
+    ``held_out`` is the accuracy of the best head of one half of the sentences on the other half, both ways; None if a
+    half has no case.
     """
 
     relation: str
@@ -62,10 +61,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """How every head treats the words of one relation, in both directions, and how it treats all others.
+    """How every head treats the words of one relation and all others, in both directions.
 
-    ``accuracy`` is the share of the ``count`` cases in which it finds the grammatical head, ``elsewhere`` that of all
-    other words in which it takes the next word instead: a head for which both are large joins whatever is adjacent.
+    ``accuracy`` is the share of the ``count`` cases in which a head finds the grammatical head; ``elsewhere`` is the
+    share of all other words from which it attends to the next word. If both are large, it links any adjacent words.
     """
 
     count: int
@@ -75,7 +74,7 @@ class Joining:
 
 @dataclass(frozen=True, slots=True)
 class PaperFinding:
-    """The same for BERT-base, as published; heads are counted from 0."""
+    """The published result for BERT-base; heads are counted from 0."""
 
     count: int
     direction: Direction
@@ -87,7 +86,7 @@ class PaperFinding:
 
 
 def _paper() -> Mapping[str, PaperFinding]:
-    """Read the output of the published notebook for table 1 (Clark et al. 2019, Syntax_Analysis.ipynb)."""
+    """Return the output of the notebook published for table 1 (Clark et al. 2019, Syntax_Analysis.ipynb)."""
     to_head, to_dependent = DIRECTIONS
     rows = (
         ("prep", 3760, to_head, 6, 3, 66.7, -1, 61.8),
@@ -136,9 +135,9 @@ def parse_of(sentence: Annotated) -> Parse:
 
 
 def positions_of(tokens: Sequence[Token], sentence: Annotated) -> list[list[int]]:
-    """Return, for each word, the positions of its tokens, which are those that begin within its span.
+    """Return, for each word, the positions of the tokens that begin within its span.
 
-    A word may have none, for example if a model keeps ``don't`` in one piece and the treebank cuts it in two.
+    A word may have none, for example if a model keeps ``don't`` in one piece and the treebank splits it.
     """
     places: list[list[int]] = [[] for _ in sentence.spans]
     for token in tokens:
@@ -151,9 +150,9 @@ def positions_of(tokens: Sequence[Token], sentence: Annotated) -> list[list[int]
 def word_weights(
     weights: Float[Array, "*axes T T"], tokens: Sequence[Token], sentence: Annotated
 ) -> Float[Array, "*axes W W"]:
-    """Merge weights between tokens into weights between the treebank's words; see ``words.merge``.
+    """Merge weights between tokens into weights between the treebank's words (see ``words.merge``).
 
-    Special tokens are not words and are left out. The row and the column of a word without a token are 0.
+    Special tokens are left out. The row and column of a word without a token are 0.
     """
     places = positions_of(tokens, sentence)
     having = [word for word, place in enumerate(places) if place]
@@ -164,10 +163,10 @@ def word_weights(
 
 @dataclass(frozen=True, slots=True)
 class SyntaxResult:
-    """The best head for each relation, the most common relation first, and how many words had no token of their own.
+    """The best head for each relation, the most common first, and the number of words without a token of their own.
 
-    ``difference`` is the largest between the outputs derived here and the model's own, ``largest_row_error`` that
-    between the sum of a row of weights and 1.
+    ``difference`` is the largest difference from the model's own outputs, ``largest_row_error`` that of a row's sum
+    from 1.
     """
 
     findings: tuple[Finding, ...]
@@ -177,10 +176,10 @@ class SyntaxResult:
 
 
 class SyntaxCheck:
-    """Collects the predictions of a model's heads on annotated sentences, and finds the best head for each relation."""
+    """Collects the predictions of a model's heads on annotated sentences and finds the best head for each relation."""
 
     def __init__(self, info: ModelInfo, sentences: Sequence[Annotated]) -> None:
-        """Begin with no predictions."""
+        """Start without predictions."""
         self._info = info
         self._numbers = {sentence.text: number for number, sentence in enumerate(sentences)}
         self._sentences = sentences
@@ -189,7 +188,7 @@ class SyntaxCheck:
         self.difference, self.largest_row_error = Difference(), 0.0
 
     def add(self, batch: Batch) -> None:
-        """Add the predictions of all heads on the sentences of a batch."""
+        """Add the predictions of all heads on a batch."""
         derived = [layer.steps() for layer in batch.layers]
         weights = np.stack([steps.weights for steps in derived])  # (L, B, H, T, T)
         for steps, layer in zip(derived, batch.layers, strict=True):
@@ -202,7 +201,7 @@ class SyntaxCheck:
             self.n_without_token += sum(not place for place in positions_of(text.tokens, sentence))
 
     def findings(self) -> tuple[Finding, ...]:
-        """Return the best head for each relation, the most common relation first."""
+        """Return the best head for each relation, the most common first."""
         halves = [self._scores([number for number in self._weights if number % 2 == half]) for half in (0, 1)]
         offsets = best_offset(parse_of(self._sentences[number]) for number in self._weights)
         found = []
@@ -226,15 +225,11 @@ class SyntaxCheck:
         return tuple(found)
 
     def result(self) -> SyntaxResult:
-        """Return what was found on the sentences so far."""
+        """Return the result so far."""
         return SyntaxResult(self.findings(), self.n_without_token, self.difference, self.largest_row_error)
 
     def joining(self, relation: str) -> Joining:
-        """Return how every head treats the words of a relation, and all others.
-
-        Raises:
-            KeyError: no sentence so far has this relation.
-        """
+        """Return how every head treats the words of a relation and all others; KeyError if the relation is absent."""
         score = self._scores(list(self._weights))[relation]
         seen = [(weights, _next_of_others(self._sentences[at], relation)) for at, weights in self._weights.items()]
         elsewhere = [dependency_accuracy(seen, direction)[_NEXT].accuracy for direction in DIRECTIONS]
@@ -251,7 +246,7 @@ class SyntaxCheck:
 
 
 def _next_of_others(sentence: Annotated, relation: str) -> Parse:
-    """Return a syntax in which each word but those of a relation depends on the word after it."""
+    """Return a parse in which each word outside a relation depends on the next word."""
     n_words = len(sentence.words)
     is_other = [here != relation and word + 1 < n_words for word, here in enumerate(sentence.relations)]
     heads = tuple(word + 1 if other else None for word, other in enumerate(is_other))
@@ -259,13 +254,13 @@ def _next_of_others(sentence: Annotated, relation: str) -> Parse:
 
 
 def _best(accuracy: Float[Array, "S L H"]) -> tuple[int, int, int]:
-    """Return the indices of the highest number; of equal ones, the first."""
+    """Return the indices of the first maximum."""
     direction, layer, head = np.unravel_index(int(accuracy.argmax()), accuracy.shape)
     return int(direction), int(layer), int(head)
 
 
 def _held_out(parts: Sequence[RelationScore]) -> float | None:
-    """Return how often the heads chosen on one half are right on the other half."""
+    """Return the accuracy on each half of the heads chosen on the other; None with fewer than two halves."""
     if len(parts) < 2:
         return None
     right = sum(

@@ -1,13 +1,12 @@
-"""Measures what attention costs on this machine: time and memory against length, and writing with and without a cache.
+"""Measure what attention costs on this machine: time and memory by length, and generation with and without a KV cache.
 
     python -m attention.experiments.timing
     python -m attention.experiments.timing --out assets/measurement.json
 
-It runs on one core and writes a frame for each number of tokens (see ``attention.training.jobs``), the fewest first; or
-all of them to a file, with the name of the machine: what a server shows until it has measured by itself.
-Times are those of the process itself, so that whatever else runs on that core does not count, and the shortest of
-several; a decoder is timed once. Memory is what PyTorch's own allocator held at most at once, as its profiler records
-it: beside the inputs and weights, which are there before, and without the interpreter and the libraries.
+It runs on one core and writes a frame for each number of tokens (see ``attention.training.jobs``) or, with ``--out``,
+all of them and the machine's name to a file: the measurement a server shows before it has its own. Times are CPU times
+of the process, the best of several; a decoder is timed once. Memory is the peak of PyTorch's allocator according to its
+profiler, without inputs, weights, interpreter and libraries.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ["anew", "best_of", "cached", "explicit", "fused", "held_by", "measure"]
 
-# Each thing is done so many times at least, and until so many seconds are spent on it.
+# Each function runs at least this often and for this many seconds.
 LEAST_TIMES, ENOUGH = 3, 0.25
-# The process may take no more than this many bytes.
+# The process's memory limit.
 MOST_BYTES = 10**9
 SEED = 0
 
@@ -47,7 +46,7 @@ SEED = 0
 
 
 def explicit(q: Float[Tensor, "H T D"], k: Float[Tensor, "H T D"], v: Float[Tensor, "H T D"]) -> Float[Tensor, "H T D"]:
-    """Return softmax(QKᵀ/√d)V; all scores, and then all weights, are there at once."""
+    """Return softmax(QKᵀ/√d)V with all scores and weights in memory at once."""
     scores = (q / math.sqrt(q.shape[-1])) @ k.transpose(-1, -2)  # (H, T, T)
     return scores.softmax(dim=-1) @ v
 
@@ -55,16 +54,16 @@ def explicit(q: Float[Tensor, "H T D"], k: Float[Tensor, "H T D"], v: Float[Tens
 def fused(
     q: Float[Tensor, "H T D"], k: Float[Tensor, "H K D"], v: Float[Tensor, "H K D"], *, is_causal: bool = False
 ) -> Float[Tensor, "H T D"]:
-    """Return the same from PyTorch's own function, which works block by block (Dao et al. 2022)."""
+    """Return the same from PyTorch's own function, which works in blocks (Dao et al. 2022)."""
     from torch.nn import functional
 
-    # Only with an axis of sequences does it work block by block.
+    # It works in blocks only with a batch axis.
     queries, keys, values = (each.unsqueeze(0) for each in (q, k, v))
     return functional.scaled_dot_product_attention(queries, keys, values, is_causal=is_causal).squeeze(0)
 
 
 def held_by(run: Callable[[], Tensor]) -> tuple[int, Tensor]:
-    """Return how many bytes PyTorch held at most at once, beside what it held before, and what came out."""
+    """Return the peak of newly allocated bytes during a call, and its result."""
     from torch.autograd.profiler import profile
 
     with profile(profile_memory=True) as recorded:
@@ -79,7 +78,7 @@ def held_by(run: Callable[[], Tensor]) -> tuple[int, Tensor]:
 
 
 def best_of(run: Callable[[], object]) -> float:
-    """Return the shortest of several times that something takes on its core, in seconds."""
+    """Return the shortest CPU time of several calls, in seconds."""
     least, spent, times = math.inf, 0.0, 0
     while times < LEAST_TIMES or spent < ENOUGH:
         began = time.process_time()
@@ -90,11 +89,10 @@ def best_of(run: Callable[[], object]) -> float:
 
 
 def _against_length(lengths: Sequence[int]) -> Iterator[Point]:
-    """Measure attention in two ways, and an LSTM, on random vectors."""
     import torch
 
     torch.manual_seed(SEED)
-    # Where gradients may be asked for, it keeps what they need.
+    # With gradients, PyTorch would keep what the backward pass needs.
     lstm = torch.no_grad()(torch.nn.LSTM(WIDTH, WIDTH).requires_grad_(requires_grad=False))
     for length in lengths:
         q, k, v = torch.randn(3, N_HEADS, length, D_HEAD)
@@ -106,7 +104,7 @@ def _against_length(lengths: Sequence[int]) -> Iterator[Point]:
         }
         outputs: dict[Way, Tensor] = {}
         for way, run in runs.items():
-            # The first time is not counted, so it may be the one that is recorded.
+            # The profiled run doubles as a warm-up.
             n_bytes, outputs[way] = held_by(run)
             difference = float((outputs["fused"] - outputs["explicit"]).abs().max()) if way == "fused" else 0.0
             yield Point(way, length, best_of(run), n_bytes, difference)
@@ -120,7 +118,7 @@ def _outputs(lstm: Callable[[Tensor], tuple[Tensor, object]], tokens: Float[Tens
 
 
 class _Layer(NamedTuple):
-    """The matrices of a decoder's layer; it has attention and nothing else."""
+    """The matrices of a decoder layer with attention only."""
 
     W_Q: Float[Tensor, "M M"]
     W_K: Float[Tensor, "M M"]
@@ -137,7 +135,7 @@ def _joined(heads: Float[Tensor, "H T D"]) -> Float[Tensor, "T M"]:
 
 
 def anew(layers: Sequence[_Layer], tokens: Float[Tensor, "T M"]) -> Iterator[Float[Tensor, " M"]]:
-    """Yield what a decoder makes of each new token, from all tokens so far, layer by layer."""
+    """Yield each new token's output vector, computed from all tokens so far."""
     for length in range(1, len(tokens) + 1):
         x = tokens[:length]
         for layer in layers:
@@ -147,7 +145,7 @@ def anew(layers: Sequence[_Layer], tokens: Float[Tensor, "T M"]) -> Iterator[Flo
 
 
 def cached(layers: Sequence[_Layer], tokens: Float[Tensor, "T M"]) -> Iterator[Float[Tensor, " M"]]:
-    """Yield what a decoder makes of each new token, from its vector alone and the keys and values that are kept."""
+    """Yield each new token's output vector, computed from its own vector and the KV cache."""
     kept = [tokens.new_empty(2, N_HEADS, len(tokens), D_HEAD) for _ in layers]
     for place in range(len(tokens)):
         x = tokens[place : place + 1]
@@ -159,7 +157,7 @@ def cached(layers: Sequence[_Layer], tokens: Float[Tensor, "T M"]) -> Iterator[F
 
 
 def _writing(new: Sequence[int]) -> Iterator[Point]:
-    """Measure a decoder that reads new tokens one by one, with a cache and without one; they are random vectors."""
+    """Measure a decoder that reads random vectors one by one, with and without a KV cache."""
     import torch
 
     numbers = torch.Generator().manual_seed(SEED)
@@ -180,7 +178,7 @@ def _writing(new: Sequence[int]) -> Iterator[Point]:
 
 
 def measure(lengths: Sequence[int] = LENGTHS, new: Sequence[int] = NEW) -> Iterator[Point]:
-    """Measure attention and an LSTM for each number of tokens, and a decoder for each number of new ones."""
+    """Measure attention and an LSTM for each length, then a decoder for each number of new tokens."""
     yield from _against_length(lengths)
     yield from _writing(new)
 
@@ -189,7 +187,7 @@ def measure(lengths: Sequence[int] = LENGTHS, new: Sequence[int] = NEW) -> Itera
 
 
 def _limit() -> None:
-    """See to it that the process never takes too much memory, on systems that can."""
+    """Limit the process's memory where the system supports it."""
     try:
         import resource
     except ImportError:
@@ -199,14 +197,14 @@ def _limit() -> None:
 
 
 def _machine() -> Machine:
-    """Return what this machine is; its own name and its files are nobody's business."""
+    """Describe this machine without its host name or files."""
     import torch
 
     return Machine(_processor(), os.cpu_count() or 1, torch.__version__, f"{datetime.now(tz=UTC):%Y-%m-%d}")
 
 
 def _processor() -> str:
-    """Return the processor's name, where the system says it; otherwise its kind."""
+    """Return the processor's name if the system gives it, else its architecture."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
             if line.startswith("model name"):
@@ -215,11 +213,11 @@ def _processor() -> str:
 
 
 def main() -> None:
-    """Measure, and write each point to the standard output, or all of them to a file."""
+    """Measure, and write each point to standard output, or all to a file."""
     parser = argparse.ArgumentParser(description="Measure what attention costs on this machine.")
     parser.add_argument("--out", type=Path, help="write the measurement, with the machine's name, to this file")
     out: Path | None = parser.parse_args().out
-    # The profiler says when it begins and ends, which would fill the server's log.
+    # Keeps the profiler's messages out of the server's log.
     os.environ["KINETO_LOG_LEVEL"] = "99"
     give_way()
     _limit()

@@ -1,4 +1,4 @@
-"""A head that has learnt nothing: all its numbers are drawn at random."""
+"""A head with random weights."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ D_MODEL, D_HEAD = 64, 16
 
 
 def untrained_weights(tokens: Sequence[int] | Int[Array, " T"], seed: int = 0) -> Float[Array, "T T"]:
-    """Return where a causal head looks in a sequence before any training.
+    """Return the attention weights of an untrained causal head.
 
-    Embeddings have variance 1, sinusoids are added to them, and W_Q and W_K keep their length on average. The same seed
-    gives the same numbers.
+    Embeddings have variance 1 and sinusoidal positions; W_Q and W_K preserve norms on average.
     """
     numbers = np.random.default_rng(seed)
     kinds, which = np.unique(np.asarray(tokens), return_inverse=True)

@@ -1,7 +1,6 @@
-"""The same attention written in five ways, which get the same weights, run on the same text, and are compared.
+"""Five implementations of the same attention, run with the same weights on the same text and compared.
 
-Each way is a short file in this folder, and that file itself is what a page shows. PyTorch is imported only when they
-are run.
+A page shows the file of each. PyTorch is imported only when they run.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["WAYS", "Result", "Way", "run", "why_not"]
 
-# How often each is run to measure its time; the median counts.
+# The number of timed runs; the median counts.
 N_RUNS = 15
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to write attention: its file, its name, and whether it computes one head or a whole layer."""
+    """One implementation: its file, its name, and whether it computes one head or a whole layer."""
 
     file: str
     name: str
@@ -43,7 +42,7 @@ class Way:
 
     @property
     def source(self) -> str:
-        """The code itself."""
+        """The source code."""
         return (Path(__file__).parent / f"{self.file}.py").read_text("utf-8")
 
 
@@ -58,11 +57,10 @@ WAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of one way: the shapes of its variables, its difference from the model's own output, and its time.
+    """The shapes of an implementation's variables, its difference from the model's own output, and its time.
 
-    ``difference`` is the difference from the output of one head, or from what all heads together add to the tokens'
-    vectors, as the model itself produced it on this text. If what they add was not recorded (``is_models_own`` is
-    false), it is the difference from the outputs of the model's own heads, multiplied by W_O here.
+    ``difference`` refers to the output of one head, or to what all heads add to the tokens' vectors. If the latter was
+    not recorded (``is_models_own`` is false), it is computed here from the model's head outputs and W_O.
     """
 
     way: Way
@@ -74,7 +72,7 @@ class Result:
 
 
 def why_not(layer: LayerTrace) -> str:
-    """Say why a layer cannot be written in these five ways; empty if it can."""
+    """Return why the five implementations do not cover a layer; empty if they do."""
     normalises = layer.query_norm is not None or layer.key_norm is not None
     reasons = (
         (
@@ -96,14 +94,10 @@ def why_not(layer: LayerTrace) -> str:
 
 
 def run(layer: LayerTrace, head: int) -> list[Result]:
-    """Run all five ways on a layer's input, with the layer's own weights.
-
-    Args:
-        layer: a layer of a trace; see ``why_not``.
-        head: the head for the way that computes only one, counted from 0.
+    """Run all five on a layer's input with the layer's weights; ``head`` is for the one that computes a single head.
 
     Raises:
-        ValueError: the layer does more than these five ways do.
+        ValueError: they do not cover this layer; see ``why_not``.
     """
     reason = why_not(layer)
     if reason:
@@ -165,7 +159,7 @@ def _build(way: Way, d_model: int, n_heads: int, d_head: int) -> nn.Module:
 
 
 def _copy_weights(module: nn.Module, parts: Projections, n_heads: int) -> None:
-    """Copy the layer's weights into a module, transposed: each row of a linear map's weight computes one number."""
+    """Copy the layer's weights into a module, transposed: a row of ``nn.Linear``'s weight computes one output."""
     import torch
 
     b_Q, b_K, b_V, b_O = _biases(parts)
@@ -191,7 +185,7 @@ def _measured(way: Way, function: Callable[[], Array], shapes: dict[str, tuple[i
 
 
 def _shapes(function: Callable[..., Any], *arguments: Any) -> dict[str, tuple[int, ...]]:
-    """Run the lines of a function as they are shown, and return the shapes of its variables in order of assignment."""
+    """Execute a function's source lines and return the shapes of its variables in order of assignment."""
     (definition,) = ast.parse(dedent(inspect.getsource(function))).body
     assert isinstance(definition, ast.FunctionDef)
     lines = [line for line in definition.body if not isinstance(line, ast.Return)]
@@ -208,7 +202,7 @@ def _known(layer: LayerTrace) -> tuple[Float[Array, "T M"], Projections]:
 
 
 def _biases(parts: Projections) -> list[Array]:
-    """Return the four biases; one that the model lacks is 0."""
+    """Return the four biases, 0 where the model has none."""
     pairs = ((parts.b_Q, parts.W_Q), (parts.b_K, parts.W_K), (parts.b_V, parts.W_V), (parts.b_O, parts.W_O))
     return [np.zeros(weight.shape[1], np.float32) if bias is None else bias for bias, weight in pairs]
 

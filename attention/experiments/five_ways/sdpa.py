@@ -1,4 +1,4 @@
-"""The same with PyTorch's own function, which never stores the weights: fast, but there is nothing to see."""
+"""The same with PyTorch's own function: fast, but it never stores the weights."""
 
 import torch.nn.functional as F
 from jaxtyping import Float
