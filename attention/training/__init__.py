@@ -1,4 +1,4 @@
-"""How the project's own models are made: their data and the scripts that train them.
+"""The data and scripts that train the bundled models, and training runs that the pages show live.
 
-No page needs this, but for the training that can be watched, which a server starts in a process of its own.
+A server starts each live run in a process of its own.
 """

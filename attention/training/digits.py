@@ -2,8 +2,8 @@
 
     python -m attention.training.digits --out assets/models/vit-digits [--steps N]
 
-The digits are scikit-learn's copy of the test part of the UCI set "Optical Recognition of Handwritten Digits"
-(Alpaydin and Kaynak 1998). scikit-learn is needed only here, not to show the finished model.
+The digits are scikit-learn's copy of the test part of the UCI set "Optical Recognition of Handwritten Digits" (Alpaydin
+and Kaynak 1998). scikit-learn is needed only here, not to show the finished model.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ NOISE = 1.0  # standard deviation, in grey levels
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """Pictures of grey levels from 0 (paper) to 16 (ink), and the digit that each one shows."""
+    """Pictures of grey levels from 0 (paper) to 16 (ink), and their digits."""
 
     pictures: Float[Array, "N 8 8"]
     labels: Int[Array, " N"]
 
 
 def read_digits(seed: int = SEED) -> tuple[Digits, Digits]:
-    """Return the training pictures and the held-out ones, a fifth of each digit; the split depends on the seed."""
+    """Return the training pictures and the held-out ones, a fifth of each digit."""
     from sklearn.datasets import load_digits
 
     pictures, labels = load_digits(return_X_y=True)
@@ -58,7 +58,7 @@ def read_digits(seed: int = SEED) -> tuple[Digits, Digits]:
 
 
 def normalised(pictures: Float[Array, "*N 8 8"]) -> Float[Array, "*N 8 8"]:
-    """Return grey levels from 0 to 16 as numbers from -1 to 1: ``(x/16 - 0.5) / 0.5``."""
+    """Map grey levels from 0 to 16 to −1 to 1: ``(x/16 - 0.5) / 0.5``."""
     return (pictures / LARGEST_GREY - 0.5) / 0.5
 
 
@@ -82,7 +82,7 @@ def build_model() -> ViTForImageClassification:
 
 
 def train(digits: Digits, steps: int, seed: int = SEED) -> tuple[ViTForImageClassification, list[float]]:
-    """Train a new model for a number of steps; return it and the loss of each step."""
+    """Train a new model; return it and the loss of each step."""
     torch.manual_seed(seed)
     model = build_model()
     losses = optimise(model, _batches(digits, seed), steps=steps, peak_rate=PEAK_RATE)
@@ -90,7 +90,7 @@ def train(digits: Digits, steps: int, seed: int = SEED) -> tuple[ViTForImageClas
 
 
 def held_out_accuracy(model: Any, digits: Digits) -> float:
-    """Return the share of pictures for which the model's most likely digit is the right one."""
+    """Return the share of pictures whose most likely digit is right."""
     return float(np.mean(_guesses(model, digits) == digits.labels))
 
 
@@ -101,7 +101,7 @@ def _guesses(model: Any, digits: Digits) -> Int[Array, " N"]:
 
 
 def _batches(digits: Digits, seed: int) -> Iterator[Batch]:
-    """Draw an endless stream of batches of pictures, each slightly shifted and slightly noisy."""
+    """Yield batches of pictures, slightly shifted and noisy, without end."""
     rng = np.random.default_rng(seed)
     while True:
         chosen = rng.integers(len(digits.labels), size=BATCH)
@@ -128,7 +128,7 @@ def _pixels(pictures: Float[Array, "N 8 8"]) -> torch.Tensor:
 
 
 def _numbers(model: Any, trained_on: Digits, held_out: Digits, losses: list[float], seconds: float) -> dict[str, Any]:
-    """Return the numbers on the card, for the app to quote."""
+    """Return the numbers on the card, which the app quotes."""
     guesses = _guesses(model, held_out)
     wrong = guesses != held_out.labels
     return {
@@ -150,7 +150,6 @@ def _numbers(model: Any, trained_on: Digits, held_out: Digits, losses: list[floa
 
 
 def _card(numbers: dict[str, Any]) -> str:
-    """Write the card that is stored beside the weights."""
     mistakes = ", ".join(f"{mistake['digit']} read as {mistake['guess']}" for mistake in numbers["mistakes"]) or "none"
     return f"""---
 license: mit
@@ -191,7 +190,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=STEPS)
     arguments = parser.parse_args()
     transformers.utils.logging.disable_progress_bar()
-    # With several threads, the last digits of sums would differ from machine to machine.
+    # With several threads, the last digits of sums would differ between machines.
     torch.set_num_threads(1)
     kept, held_out = read_digits()
     started = time.process_time()

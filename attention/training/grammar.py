@@ -1,12 +1,11 @@
-"""French sentences with their English translation and word alignment: the translator's only teacher.
+"""French sentences with English translation and word alignment: the translator's only training data.
 
-A sentence is composed of random parts. Somebody does something, somewhere, at some time; something has a quality;
-there is something somewhere; or a thing is merely mentioned with its adjectives. The same French always has the same
-English, so that nothing has to be guessed.
+Sentences are composed at random: an action with its place and time, a quality, "there is", or a mere noun phrase. The
+same French always has the same English, so the translation is never ambiguous.
 
-Whether a sentence may be used for training depends on its *combination* of subject, verb, object and adjectives,
-whatever their number, tense, time and place. One combination in ten is held out, with all its sentences; a pronoun
-with only a verb does not count as a combination and is always used for training.
+Training and held-out sentences differ in their *combination* of subject, verb, object and adjectives, whatever their
+number, tense, time and place: one combination in ten is held out. A pronoun with only a verb is no combination and is
+always used for training.
 """
 
 from __future__ import annotations
@@ -35,16 +34,16 @@ from attention.training.verb_phrases import (
 
 __all__ = ["HELD_OUT_SHARE", "MAX_WORDS", "draw", "is_held_out", "vocabulary"]
 
-# One in this many combinations is never trained on.
+# One in this many combinations is held out.
 HELD_OUT_SHARE = 10
 
 
-# Longer sentences, in either language, are not drawn.
+# Longer sentences, in either language, are rejected.
 MAX_WORDS = 20
 
 
 def draw(rng: random.Random, *, held_out: bool = False) -> Sentence:
-    """Draw a sentence whose combination may be used for training or, with ``held_out``, one whose may not."""
+    """Draw a sentence for training or, with ``held_out``, for testing."""
     while True:
         sentence = _draw(rng)
         is_short = max(len(sentence.french), len(sentence.english)) <= MAX_WORDS
@@ -53,13 +52,13 @@ def draw(rng: random.Random, *, held_out: bool = False) -> Sentence:
 
 
 def is_held_out(combination: Combination) -> bool:
-    """Tell whether a combination is kept for testing; a checksum decides, so that it is the same on every machine."""
+    """Return whether a combination is for testing; a checksum decides, the same on every machine."""
     return bool(combination) and zlib.crc32("|".join(combination).encode()) % HELD_OUT_SHARE == 0
 
 
 @cache
 def vocabulary() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return all French tokens, in lower case, and all English ones, each list sorted."""
+    """Return all French tokens in lower case and all English tokens, each sorted."""
     french, english = _closed_words()
     for noun in (*lexicon.nouns(), *lexicon.NAMES, *lexicon.CITIES, *lexicon.COUNTRIES):
         french |= {noun.french, *filter(None, [noun.french_plural])}
@@ -76,7 +75,7 @@ def vocabulary() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _closed_words() -> tuple[set[str], set[str]]:
-    """Return the words of both languages that are not nouns, adjectives or verbs, and the words of set phrases."""
+    """Return the words of both languages other than nouns, adjectives and verbs, and the words of set phrases."""
     phrases = [phrase for table in (lexicon.TIMES, lexicon.PLACES) for group in table.values() for phrase in group]
     french, english = set(_GRAMMAR_FRENCH.split()), set(_GRAMMAR_ENGLISH.split())
     for text in phrases:
@@ -114,7 +113,7 @@ def _draw(rng: random.Random) -> Sentence:
 
 
 def _action(rng: random.Random) -> Sentence:
-    """Draw somebody who does something: *Jane visite l'Afrique en septembre*."""
+    """Draw an action: *Jane visite l'Afrique en septembre*."""
     subject, verb = _actor(rng)
     tense = rng.choice(TENSES)
     is_negated = rng.random() < 0.15
@@ -134,14 +133,14 @@ def _action(rng: random.Random) -> Sentence:
     core = verb_phrase(subject, verb, tense, object_pronoun, adverbs, negation=negation)
     manner = manner_english(adverbs)
     phrases = (subject.phrase, core, target.phrase if target else None, manner, place)
-    # If "tu dors" were held out in all its sentences, the word "dors" would never be learnt.
+    # If every sentence with "tu dors" were held out, the word "dors" would never be learnt.
     is_bare = "pronoun" in subject.classes and target is None
     combination = () if is_bare else (*subject.lemmas, verb.french, *(target.lemmas if target else ()))
     return _finish(rng, phrases, time, combination)
 
 
 def _actor(rng: random.Random) -> tuple[NounPhrase, Verb]:
-    """Draw a subject and a verb that it can have."""
+    """Draw a subject and a verb that go together."""
     verb = rng.choice(lexicon.verbs())
     is_animal = bool(verb.objects_of_animals) and rng.random() < 0.3
     if is_animal:
@@ -183,7 +182,7 @@ def _object(
 
 
 def _predicate(rng: random.Random) -> Sentence:
-    """Draw something with a quality: *la petite maison est très vieille*."""
+    """Draw a quality: *la petite maison est très vieille*."""
     subject = (
         animate(rng)
         if rng.random() < 0.5
@@ -222,7 +221,7 @@ def _there_is(rng: random.Random) -> Sentence:
 
 
 def _mention(rng: random.Random) -> Sentence:
-    """Draw a phrase that is not a sentence: *la petite maison blanche*."""
+    """Draw a noun phrase: *la petite maison blanche*."""
     thing = noun_phrase(rng, rng.choice(lexicon.nouns()), may_be_mass=True)
     return _finish(rng, [thing.phrase], None, ("", *thing.lemmas))
 
@@ -230,7 +229,7 @@ def _mention(rng: random.Random) -> Sentence:
 def _finish(
     rng: random.Random, phrases: Sequence[Phrase | None], time: Phrase | None, combination: Combination
 ) -> Sentence:
-    """Join the phrases, with the time first or last, and write the sentence."""
+    """Join the phrases, with the time first or last."""
     parts = [phrase for phrase in phrases if phrase is not None]
     if time is not None and rng.random() < 0.2:
         comma = [pair(",", ",")] if rng.random() < 0.5 else []

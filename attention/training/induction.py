@@ -1,14 +1,13 @@
-"""Trains two small networks of attention alone at once, with two layers and with one, on sequences that repeat.
+"""Train two attention-only networks, with two layers and with one, on sequences that repeat.
 
     python -m attention.training.induction --seed 1
 
-A sequence is a number of random tokens, all different, over and over; how many is drawn anew for each sequence. What
-comes next the first time is left to chance; from the second time on, it is what came next the last time. Both networks
-read the same sequences and take the same number of steps. They have heads and nothing else: no feed-forward parts, and
-no norms. Positions are told by sinusoids (Vaswani et al. 2017, section 3.5), which are added to what
-queries and keys are made from, and to nothing else (Press et al. 2021, "Shortformer", section 5).
+A sequence repeats a random list of different tokens, whose length is drawn for each sequence: the first pass is
+unpredictable, every later one is determined. Both networks read the same sequences for the same number of steps. They
+have no feed-forward parts and no norms. Sinusoidal positions (Vaswani et al. 2017, section 3.5) are added only to the
+inputs of queries and keys (Press et al. 2021, "Shortformer", section 5).
 
-A checkpoint is written after every so many steps (see ``attention.training.jobs``).
+Checkpoints are written at regular intervals (see ``attention.training.jobs``).
 """
 
 from __future__ import annotations
@@ -42,22 +41,22 @@ from attention.training.jobs import give_way, write_frame
 __all__ = ["Network", "measure", "sequences", "train"]
 
 D_MODEL = 64
-# The longest sequence that is measured has so many places, and the sequences of the training lie anywhere in them.
+# The longest sequence measured; training sequences lie anywhere within these positions.
 N_PLACES = N_SCORED * N_TIMES
 LENGTH = 32
-# A sequence repeats after so many tokens at least, and at most.
+# The shortest and the longest period of a sequence.
 PERIODS = (4, LENGTH // 2)
-# The longest wave of the sinusoids is this many times 2π places long.
+# The longest sinusoid has a wavelength of 2π times this many positions.
 LONGEST = 100
-# With these, an induction head appears from each of 20 starts (tests/bench/bench_training.py).
+# With these, an induction head appears for each of 20 seeds (tests/bench/bench_training.py).
 RATE, WARM_UP = 1e-2, 20
 LARGEST_GRADIENT = 1.0
-# On so many sequences, the losses and the scores are measured; the seed is none of a training.
+# The numbers of sequences for losses and scores; no training uses this seed.
 N_MEASURED, N_OF_SCORE, MEASURED_SEED = 32, 8, 10**6
 
 
 class Heads(nn.Module):
-    """One layer: heads that see their own token and those before it, without biases."""
+    """One layer of causal heads without biases."""
 
     def __init__(self, spread: float) -> None:
         """Draw the projections with this standard deviation."""
@@ -81,10 +80,10 @@ def _split(x: Float[Tensor, "B T M"]) -> Float[Tensor, "B H T D"]:
 
 
 class Network(nn.Module):
-    """An embedding, layers of heads, each of which adds to it, and the same embedding to tell the next token by."""
+    """An embedding, attention layers with residual connections, and tied output embeddings."""
 
     def __init__(self, n_layers: int, spread: float = D_MODEL**-0.5) -> None:
-        """Draw all weights; ``spread`` is the standard deviation of those of the projections."""
+        """Draw all weights; ``spread`` is the standard deviation of the projections."""
         super().__init__()
         self.embedding = nn.Parameter(torch.randn(N_TOKENS, D_MODEL))
         self.layers = nn.ModuleList(Heads(spread) for _ in range(n_layers))
@@ -93,7 +92,7 @@ class Network(nn.Module):
     def forward(
         self, tokens: Int[Tensor, "B T"], first: int = 0
     ) -> tuple[Float[Tensor, "B T V"], Float[Tensor, "L B H T T"]]:
-        """Return the logits of the next token at each place, from the ``first`` on, and the weights of all heads."""
+        """Return the logits and all attention weights of a sequence that begins at position ``first``."""
         x, found = self.embedding[tokens], []
         for layer in self.layers:
             added, weights = layer(x, self.places[first : first + tokens.shape[1]])
@@ -108,13 +107,13 @@ def _sinusoids(length: int) -> Float[Tensor, "T M"]:
 
 
 def sequences(periods: Int[Tensor, " B"], numbers: torch.Generator, length: int = LENGTH) -> Int[Tensor, "B T"]:
-    """Draw a sequence for each period: so many random tokens, all different, over and over."""
+    """Draw a sequence for each period: this many different random tokens, repeated."""
     shuffled = torch.rand(len(periods), N_TOKENS, generator=numbers).argsort(dim=-1)
     return shuffled.gather(1, torch.arange(length) % periods[:, None])
 
 
 def train(seed: int, steps: int = STEPS, every: int = EVERY, spread: float = D_MODEL**-0.5) -> Iterator[Checkpoint]:
-    """Train a network with two layers and one with a single layer; yield what they are, every so many steps.
+    """Train both networks and yield a checkpoint every few steps.
 
     The same seed gives the same numbers on the same machine.
     """
@@ -138,7 +137,6 @@ def train(seed: int, steps: int = STEPS, every: int = EVERY, spread: float = D_M
 
 
 def _losses(logits: Float[Tensor, "B T V"], tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T-1"]:
-    """Return the loss at each token but the last: −ln of the probability of the one that comes next."""
     return functional.cross_entropy(logits[:, :-1].transpose(1, 2), tokens[:, 1:], reduction="none")
 
 
@@ -147,7 +145,7 @@ def _losses(logits: Float[Tensor, "B T V"], tokens: Int[Tensor, "B T"]) -> Float
 
 @torch.inference_mode()
 def measure(step: int, networks: Sequence[Network]) -> Checkpoint:
-    """Return what the networks do after a number of steps, on sequences that are the same for every training."""
+    """Measure the networks on the same sequences in every training."""
     numbers = torch.Generator().manual_seed(MEASURED_SEED)
     halves = sequences(torch.full((N_MEASURED,), LENGTH // 2), numbers)
     scored = sequences(torch.full((N_OF_SCORE,), N_SCORED), numbers, N_PLACES)
@@ -164,9 +162,9 @@ def measure(step: int, networks: Sequence[Network]) -> Checkpoint:
 
 
 def _measured(network: Network, halves: Int[Tensor, "B T"]) -> tuple[tuple[float, float], float]:
-    """Return the losses on first and second halves, and the share of second halves that is told right.
+    """Return the losses on first and second halves, and the accuracy on second halves.
 
-    That the second half begins cannot be known, so its first token counts for neither.
+    The first token of the second half is unpredictable, so it counts for neither.
     """
     half = LENGTH // 2
     logits, _ = network(halves)
@@ -176,14 +174,13 @@ def _measured(network: Network, halves: Int[Tensor, "B T"]) -> tuple[tuple[float
 
 
 def _scores(network: Network, scored: Int[Tensor, "B T"]) -> Float[np.ndarray, "L H"]:
-    """Return the prefix-matching score of each head."""
     _, weights = network(scored)
     each = [prefix_matching(weights[:, index].numpy(), row.numpy()) for index, row in enumerate(scored)]
     return np.mean(each, axis=0)
 
 
 def main() -> None:
-    """Train, and write each checkpoint to the standard output."""
+    """Train, and write each checkpoint to standard output."""
     parser = argparse.ArgumentParser(description="Train two small networks of attention alone.")
     parser.add_argument("--seed", type=int, default=1)
     seed = parser.parse_args().seed

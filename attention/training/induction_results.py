@@ -1,6 +1,6 @@
-"""What comes of training two small networks of attention alone, with two layers and with one, on repeated sequences.
+"""Results of training two small attention-only networks, with two layers and with one, on repeated sequences.
 
-The training is ``attention.training.induction``, in a process of its own; here is what it measures, step by step.
+``attention.training.induction`` trains them in a process of its own.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ __all__ = [
 
 JOB = Job("train_one", "attention.training.induction", most_seconds=60)
 
-# How many layers the networks have that are trained side by side, and the heads in each of their layers.
+# The numbers of layers of the two networks, and of heads in each layer.
 NETWORKS = (2, 1)
 N_HEADS = 4
-# Where a head is: in which of the networks, and in which of its layers, counted from 0.
+# The places of heads: network and layer, counted from 0.
 PLACES = tuple((network, layer) for network, n_layers in enumerate(NETWORKS) for layer in range(n_layers))
 STEPS, EVERY, BATCH = 600, 15, 32
 N_CHECKPOINTS = STEPS // EVERY + 1
-# From so many different numbers a training may start, and each of them is known to end well.
+# The number of seeds to choose from; induction heads form with each of them.
 N_STARTS = 20
 
-# The tokens are syllables, so that one can read them: ba, be, bi, bo, da …
+# The tokens are syllables, to be readable: ba, be, bi, bo, da …
 SYLLABLES = tuple(consonant + vowel for consonant in "bdfklmnt" for vowel in "aeio")
 N_TOKENS = len(SYLLABLES)
-# The score is measured on so many tokens, four times over (Olsson et al. 2022).
+# The score is measured on this many tokens, repeated four times (Olsson et al. 2022).
 N_SCORED, N_TIMES = 25, 4
-# The sequence on which the heads are drawn: so many syllables, all different, twice.
+# The sequence on which heads are drawn: this many different syllables, twice.
 HALF = 8
 EXAMPLE: Int[Array, " T"] = np.tile(np.random.default_rng(7).permutation(N_TOKENS)[:HALF], 2)
 EXAMPLE.flags.writeable = False
@@ -60,14 +60,14 @@ EXAMPLE.flags.writeable = False
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What was measured after a number of steps, of the network with two layers and of that with one.
+    """Measurements of both networks after a number of steps.
 
     Attributes:
-        step: how many steps of training there were.
-        losses: the mean loss in nats on the first halves of sequences, and on the second, which repeat them.
+        step: the number of training steps.
+        losses: the mean loss in nats on the first halves of sequences, and on the second halves, which repeat them.
         hits: the share of tokens in second halves that get the highest probability.
-        scores: the prefix-matching score of each head of each place.
-        weights: the weights of each head on the example.
+        scores: the prefix-matching score of each head.
+        weights: each head's weights on the example.
     """
 
     step: int
@@ -78,10 +78,10 @@ class Checkpoint:
 
     @classmethod
     def of(cls, frame: Frame) -> Self:
-        """Return what a frame of the training says."""
+        """Read it from a frame."""
         return cls(int(frame["step"]), frame["losses"], frame["hits"], frame["scores"], frame["weights"])
 
 
 def checkpoints(frames: Sequence[Frame]) -> tuple[Checkpoint, ...]:
-    """Return what the frames of a training say."""
+    """Read the checkpoints from the frames of a run."""
     return tuple(map(Checkpoint.of, frames))

@@ -1,15 +1,14 @@
-"""Something long that the server does when it is asked to: one at a time, for a bounded time, in a process of its own.
+"""Long computations that visitors request: one at a time, for a bounded time, in a process of its own.
 
-Who asks while something goes on has a place in a queue, one for each visitor, and the first in it is the next. A run
-that nobody follows any more ends, and so does a place in the queue.
+Further requests wait in a queue, one for each visitor. A run or a request that no visitor follows any more ends.
 
-A process can be stopped at any moment and takes all its memory with it, and the pages of this one need not wait for it.
-It runs on one core and lets everything else go first. What it finds, it writes to its standard output in frames: named
-arrays, in NumPy's own format, with the number of bytes before them. The last result of each job is kept until there is
-another one, for whoever comes next; of those that say so, on disk (see ``attention.training.last_run``).
+A process can be killed at any moment with all its memory, and pages need not wait for it. It runs on one core with low
+priority and writes its results to standard output in frames: named arrays in NumPy's npz format, each preceded by its
+number of bytes. The last result of each job is kept until the next one; some jobs keep it on disk too (see
+``attention.training.last_run``).
 
-Where a job is given a text of somebody's own, it reads that from its standard input, which no list of processes shows.
-What comes of it is for whoever has started it alone, who keeps the only hold on it.
+A user's own text is passed through standard input, which no process list shows. The results are private: only the
+user's ``Turn`` refers to them.
 """
 
 from __future__ import annotations
@@ -52,30 +51,28 @@ __all__ = [
 ]
 
 _LOGGER = logging.getLogger(__name__)
-_SIZE = 8  # bytes before each frame
-# How much others go before a job, on a scale from 0 to 19.
+_SIZE = 8  # bytes of a frame's length
+# The niceness of a job, from 0 to 19.
 _NICE = 5
-# Who has not looked for so many seconds follows no more; a browser looks once a second at a page that is not in sight.
+# A visitor who has not looked for this many seconds has left; browsers poll a hidden page once a second.
 PATIENCE = 15.0
-# What each frame has beside what is found: how much is done, from 0 to 1.
+# The progress, from 0 to 1, in every frame.
 SHARE = "share"
 
 Frame = Mapping[str, Array]
-# How a run has ended; one that goes on has not.
+# How a run ended; empty while it is running.
 Ending = Literal["", "done", "stopped", "late", "failed"]
-# Those by which a run has taken all the time that it could.
+# The endings of runs that used all the time they could.
 WHOLE = ("done", "late")
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job: its name, the module that does it, and how many seconds it may take at most.
+    """A job: its name, its module, and its time limit in seconds.
 
-    One that can be given a text has ``accepts``, which returns a text as it is read, and raises ``ValueError`` with a
-    sentence for the user if it cannot be.
-
-    If the last run that took all its time is to outlive the server, ``checks`` reads its frames, all of them single
-    numbers, and raises an error if they are not what the job finds.
+    ``accepts`` cleans a user's text for the job, or raises ``ValueError`` with a message for the user. ``checks``, if
+    given, makes the last whole run outlive the server: it raises an error unless the frames, all single numbers, are
+    valid.
     """
 
     name: str
@@ -87,9 +84,9 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of a job: what it was started with, by whom and when, what it has found until now, and how it ended.
+    """One run of a job: its arguments, owner and start, the frames so far, and how it ended.
 
-    ``seconds`` is how long it took, once it has ended. One that ``is_private`` has read a text of its owner's.
+    ``seconds`` is its duration once it has ended. A run that ``is_private`` has read its owner's text.
     """
 
     arguments: tuple[str, ...]
@@ -102,18 +99,17 @@ class Run:
 
     @property
     def share(self) -> float:
-        """How much of it is done, from 0 to 1."""
+        """The progress, from 0 to 1."""
         return float(self.frames[-1][SHARE]) if self.frames else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What is known of a job: the run that goes on, the last one that has ended, and whether another job goes on.
+    """A job as one visitor sees it: its current run, its last run, and whether another job is running.
 
-    ``is_own`` tells whether the run that goes on was started by whoever asks. A private run of somebody else's is like
-    another job. ``place`` is where in the queue whoever asks waits for this job, counted from 1, and 0 if nowhere;
-    ``n_waiting`` how long the queue is, and ``problem`` what was wrong with the last text that whoever asks has
-    given it to read.
+    ``is_own`` means that the visitor started the current run; another visitor's private run counts as another job.
+    ``place`` is the visitor's place in the queue for this job, from 1, or 0; ``n_waiting`` is the queue's length.
+    ``problem`` describes what is wrong with the text the visitor last gave.
     """
 
     now: Run | None = None
@@ -129,13 +125,13 @@ class Status:
 
 
 def give_way() -> None:
-    """Let all other processes of this machine go first."""
+    """Lower this process's priority."""
     if hasattr(os, "nice"):
         os.nice(_NICE)
 
 
 def write_frame(stream: IO[bytes], share: float, **found: Array | np.generic) -> None:
-    """Write what is found when so much is done."""
+    """Write results at a progress from 0 to 1."""
     packed = io.BytesIO()
     arrays: dict[str, Any] = {SHARE: np.float64(share), **found}
     np.savez(packed, **arrays)
@@ -148,7 +144,7 @@ def write_frame(stream: IO[bytes], share: float, **found: Array | np.generic) ->
 
 
 def read_frames(stream: IO[bytes]) -> Iterator[Frame]:
-    """Yield the frames of a stream until it ends, be it in the midst of one; nobody can change them."""
+    """Yield a stream's frames as read-only arrays; an incomplete last one is dropped."""
     while len(size := stream.read(_SIZE)) == _SIZE:
         n_bytes = int.from_bytes(size, "big")
         if len(written := stream.read(n_bytes)) < n_bytes:
@@ -161,30 +157,30 @@ def read_frames(stream: IO[bytes]) -> Iterator[Frame]:
 
 
 class Keeper(Protocol):
-    """Where the last runs of some jobs outlive the server."""
+    """Keeps the last runs of some jobs beyond the server's lifetime."""
 
     def keep(self, job: Job, run: Run) -> None:
-        """Keep a run, if the job is one of them."""
+        """Keep a run, if its job qualifies."""
 
     def find(self, job: Job) -> Run | None:
-        """Return the run that is kept of a job; None if there is none."""
+        """Return a job's kept run, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something that this server does in its own process, for everybody, when a visitor asks for it: its name."""
+    """Something this server does for everyone in its own process when a visitor requests it."""
 
     name: str
 
 
-# A model is fetched from the hub, or what was fetched is removed.
+# Download a model from the hub, or remove it.
 FETCH, REMOVE = Task("fetch"), Task("remove")
 
 
-# Compared by identity: two visitors may ask for the same.
+# Compared by identity: two visitors may request the same.
 @dataclass(slots=True, eq=False)
 class Turn:
-    """What a visitor has asked for: it waits, and ``run`` is None; then it goes on, and then ``run`` has ended."""
+    """A visitor's request: ``run`` is None while it waits."""
 
     job: Job
     owner: str = field(repr=False)
@@ -197,29 +193,26 @@ class Turn:
 
     @property
     def run(self) -> Run | None:
-        """The run as far as it is; None before it begins."""
+        """The run so far; None before it starts."""
         return self.failed if self.going is None else self.going.run
 
     def is_seen(self, job: Job, owner: str) -> bool:
-        """Tell whether somebody who looks at a job may see its run."""
+        """Return whether a visitor of a job's page may see its run."""
         run = self.run
         return run is not None and self.job == job and (not run.is_private or self.owner == owner)
 
     def stop(self) -> None:
-        """Stop its run: it is about to end."""
+        """Stop its run; it ends soon after."""
         if self.going is not None and not self.is_stopped:
             self.is_stopped = True
             self.going.stop("stopped")
 
 
 class Jobs:
-    """The jobs of a server: what goes on, what waits, and what came of each the last time."""
+    """A server's jobs: the running one, the queue, and each job's last result."""
 
     def __init__(self, keeper: Keeper | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin with nothing to do; what came of a job before is looked up when somebody asks for it.
-
-        ``clock`` returns the time in seconds.
-        """
+        """Start idle; ``clock`` returns seconds."""
         self._lock = Lock()
         self._clock = clock
         self._now: Turn | None = None
@@ -228,9 +221,10 @@ class Jobs:
         self._last: dict[str, Run | None] = {}
 
     def start(self, job: Job, arguments: tuple[str, ...] = (), owner: str = "", text: str = "") -> Turn | None:
-        """Start a job, which reads the text if there is one, or have it wait; None if the owner's own goes on already.
+        """Queue a job, with the text it reads, if any; None if the owner's own run of it is still going.
 
-        Whoever waits already keeps the place. Of a run that reads a text, nothing is kept here once it has ended.
+        A new request of a waiting owner replaces the old one and keeps its place. After a run that reads a text,
+        nothing is kept here.
         """
         turn = Turn(job, owner, arguments, text, self._clock())
         with self._lock:
@@ -243,14 +237,14 @@ class Jobs:
         return turn
 
     def stop(self, job: Job, owner: str = "") -> None:
-        """Stop a job, or have it wait no longer; only whoever has started it can."""
+        """Stop an owner's run of a job, or remove it from the queue."""
         with self._lock:
             self._queue = [each for each in self._queue if each.job != job or each.owner != owner]
             if (turn := self._own(job, owner)) is not None:
                 turn.stop()
 
     def status(self, job: Job, owner: str = "") -> Status:
-        """Return what is known of a job, to an owner who follows it by that; without one, it is only looked at."""
+        """Return a job's status. An owner who asks keeps following it; without an owner, it is only looked at."""
         with self._lock:
             followed = [each for each in self._queue if each.job == job and each.owner == owner]
             if self._now is not None and self._now.is_seen(job, owner):
@@ -270,25 +264,25 @@ class Jobs:
             )
 
     def wait(self, seconds: float) -> None:
-        """Wait until nothing goes on, but no longer than this."""
+        """Wait until nothing runs, at most this long."""
         end = time.monotonic() + seconds
         while (turn := self._now) is not None and turn.going is not None and time.monotonic() < end:
             turn.going.thread.join(max(0.0, end - time.monotonic()))
 
     def _own(self, job: Job, owner: str) -> Turn | None:
-        """Return an owner's run of a job that goes on and is not to end; whoever asks has the lock."""
+        """Return an owner's run of a job unless it is stopping; the caller holds the lock."""
         turn = self._now
         is_own = turn is not None and (turn.job, turn.owner) == (job, owner)
         return turn if is_own and turn is not None and not turn.is_stopped else None
 
     def _of(self, job: Job) -> Run | None:
-        """Return the last run of a job, looked up on disk once; whoever asks has the lock."""
+        """Return a job's last run, looked up on disk once; the caller holds the lock."""
         if job.name not in self._last:
             self._last[job.name] = None if self._keeper is None else self._keeper.find(job)
         return self._last[job.name]
 
     def _go_on(self) -> None:
-        """Let go of what nobody follows, and begin what is next if nothing goes on; whoever asks has the lock."""
+        """Drop what no visitor follows and start the next run if idle; the caller holds the lock."""
         oldest = self._clock() - PATIENCE
         self._queue = [each for each in self._queue if each.followed > oldest]
         if self._now is not None and self._now.followed <= oldest:
@@ -305,19 +299,19 @@ class Jobs:
                 self._keep(turn.job, turn.failed)
 
     def _heard(self) -> None:
-        """Look after the queue whenever a run has found something."""
+        """Update the queue whenever a run writes a frame."""
         with self._lock:
             self._go_on()
 
     def _end(self, job: Job, run: Run) -> None:
-        """Keep what came of a run, and begin what is next."""
+        """Keep the result of a run and start the next."""
         with self._lock:
             self._now = None
             self._keep(job, run)
             self._go_on()
 
     def _keep(self, job: Job, run: Run) -> None:
-        """Keep what came of a run; one that was stopped, or failed, takes no place of one that was not."""
+        """Keep a run, unless it would replace a whole one by one that was stopped or failed."""
         before = self._of(job)
         if not run.is_private and (run.ending in WHOLE or before is None or before.ending not in WHOLE):
             self._last[job.name] = run
@@ -326,12 +320,12 @@ class Jobs:
 
 
 class _Going:
-    """A run that goes on, and the thread that reads what it finds; ``run`` is how far it is, or how it ended."""
+    """A running process and the thread that reads its frames; ``run`` is the state so far."""
 
     def __init__(
         self, job: Job, run: Run, text: str, heard: Callable[[], None], end: Callable[[Job, Run], None]
     ) -> None:
-        """Start it, give it the text, and call ``heard`` after each frame, and ``end`` when it has ended.
+        """Start it with the text; call ``heard`` after each frame and ``end`` when it has ended.
 
         Raises:
             OSError: it cannot be started.
@@ -352,7 +346,7 @@ class _Going:
         self.thread.start()
 
     def stop(self, ending: Ending) -> None:
-        """Stop it; what it has found until now stands."""
+        """Kill it; its frames so far are kept."""
         self._ending = ending
         self._process.kill()
 
@@ -361,7 +355,7 @@ class _Going:
         assert self._process.stdout is not None
         ending: Ending = "failed"
         try:
-            # A process may end before it has read anything.
+            # The process may end before it has read anything.
             with suppress(BrokenPipeError), self._process.stdin as stream:
                 stream.write(text.encode())
             with self._process.stdout as stream:

@@ -1,7 +1,7 @@
-"""The last run of a job on disk, so that whoever comes next sees it, also after the server has been started anew.
+"""The last run of each job on disk, so that later visitors see it, even after a restart of the server.
 
-One file for each job, as JSON: it can be read by a person, and reading it runs nothing. Only numbers are kept, and only
-of jobs that say how they are read: of what users give a job, nothing comes here.
+One JSON file for each job: human-readable, and loading it executes nothing. Only numbers are kept, only of jobs with
+``checks``, and nothing that users enter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from attention.training.jobs import WHOLE, Frame, Job, Run
 __all__ = ["LastRuns"]
 
 _LOGGER = logging.getLogger(__name__)
-# A file that is larger is none of ours: the measurements of half a minute take a few kilobytes.
+# A larger file is not ours: half a minute of measurements takes a few kilobytes.
 _MOST_BYTES = 2**20
 
 
@@ -34,20 +34,20 @@ class LastRuns:
     folder: Path
 
     def keep(self, job: Job, run: Run) -> None:
-        """Write down a run; the file is there as a whole or not at all. Where there is no room, that is only logged."""
+        """Save a run atomically; if that fails, log it."""
         if job.checks is None or run.is_private:
             return
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=self.folder, delete=False) as file:
                 json.dump(_written(run), file)
-            # Several servers may share the folder: the later one wins, and nobody reads half of a file.
+            # Several servers may share the folder: the last to write wins, and no reader sees half a file.
             Path(file.name).replace(self._place(job))
         except OSError as error:
             _LOGGER.warning("What came of %s could not be kept in %s: %s", job.name, self.folder, error.strerror)
 
     def find(self, job: Job) -> Run | None:
-        """Return the run that was written down; None if there is none, or it is not what the job finds."""
+        """Return the saved run; None if it is missing or invalid."""
         if job.checks is None:
             return None
         place = self._place(job)
@@ -58,7 +58,7 @@ class LastRuns:
             job.checks(run.frames)
         except FileNotFoundError:
             return None
-        # It may hold anything: another version has written it, or a person.
+        # It may have been written by another version or edited by hand.
         except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             _LOGGER.warning("What was kept of %s in %s cannot be read: %s", job.name, place, error)
             return None
@@ -79,10 +79,10 @@ def _written(run: Run) -> dict[str, Any]:
 
 
 def _read(written: Mapping[str, Any]) -> Run:
-    """Return the run that a file says.
+    """Parse a run.
 
     Raises:
-        ValueError, LookupError, TypeError or AttributeError: it is none.
+        ValueError, LookupError, TypeError or AttributeError: it is malformed.
     """
     began = datetime.fromisoformat(written["began"])
     if began.tzinfo is None:
@@ -95,7 +95,7 @@ def _read(written: Mapping[str, Any]) -> Run:
 
 
 def _frame(written: Mapping[str, Any]) -> Frame:
-    """Return a frame of single numbers that nobody can change, as a job's own are."""
+    """Parse a frame of single numbers into read-only arrays."""
     frame = {name: np.array(number) for name, number in written.items()}
     for each in frame.values():
         if each.ndim or each.dtype.kind not in "if" or not np.isfinite(each):

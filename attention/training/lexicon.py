@@ -1,7 +1,7 @@
-"""The words of the translator's grammar, as tables.
+"""The words of the translator's grammar.
 
-Nouns, adjectives and verbs are in ``assets/grammar/``, shorter tables below. *Classes* say which words can be
-combined sensibly: a verb names the classes of its objects, an adjective those of its nouns.
+Nouns, adjectives and verbs are in ``assets/grammar/``, shorter tables below. *Classes* determine which words go
+together: a verb names the classes of its objects, an adjective those of its nouns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
 
 Gender = Literal["m", "f"]
 
-# English adjectives follow one another in this order: "a funny old black cat".
+# English adjectives stand in this order: "a funny old black cat".
 KINDS = ("opinion", "size", "quality", "age", "colour", "origin")
 
 FOLDER = ASSETS / "grammar"
@@ -44,7 +44,7 @@ NOTHING = "-"
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A noun in both languages, singular and plural (None: no such form), and its classes; names are nouns too."""
+    """A noun or name in both languages, with its plurals (None: no such form) and classes."""
 
     french: str
     french_plural: str | None
@@ -56,7 +56,7 @@ class Noun:
 
 @dataclass(frozen=True, slots=True)
 class Adjective:
-    """An adjective with its French forms, whether it precedes its noun in French, and its kind, one of ``KINDS``."""
+    """An adjective: its French forms, whether it precedes the noun in French, and its kind, one of ``KINDS``."""
 
     masculine: str
     feminine: str
@@ -69,17 +69,17 @@ class Adjective:
     classes: frozenset[str]
 
     def agreeing(self, gender: Gender, *, is_plural: bool) -> str:
-        """Return the French form for a gender and a number."""
+        """Return the French form for a gender and number."""
         forms = ((self.masculine, self.masculine_plural), (self.feminine, self.feminine_plural))
         return forms[gender == "f"][is_plural]
 
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb: six French forms of the present (je … ils), its compound past, and three English forms.
+    """A verb: six French present forms (je … ils), its compound past, and three English forms.
 
-    ``objects`` are the classes of its objects if the subject is a person, and if it is an animal; "none" is among them
-    if the object is optional, and an empty set means that such a subject does not do this.
+    ``objects_of_people`` and ``objects_of_animals`` are the classes of objects by kind of subject: "none" if the object
+    is optional; empty if such a subject cannot do this.
     """
 
     french: str
@@ -110,7 +110,8 @@ PRONOUNS: tuple[tuple[str, str, int, str], ...] = (
 # Before the verb in French, after it in English.
 OBJECT_PRONOUNS = (("me", "me"), ("te", "you"), ("nous", "us"), ("vous", "you"))
 
-# By person: before a masculine noun, a feminine one, a plural; in English. For "son", English needs the owner's gender.
+# By person: before a masculine noun, a feminine one, a plural; in English. "son" depends on the owner's gender in
+# English.
 POSSESSIVES: tuple[tuple[str, str, str, str], ...] = (
     ("mon", "ma", "mes", "my"),
     ("ton", "ta", "tes", "your"),
@@ -217,7 +218,7 @@ TIMES: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
-# Set phrases of a preposition, an article and a noun: each preposition is combined with each noun of its entry.
+# Set phrases of preposition, article and noun; each preposition goes with each noun of its entry.
 _PREPOSITIONS = {
     "dans": "in/0 the/1 {}/2*",
     "sur": "on/0 the/1 {}/2*",
@@ -229,7 +230,7 @@ _PREPOSITIONS = {
 
 
 def _by(prepositions: str, nouns: str) -> tuple[str, ...]:
-    """Return every phrase of these prepositions and nouns; each noun has its article and its translation."""
+    """Return every phrase of these prepositions and nouns; each noun has its article and translation."""
     pairs = (noun.split("=") for noun in nouns.split(", "))
     return tuple(
         f"{preposition} {french} | {_PREPOSITIONS[preposition].format(english)}"
@@ -309,7 +310,7 @@ def verbs() -> tuple[Verb, ...]:
 
 def _verb(row: list[str]) -> Verb:
     french, present, auxiliary, participle, english, of_people, of_animals, places, tags = row
-    # "look+for": the particle is a separate word that is the same in all forms.
+    # "look+for": the particle is the same in all forms.
     forms = [form.partition("+") for form in english.split()]
     base, third, past = (form for form, _, _ in forms)
     return Verb(

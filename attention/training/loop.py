@@ -1,4 +1,4 @@
-"""The training loop, the same for every model: a batch, its loss, a step downhill, and again."""
+"""The training loop of the bundled models."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ WARM_UP = 0.1  # the share of the steps in which the learning rate rises
 LARGEST_GRADIENT = 1.0
 REPORT_EVERY = 200
 
-# The arguments with which a transformers model is called, including the labels.
+# The arguments of a transformers model, including the labels.
 Batch = dict[str, torch.Tensor]
 
 
 def optimise(model: Any, batches: Iterator[Batch], *, steps: int, peak_rate: float) -> list[float]:
-    """Train for a number of steps of AdamW (Loshchilov and Hutter 2019); return the loss of each step.
+    """Train with AdamW (Loshchilov and Hutter 2019) and return the loss of each step.
 
     The learning rate rises linearly to its peak, then falls to zero along half a cosine.
     """
@@ -43,13 +43,12 @@ def optimise(model: Any, batches: Iterator[Batch], *, steps: int, peak_rate: flo
 
 
 def report(line: str) -> None:
-    """Print the progress."""
+    """Print a line of progress."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def _share_of_peak(progress: float) -> float:
-    """Return the learning rate as a share of its peak: linear on the way up, half a cosine on the way down."""
     if progress < WARM_UP:
         return progress / WARM_UP
     return 0.5 * (1 + math.cos(math.pi * (progress - WARM_UP) / (1 - WARM_UP)))

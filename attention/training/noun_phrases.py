@@ -31,7 +31,7 @@ DETERMINERS = ("definite", "definite", "definite", "indefinite", "indefinite", "
 
 @dataclass(frozen=True, slots=True)
 class NounPhrase:
-    """A phrase that can be a subject or an object, with its features for agreement; persons are 0 (I) to 5 (they)."""
+    """A subject or object with its features for agreement; persons are 0 (I) to 5 (they)."""
 
     phrase: Phrase
     gender: Gender
@@ -58,7 +58,7 @@ class NounPhrase:
 
 
 def animate(rng: random.Random) -> NounPhrase:
-    """Draw somebody: a pronoun, one or two names, or a noun."""
+    """Draw a person: a pronoun, one or two names, or a noun."""
     kind = rng.random()
     if kind < 0.4:
         french, english, person, genders = rng.choice(lexicon.PRONOUNS)
@@ -75,12 +75,12 @@ def animate(rng: random.Random) -> NounPhrase:
 
 
 def named(name: Noun) -> NounPhrase:
-    """Return a phrase for the name of a person or of a city."""
+    """Return a phrase for the name of a person or city."""
     return NounPhrase(pair(name.french, name.english, is_content=True), name.gender, 2, name.classes, (name.french,))
 
 
 def country(country: Noun) -> NounPhrase:
-    """Return a phrase for a country, with the article that it has only in French."""
+    """Return a phrase for a country, with an article only in French."""
     article, noun = French("le" if country.gender == "m" else "la"), French(country.french)
     phrase = Phrase((article, noun), (English(country.english, (noun,), is_content=True),))
     return NounPhrase(phrase, country.gender, 2, country.classes, (country.french,))
@@ -123,7 +123,6 @@ def noun_phrase(
 def _determiner(
     rng: random.Random, noun: Noun, determiners: Sequence[str], *, may_be_mass: bool, is_negated: bool
 ) -> str:
-    """Draw a kind of determiner that fits the noun."""
     determiner = rng.choice(determiners)
     if "family" in noun.classes:
         return "possessive"
@@ -146,7 +145,7 @@ class _Described:
 
 
 def described_noun(rng: random.Random, noun: Noun, *, is_plural: bool, is_plain: bool) -> _Described:
-    """Add up to two adjectives to a noun: in French, some before it and most after it; in English, all before it."""
+    """Add up to two adjectives: some precede the French noun, most follow it; all precede the English noun."""
     first, last = (None, None) if is_plain else _two_adjectives(rng, noun)
     plural, english_plural = noun.french_plural, noun.english_plural
     head = pair(
@@ -170,7 +169,7 @@ def described_noun(rng: random.Random, noun: Noun, *, is_plural: bool, is_plain:
 
 
 def _two_adjectives(rng: random.Random, noun: Noun) -> tuple[Adjective | None, Adjective | None]:
-    """Draw an adjective that precedes the noun in French and one that follows it; either may be missing."""
+    """Draw an adjective that precedes the noun in French and one that follows it, or None for either."""
     before, after = (_fitting(noun, is_before=is_before) for is_before in (True, False))
     kind = rng.random()
     first = rng.choice(before) if before and kind < 0.25 else None
@@ -180,7 +179,6 @@ def _two_adjectives(rng: random.Random, noun: Noun) -> tuple[Adjective | None, A
 
 @cache
 def _fitting(noun: Noun, *, is_before: bool) -> tuple[Adjective, ...]:
-    """Return the adjectives that a noun can have."""
     return tuple(a for a in lexicon.adjectives() if a.is_before == is_before and a.classes & noun.classes)
 
 
@@ -211,11 +209,11 @@ def with_determiner(
         case "possessive":
             head = _possessive(rng, form, owner)
         case "partitive":
-            # It has no English counterpart; after "ne … pas", it becomes "de".
+            # No English counterpart; it becomes "de" after "ne … pas".
             words = ("de",) if is_negated else (("de", "le"), ("de", "la"))[form]
             head = Phrase(tuple(map(French, words)))
         case _ if is_plural:
-            # It is "de" before an adjective: "de petits chats", but "des chats noirs".
+            # "de petits chats" before an adjective, but "des chats noirs".
             head = Phrase((French("de" if described.starts_with_adjective else "des"),))
         case _:
             head = pair("une" if form else "un", "a")
@@ -223,7 +221,7 @@ def with_determiner(
 
 
 def _possessive(rng: random.Random, form: int, owner: NounPhrase | None) -> Phrase:
-    """Draw an owner: the subject, me, you or us; "son" only if the subject shows whether it means "his" or "her"."""
+    """Draw an owner: the subject, me, you or us; "son" only if the subject decides between "his" and "her"."""
     persons = [0, 1, 3, 4]
     if owner is not None and owner.is_person:
         persons += [owner.person] * 3
@@ -234,7 +232,7 @@ def _possessive(rng: random.Random, form: int, owner: NounPhrase | None) -> Phra
 
 
 def _possessor(rng: random.Random) -> NounPhrase:
-    """Draw the owner of a thing: *Marie*, *le roi*, *mon père*."""
+    """Draw a possessor: *Marie*, *le roi*, *mon père*."""
     if rng.random() < 0.5:
         return named(rng.choice(lexicon.NAMES))
     noun = rng.choice([noun for noun in lexicon.nouns() if noun.classes & {"adult", "child", "family"}])
@@ -246,7 +244,7 @@ def _possessor(rng: random.Random) -> NounPhrase:
 
 
 def possessed(described: _Described, gender: Gender, possessor: NounPhrase, *, is_plural: bool) -> Phrase:
-    """Turn *le chat noir de Marie* into *Marie's black cat*: the article is dropped, the order reversed."""
+    """Turn *le chat noir de Marie* into *Marie's black cat*, without the article and in reverse order."""
     article = French("les" if is_plural else "la" if gender == "f" else "le")
     of = French("de")
     french = (article, *described.phrase.french, of, *possessor.phrase.french)

@@ -1,12 +1,12 @@
 """French and English side by side: words, phrases, and sentences with their alignment.
 
-A phrase consists of French words and English words, and each English word points to the French words from which it
-comes, so that the word order may differ and the alignment is known, not guessed:
+In a phrase, each English word points to the French words it comes from, so the word order may differ and the alignment
+is known:
 
     le chat noir dort    the(le) black(noir) cat(chat) sleeps(dort)
 
-The changes where two French words meet (*la année*, l'année; *de le jardin*, du jardin) are made at the end, to the
-whole sentence.
+Changes where two French words meet (*la année*, l'année; *de le jardin*, du jardin) are applied last, to the whole
+sentence.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ Combination = tuple[str, ...]
 class Sentence:
     """A French sentence, its English translation, and their alignment.
 
-    ``alignment`` contains pairs of an English and a French position, ``content`` the English positions of nouns,
-    names, main verbs, adjectives and adverbs; positions are counted from 0.
+    ``alignment`` holds pairs of an English and a French position, ``content`` the English positions of nouns, names,
+    main verbs, adjectives and adverbs; positions count from 0.
     """
 
     french: tuple[str, ...]
@@ -47,20 +47,20 @@ class Sentence:
     combination: Combination
 
     def sources(self, english_position: int) -> frozenset[int]:
-        """Return the positions of the French words from which an English word comes."""
+        """Return the positions of an English word's French sources."""
         return frozenset(french for english, french in self.alignment if english == english_position)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class French:
-    """A French word at one place in a sentence: two words with the same spelling are different objects."""
+    """A French word at one place of a sentence; compared by identity, because a spelling may recur."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class English:
-    """An English word, and the French words from which it comes."""
+    """An English word with its French sources."""
 
     text: str
     sources: tuple[French, ...] = ()
@@ -69,7 +69,7 @@ class English:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Some French words, and the English words that translate them."""
+    """French words and the English words that translate them."""
 
     french: tuple[French, ...] = ()
     english: tuple[English, ...] = ()
@@ -79,7 +79,7 @@ class Phrase:
 
 
 def spell(tokens: Iterable[str]) -> str:
-    """Join tokens of either language in normal spelling: ``l' Afrique`` as *l'Afrique*, ``Marie 's`` as *Marie's*."""
+    """Join tokens in normal spelling: ``l' Afrique`` as *l'Afrique*, ``Marie 's`` as *Marie's*."""
     text = ""
     for token in tokens:
         is_attached = not text or text.endswith("'") or token in {".", ",", "'s"}
@@ -94,7 +94,7 @@ def pair(french: str, english: str, *, is_content: bool = False) -> Phrase:
 
 
 def set_phrase(text: str) -> Phrase:
-    """Read a phrase of the lexicon: ``la semaine dernière | last/2* week/1*``."""
+    """Parse a phrase of the lexicon: ``la semaine dernière | last/2* week/1*``."""
     words, translations = _parsed(text)
     french = tuple(map(French, words))
     return Phrase(
@@ -113,7 +113,7 @@ def _parsed(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[int, ...
 
 
 def written(parts: Sequence[Phrase], combination: Combination) -> Sentence:
-    """Apply elisions and contractions to the French, turn "a" into "an", and number all words."""
+    """Apply elisions and contractions, turn "a" into "an", and number all words."""
     french, positions = _joined([word for part in parts for word in part.french])
     words = [word for part in parts for word in part.english]
     english = [word.text for word in words]
@@ -126,7 +126,7 @@ def written(parts: Sequence[Phrase], combination: Combination) -> Sentence:
 
 
 def _joined(words: Sequence[French]) -> tuple[list[str], dict[French, int]]:
-    """Elide and contract French words where they meet; return the result, and the new position of each word."""
+    """Elide and contract French words where they meet; return the texts and each word's new position."""
     texts: list[str] = []
     positions: dict[French, int] = {}
     following = [word.text for word in words[1:]]

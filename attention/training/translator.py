@@ -1,9 +1,9 @@
-"""Train the translator: a small encoder–decoder, French to English, whose cross-attention can be read.
+"""Train the translator: a small encoder–decoder, French to English, with readable cross-attention.
 
     python -m attention.training.translator --out assets/models/translator-fr-en [--steps N]
 
-All its training data comes from the grammar, with a fixed seed. The only loss is that of the next English word:
-nothing tells a head what to attend to. What the heads attend to is measured afterwards, on held-out sentences.
+All training data comes from the grammar, with a fixed seed. The only loss is that of the next English word; no head is
+trained to attend to anything. What the heads attend to is measured afterwards, on held-out sentences.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PEAK_RATE = 2e-3
 MAX_TOKENS = MAX_WORDS + 1  # the closing token
 N_TESTED = 1000
 IGNORED = -100  # the label of padding, which has no loss
-# How many batches are drawn at a time and sorted by length, so that they contain little padding.
+# Batches drawn at a time and sorted by length, to reduce padding.
 POOL = 16
 
 EXAMPLES = ("Jane visite l'Afrique en septembre", "le chat noir dort")
@@ -56,11 +56,11 @@ EXAMPLES = ("Jane visite l'Afrique en septembre", "le chat noir dort")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured for a translator on held-out sentences.
+    """Measurements of a translator on held-out sentences.
 
-    ``predicting`` is, for each layer and head, the share of English content words for which the largest cross-attention
-    weight is on a French source of the word, at the decoder's position that *predicts* the word (the one before it,
-    which has not read it yet); ``reading`` is the same at the position that reads the word.
+    ``predicting`` is, for each head, the share of English content words whose French source has the largest
+    cross-attention weight at the position that *predicts* the word (the one before it); ``reading`` is the same at the
+    position that reads it.
     """
 
     n_sentences: int
@@ -86,7 +86,7 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def build_model(tokenizer: PreTrainedTokenizerFast) -> BartForConditionalGeneration:
-    """Make the model with random weights: 2 + 2 layers, 4 heads of 24 numbers, one table of words for both sides."""
+    """Make the model with random weights: 2 + 2 layers, 4 heads of 24 numbers, one embedding for both sides."""
     ids = {
         "bos_token_id": tokenizer.bos_token_id,
         "pad_token_id": tokenizer.pad_token_id,
@@ -103,7 +103,7 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> BartForConditionalGenerat
         encoder_ffn_dim=160,
         decoder_ffn_dim=160,
         max_position_embeddings=MAX_TOKENS,
-        # No sentence is repeated, so nothing can be learnt by heart.
+        # No sentence is repeated, so there is nothing to overfit.
         dropout=0.0,
         attention_dropout=0.0,
         init_std=0.05,
@@ -117,7 +117,7 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> BartForConditionalGenerat
 
 
 def train(steps: int, seed: int = SEED) -> tuple[BartForConditionalGeneration, PreTrainedTokenizerFast, list[float]]:
-    """Train a new translator for a number of steps; return it, its tokenizer, and the loss of each step."""
+    """Train a new translator; return it, its tokenizer, and the loss of each step."""
     torch.manual_seed(seed)
     tokenizer = build_tokenizer()
     model = build_model(tokenizer)
@@ -126,13 +126,13 @@ def train(steps: int, seed: int = SEED) -> tuple[BartForConditionalGeneration, P
 
 
 def held_out_sentences(n_sentences: int, seed: int = SEED) -> list[Sentence]:
-    """Draw sentences with combinations of words that are never used for training."""
+    """Draw sentences whose combinations of words are never used for training."""
     rng = random.Random(f"held out {seed}")  # noqa: S311 - no secret, but the same sentences every time
     return [grammar.draw(rng, held_out=True) for _ in range(n_sentences)]
 
 
 def translate(model: Any, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str]) -> list[str]:
-    """Translate French sentences word by word, always choosing the most likely word."""
+    """Translate French sentences greedily."""
     inputs = tokenizer(list(texts), return_tensors="pt", padding=True)
     with torch.inference_mode():
         written = model.generate(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
@@ -140,7 +140,7 @@ def translate(model: Any, tokenizer: PreTrainedTokenizerFast, texts: Sequence[st
 
 
 def measure(model: Any, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[Sentence]) -> Measured:
-    """Translate the sentences, and measure what each head attends to while the true translation is read."""
+    """Translate the sentences, and measure what each head attends to under teacher forcing."""
     translations = translate(model, tokenizer, [spell(sentence.french) for sentence in sentences])
     wanted = [spell(sentence.english) for sentence in sentences]
     mistakes = [(sentence, given) for sentence, given, true in zip(sentences, translations, wanted, strict=True)
@@ -156,7 +156,7 @@ def measure(model: Any, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[
         n_content_words=len(words),
         loss=result.loss.item(),
         exact_match=1 - len(mistakes) / len(sentences),
-        # The decoder reads <s> first: at position i it has read i English words, and predicts word i.
+        # The decoder reads <s> first: at position i it has read i English words and predicts word i.
         predicting=_share_right(weights, sentences, words, offset=0),
         reading=_share_right(weights, sentences, words, offset=1),
         mistakes=tuple((spell(sentence.french), given) for sentence, given in mistakes),
@@ -166,7 +166,7 @@ def measure(model: Any, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[
 def _share_right(
     weights: Float[Array, "L B H Q K"], sentences: Sequence[Sentence], words: list[tuple[int, int]], *, offset: int
 ) -> Float[Array, "L H"]:
-    """Return how often the largest weight is on a true source of an English word, ``offset`` positions from its own."""
+    """Return how often the largest weight is on a source of an English word, ``offset`` positions from the word."""
     looked_at = weights.argmax(axis=-1)
     right = [
         np.isin(looked_at[:, i, :, position + offset], list(sentences[i].sources(position))) for i, position in words
@@ -175,7 +175,7 @@ def _share_right(
 
 
 def _batches(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[Batch]:
-    """Draw an endless stream of batches of sentences, each of about equal length."""
+    """Yield batches of sentences of similar length, without end."""
     rng = random.Random(seed)  # noqa: S311 - no secret, but the same sentences every time
     while True:
         pool = sorted((grammar.draw(rng) for _ in range(BATCH * POOL)), key=lambda s: len(s.french) + len(s.english))
@@ -186,7 +186,7 @@ def _batches(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[Batch]:
 
 
 def _encoded(sentences: Sequence[Sentence], tokenizer: PreTrainedTokenizerFast) -> Batch:
-    """Encode sentences: the French to read and the English to write, each with its closing token."""
+    """Encode the French to read and the English to write, each with its closing token."""
     ids, closing = _ids(tokenizer), tokenizer.eos_token_id
     french = [[*(ids[word.lower()] for word in sentence.french), closing] for sentence in sentences]
     english = [[*(ids[word] for word in sentence.english), closing] for sentence in sentences]
@@ -211,7 +211,7 @@ def _padded(rows: list[list[int]], filling: int) -> torch.Tensor:
 
 
 def _numbers(measured: Measured, losses: list[float], seconds: float) -> dict[str, Any]:
-    """Return the numbers on the card, for the app to quote; layers and heads are counted from 0."""
+    """Return the numbers on the card, which the app quotes; layers and heads count from 0."""
     french, english = grammar.vocabulary()
     layer, head = np.unravel_index(measured.predicting.argmax(), measured.predicting.shape)
     return {
@@ -240,7 +240,6 @@ def _numbers(measured: Measured, losses: list[float], seconds: float) -> dict[st
 
 
 def _card(numbers: dict[str, Any], measured: Measured) -> str:
-    """Write the card that is stored beside the weights."""
     layer, head = numbers["best_layer"], numbers["best_head"]
     best = numbers["alignment_predicting"][layer][head]
     table = "\n".join(
@@ -302,7 +301,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=STEPS)
     arguments = parser.parse_args()
     transformers.utils.logging.disable_progress_bar()
-    # With several threads, the last digits of sums would differ from machine to machine.
+    # With several threads, the last digits of sums would differ between machines.
     torch.set_num_threads(1)
     started = time.process_time()
     model, tokenizer, losses = train(arguments.steps)
@@ -311,7 +310,7 @@ def main() -> None:
     numbers = _numbers(measured, losses, seconds)
     model.save_pretrained(arguments.out)
     tokenizer.save_pretrained(arguments.out)
-    # The file is readable by its owner only, but an image may be run by another user.
+    # Saved readable by its owner only, but a container may run as another user.
     (arguments.out / "model.safetensors").chmod(0o644)
     (arguments.out / "card.json").write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
     (arguments.out / "README.md").write_text(_card(numbers, measured), encoding="utf-8")

@@ -39,7 +39,7 @@ def verb_phrase(
     *,
     negation: str | None,
 ) -> Phrase:
-    """Conjugate a verb, with the words around it: *ne dort pas*, *a bien dormi*, *nous aide*."""
+    """Conjugate a verb and place the words around it: *ne dort pas*, *a bien dormi*, *nous aide*."""
     finite, participle = _conjugated(subject, verb, tense)
     parts = (finite,) if participle is None else (finite, participle)
     before, after = (French("ne"), French(negation)) if negation else (None, None)
@@ -60,7 +60,7 @@ def verb_phrase(
 
 
 def _conjugated(subject: NounPhrase, verb: Verb, tense: Tense) -> tuple[French, French | None]:
-    """Return the French verb; in the past, an auxiliary and a participle, which agrees after *être*."""
+    """Return the finite verb and, in the past, the participle, which agrees after *être*."""
     if tense == "present":
         return French(verb.present[subject.person]), None
     ending = AGREEMENTS[subject.gender, subject.is_plural] if verb.auxiliary == "être" else ""
@@ -91,11 +91,11 @@ def _english_verb(
 
 
 def draw_object_pronoun(rng: random.Random, subject: NounPhrase, verb: Verb, tense: Tense) -> Phrase | None:
-    """Draw *me*, *te*, *nous* or *vous*; only in the present, where no participle has to agree with them."""
+    """Draw *me*, *te*, *nous*, *vous* or None; only in the present, where no participle must agree with it."""
     may = "people" in verb.tags and tense == "present" and subject.is_person
     if not may or rng.random() < 0.6:
         return None
-    # Not "I help me", "we help us" or "you help you".
+    # Not reflexive: "I help me", "we help us" or "you help you".
     own = {"je": ("me", "nous"), "nous": ("me", "nous"), "tu": ("te", "vous"), "vous": ("te", "vous")}
     options = [pair for pair in lexicon.OBJECT_PRONOUNS if pair[0] not in own.get(subject.lemmas[0], ())]
     return pair(*rng.choice(options))
@@ -109,7 +109,7 @@ def draw_negation(rng: random.Random, *, may_be_never: bool) -> str:
 def draw_adverbs(
     rng: random.Random, verb: Verb, *, is_alone: bool, may_be_often: bool
 ) -> tuple[tuple[str, Phrase], ...]:
-    """Draw an adverb with its kind: of frequency, if no time is given, or of manner, if there is no object."""
+    """Draw an adverb with its kind: of manner if there is no object, or of frequency if no time is given."""
     kinds: list[str] = [kind for kind in ("manner", "fast") if kind in verb.tags and is_alone]
     if kinds and rng.random() < 0.3:
         kind = rng.choice(kinds)
@@ -122,7 +122,7 @@ def draw_adverbs(
 
 
 def manner_english(adverbs: tuple[tuple[str, Phrase], ...]) -> Phrase | None:
-    """Return the English adverbs of manner, which come last, without the French ones, which do not."""
+    """Return the English adverbs of manner alone: they come last, unlike the French ones."""
     words = tuple(word for kind, adverb in adverbs if kind != "often" for word in adverb.english)
     return Phrase(english=words) if words else None
 
@@ -152,7 +152,7 @@ def place_phrase(rng: random.Random, verb: Verb, subject: NounPhrase) -> Phrase 
 
 
 def _abroad(rng: random.Random, *, is_goal: bool) -> Phrase:
-    """Draw a city or country, as a place or as a destination: *à Paris*, *en Afrique*, *au Japon*."""
+    """Draw a city or country as a place or destination: *à Paris*, *en Afrique*, *au Japon*."""
     place = rng.choice(lexicon.CITIES if rng.random() < 0.5 else lexicon.COUNTRIES)
     if "city" in place.classes:
         french: tuple[French, ...] = (French("à"),)

@@ -15,13 +15,13 @@ __all__ = ["BOS", "EOS", "PAD", "SPECIAL", "UNKNOWN", "build", "closest_words", 
 
 BOS, PAD, EOS, UNKNOWN = SPECIAL = "<s>", "<pad>", "</s>", "<unk>"
 
-# First "l'" and the like, which are cut off from the next word; then words, which may contain an apostrophe
-# (aujourd'hui) or a hyphen (après-midi); then any other single character.
+# First elided words such as "l'", which are separate tokens; then words, which may contain an apostrophe (aujourd'hui)
+# or a hyphen (après-midi); then any other single character.
 WORDS = r"\b(?:[cdjlmnst]|qu)'|\w+(?:['-]\w+)*|[^\w\s]"
 
 
 def build(french: Sequence[str], english: Sequence[str]) -> Tokenizer:
-    """Make a tokenizer with French words, which it reads in upper or lower case, and English ones, to be written."""
+    """Make a tokenizer with French words to read, in either case, and English words to write."""
     words = dict.fromkeys([*SPECIAL, *french, *english])
     tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token=UNKNOWN))
     tokenizer.normalizer = normalizers.Sequence(
@@ -35,15 +35,15 @@ def build(french: Sequence[str], english: Sequence[str]) -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(WORDS), behavior="removed", invert=True)
     closing = tokenizer.token_to_id(EOS)
     tokenizer.post_processor = processors.TemplateProcessing(single=f"$A {EOS}", special_tokens=[(EOS, closing)])
-    # Its clean-up joins "Marie 's", and puts no space before a comma or a full stop.
+    # Joins "Marie 's" and removes the space before a comma or full stop.
     tokenizer.decoder = decoders.WordPiece(cleanup=True)
     return tokenizer
 
 
 def unknown_words(text: str, folder: Path) -> list[str]:
-    """Return the words of a French text that the translator in a folder has never read, as typed and each once.
+    """Return the words of a French text that the translator in a folder does not know, each once.
 
-    English words are in its vocabulary too, but only to be written: in a French text they are unknown.
+    English words are in its vocabulary, but only to be written: in a French text they are unknown.
     """
     tokenizer, first_english = _read(folder)
     unknown = tokenizer.token_to_id(UNKNOWN)
@@ -58,25 +58,25 @@ def unknown_words(text: str, folder: Path) -> list[str]:
 
 @cache
 def known_words(folder: Path) -> tuple[str, ...]:
-    """Return all French words that the translator in a folder reads, in the order of the alphabet, without accents."""
+    """Return the French words that the translator in a folder reads, alphabetically, ignoring accents."""
     tokenizer, first_english = _read(folder)
     found = [word for word, number in tokenizer.get_vocab().items() if len(SPECIAL) <= number < first_english]
     return tuple(sorted((word for word in found if word[0].isalpha()), key=_plain))
 
 
 def closest_words(word: str, folder: Path, n: int = 3) -> list[str]:
-    """Return the known words that are spelt most like another one, the most similar first: ``n`` of them, or fewer."""
+    """Return at most ``n`` known words with similar spelling, the most similar first."""
     plain = {_plain(known): known for known in known_words(folder)}
     return [plain[found] for found in get_close_matches(_plain(word), plain, n, cutoff=0.65)]
 
 
 def _plain(word: str) -> str:
-    """Return a word without its accents and capitals."""
+    """Strip accents and lower the case."""
     return "".join(each for each in normalize("NFD", word.lower()) if not combining(each))
 
 
 @cache
 def _read(folder: Path) -> tuple[Tokenizer, int]:
-    """Return the tokenizer, and the id of the first English word."""
+    """Return the tokenizer and the ID of the first English word."""
     card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     return Tokenizer.from_file(str(folder / "tokenizer.json")), len(SPECIAL) + card["french_words"]

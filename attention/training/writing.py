@@ -1,13 +1,12 @@
-"""Trains a small Transformer on a text, character by character, until it writes in its style.
+"""Train a small Transformer on a text, character by character, until it imitates the style.
 
     python -m attention.training.writing --layers 2 < text
 
-A decoder as small as can be: an embedding and learnt positions, layers of attention and feed-forward, each of which
-reads the residual stream through a norm and adds to it (Xiong et al. 2020, "pre-norm"), a last norm, and a linear layer
-to the vocabulary. Without a text, it reads the story that comes with the project.
+A minimal pre-norm decoder (Xiong et al. 2020): an embedding, learnt positions, layers of attention and feed-forward, a
+final norm, and a linear output layer. Without a text, it reads the bundled story.
 
-What it is, what it does and what it writes is written to the standard output after every so many steps (see
-``attention.training.jobs``). The text itself is kept nowhere, and no error quotes it.
+Measurements and samples are written to standard output at set steps (see ``attention.training.jobs``). The text itself
+is stored nowhere, and no error quotes it.
 """
 
 from __future__ import annotations
@@ -50,12 +49,12 @@ __all__ = ["Attention", "Layer", "Read", "Transformer", "loss_on", "measure", "t
 
 SEED = 1
 RATE, WARM_UP, LARGEST_GRADIENT = 5e-3, 20, 1.0
-# Of a text this short, much would be learnt by heart (Srivastava et al. 2014; Loshchilov & Hutter 2019).
+# A text this short is easily memorised (Srivastava et al. 2014; Loshchilov & Hutter 2019).
 DROPOUT, DECAY = 0.1, 0.1
 
 
 class Attention(nn.Module):
-    """Heads that see their own character and those before it."""
+    """Causal attention heads."""
 
     def __init__(self, width: int) -> None:
         """Make the projections."""
@@ -76,10 +75,10 @@ def _split(x: Float[Tensor, "B T M"]) -> Float[Tensor, "B H T D"]:
 
 
 class Layer(nn.Module):
-    """Attention, and then a feed-forward network; each adds to the residual stream what it makes of its norm."""
+    """Attention, then a feed-forward network, each reading the residual stream through a norm and adding to it."""
 
     def __init__(self, width: int) -> None:
-        """Make both parts, each with its norm."""
+        """Make both parts and their norms."""
         super().__init__()
         self.norm_1, self.norm_2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attention = Attention(width)
@@ -87,14 +86,14 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(DROPOUT)
 
     def forward(self, x: Float[Tensor, "B T M"]) -> tuple[Float[Tensor, "B T M"], Float[Tensor, "B H T T"]]:
-        """Return the residual stream after this layer, and the weights of the heads."""
+        """Return the residual stream after this layer, and the heads' weights."""
         added, weights = self.attention(self.norm_1(x))
         x = x + self.dropout(added)
         return x + self.dropout(self.feed_forward(self.norm_2(x))), weights
 
 
 class Transformer(nn.Module):
-    """An embedding, positions, layers, a norm, and a linear layer to the vocabulary."""
+    """Embedding, positions, layers, norm and output layer."""
 
     def __init__(self, n_symbols: int, n_layers: int, width: int) -> None:
         """Draw all weights."""
@@ -106,12 +105,12 @@ class Transformer(nn.Module):
         self.output = nn.Linear(width, n_symbols)
         nn.init.normal_(self.embedding.weight, std=0.1)
         nn.init.normal_(self.positions, std=0.1)
-        # So that at the beginning all characters are about equally likely.
+        # All characters are about equally likely before training.
         nn.init.normal_(self.output.weight, std=0.02)
         nn.init.zeros_(self.output.bias)
 
     def forward(self, tokens: Int[Tensor, "B T"]) -> tuple[Float[Tensor, "B T V"], Float[Tensor, "L B H T T"]]:
-        """Return the logits of the next character at each place, and the weights of all heads."""
+        """Return the logits of the next character at each position, and all attention weights."""
         x, found = self.embedding(tokens) + self.positions[: tokens.shape[1]], []
         for layer in self.layers:
             x, weights = layer(x)
@@ -121,13 +120,13 @@ class Transformer(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A text as numbers of its characters.
+    """A text as character numbers.
 
     Attributes:
-        text: the part that is learnt from.
-        symbols: the characters that there are, in the order of their numbers.
-        learnt, held_out: both parts of the text.
-        unigram: the loss on the part held out of a model that knows how often each character comes.
+        text: the training part.
+        symbols: the characters by number.
+        learnt, held_out: the two parts of the text.
+        unigram: the held-out loss of the character frequencies.
     """
 
     text: str
@@ -146,12 +145,12 @@ class Read:
         return cls(parts[0], tuple(symbols), learnt, held_out, unigram(*parts))
 
     def text_of(self, tokens: Int[Tensor, " N"]) -> str:
-        """Return the characters with these numbers."""
+        """Decode characters."""
         return "".join(self.symbols[number] for number in tokens.tolist())
 
 
 def train(text: str, n_layers: int, width: int = WIDTH, steps: int = STEPS, seed: int = SEED) -> Iterator[Moment]:
-    """Train a Transformer on a text; yield what it is after so many steps.
+    """Train a Transformer on a text; yield measurements after certain steps.
 
     The same text and seed give the same numbers on the same machine.
     """
@@ -174,7 +173,7 @@ def train(text: str, n_layers: int, width: int = WIDTH, steps: int = STEPS, seed
 
 
 def _loss(model: Transformer, pieces: Int[Tensor, "B T+1"]) -> Float[Tensor, ""]:
-    """Return the mean loss: −ln of the probability of each character that comes next, where there is one (not −1)."""
+    """Return the mean cross-entropy of the next characters; −1 is padding."""
     logits, _ = model(pieces[:, :-1].clamp(min=0))
     return functional.cross_entropy(logits.transpose(1, 2), pieces[:, 1:], ignore_index=-1)
 
@@ -184,7 +183,7 @@ def _loss(model: Transformer, pieces: Int[Tensor, "B T+1"]) -> Float[Tensor, ""]
 
 @torch.inference_mode()
 def measure(model: Transformer, step: int, read: Read) -> Moment:
-    """Return what a Transformer does after a number of steps, and what it writes."""
+    """Measure a Transformer's losses and let it write."""
     model.eval()
     losses = [loss_on(model, part) for part in (read.learnt, read.held_out)]
     _, weights = model(read.learnt[None, :N_SHOWN])
@@ -203,7 +202,7 @@ def measure(model: Transformer, step: int, read: Read) -> Moment:
 
 
 def loss_on(model: Transformer, tokens: Int[Tensor, " N"]) -> float:
-    """Return the mean loss on a text, read in pieces; of a long one, some of them, spread evenly over it."""
+    """Return the mean loss on at most ``N_MEASURED`` pieces, spread evenly over the text."""
     filled = functional.pad(tokens, (0, -(len(tokens) - 1) % CONTEXT), value=-1)
     pieces = filled.unfold(0, CONTEXT + 1, CONTEXT)  # (N, T + 1)
     chosen = torch.linspace(0, len(pieces) - 1, min(len(pieces), N_MEASURED)).long()
@@ -211,7 +210,7 @@ def loss_on(model: Transformer, tokens: Int[Tensor, " N"]) -> float:
 
 
 def write(model: Transformer, first: Int[Tensor, " n"], n: int = N_WRITTEN, seed: int = SEED) -> Int[Tensor, "S n"]:
-    """Continue a text, once for each temperature: each character is drawn from softmax(logits / temperature)."""
+    """Sample a continuation at each temperature from softmax(logits / temperature)."""
     numbers = torch.Generator().manual_seed(seed)
     temperatures = torch.tensor(TEMPERATURES)[:, None]
     found = first.repeat(len(TEMPERATURES), 1)
@@ -223,7 +222,7 @@ def write(model: Transformer, first: Int[Tensor, " n"], n: int = N_WRITTEN, seed
 
 
 def main() -> None:
-    """Train on the text of the standard input, and write each moment to the standard output."""
+    """Train on the text from standard input, and write each moment to standard output."""
     parser = argparse.ArgumentParser(description="Train a small Transformer on a text.")
     parser.add_argument("--layers", type=int, choices=DEPTHS, default=2)
     chosen = parser.parse_args()

@@ -1,7 +1,6 @@
-"""What comes of training a small Transformer on a text until it writes in its style.
+"""Inputs, sizes and results of training a small Transformer on a text until it imitates the style.
 
-The training is ``attention.training.writing``, in a process of its own; here is what it reads, how large it is, and
-what it measures, step by step. A text of somebody's own is read by that process alone.
+``attention.training.writing`` trains it in a process of its own. Only that process reads a user's text.
 """
 
 from __future__ import annotations
@@ -47,28 +46,28 @@ __all__ = [
     "unigram",
 ]
 
-# A text has so many characters at least, and at most.
+# The least and the most characters of a text.
 LEAST, MOST = 2_000, 200_000
-# So many of them are different: each is a token, with a row in the embedding and a logit.
+# The fewest and the most different characters; each is a token.
 FEWEST_SYMBOLS, MOST_SYMBOLS = 2, 1_000
-# The last part of the text is not learnt from: the loss is measured on it.
+# The share at the end of the text that is held out to measure the loss.
 HELD_OUT = 0.1
 
-# How many layers the Transformer can have, and how wide it is.
+# The selectable numbers of layers, the width and the number of heads.
 DEPTHS = (1, 2, 3)
 WIDTH, N_HEADS = 96, 4
-# It reads so many characters at a time, and so many such pieces in each step.
+# The context length in characters, and the number of sequences in a batch.
 CONTEXT, BATCH = 64, 12
-# Of each part of the text, so many pieces at most are measured.
+# The most sequences measured in each part of the text.
 N_MEASURED = 100
-# After so many steps it is looked at; most changes at the beginning.
+# The steps after which it is measured; most changes at the beginning.
 MOMENTS = (0, 10, 25, 50, 100, 150, 200, 250, 300, 400, 500)
 STEPS = MOMENTS[-1]
 
-# It writes so many characters at each of these temperatures.
+# The number of characters it writes at each temperature.
 N_WRITTEN = 280
 TEMPERATURES = (1.0, 0.5)
-# The heads are drawn on so many characters from the beginning of the text.
+# Heads are drawn on this many characters from the beginning of the text.
 N_SHOWN = 24
 
 _STORY = ASSETS / "story.txt"
@@ -76,17 +75,17 @@ _STORY = ASSETS / "story.txt"
 
 @cache
 def bundled() -> str:
-    """Return the story that comes with the project."""
+    """Return the bundled story."""
     return read(_STORY.read_text("utf-8"))
 
 
 def read(given: str) -> str:
-    """Return a text as it is learnt: each line made safe (``attention.core.text.clean``), without blank ends.
+    """Clean a text for training: safe lines (``attention.core.text.clean``) without blank ends.
 
     Letters of every script and emoji are kept; several spaces become one.
 
     Raises:
-        ValueError: it is too short, too long or too varied; the message is a sentence for whoever has given it.
+        ValueError: it is too short, too long or too varied; the message is for the user.
     """
     text = "\n".join(map(clean, given.splitlines())).strip() if len(given) <= MOST else given
     n_symbols = len(set(text))
@@ -124,21 +123,20 @@ JOB = Job("write", "attention.training.writing", most_seconds=60, accepts=read)
 
 
 def divide(text: str) -> tuple[str, str]:
-    """Return the part of a text that is learnt from, and the last part, which is held out."""
+    """Split a text into the training part and the held-out part at its end."""
     at = len(text) - round(HELD_OUT * len(text))
     return text[:at], text[at:]
 
 
 def uniform(n_symbols: int) -> float:
-    """Return the loss, in nats per character, where all characters are equally likely: ln V."""
+    """Return the loss if all characters are equally likely: ln V nats per character."""
     return float(np.log(n_symbols))
 
 
 def unigram(learnt: str, held_out: str) -> float:
-    """Return the loss on the part held out if each character is as likely as it was often in the other part.
+    """Return the held-out loss, in nats per character, of the character frequencies in the training part.
 
-    −1/n · Σ ln((count + 1) / (N + V)), in nats per character: so that no character is impossible, each counts as seen
-    once more than it was (Laplace).
+    −1/n · Σ ln((count + 1) / (N + V)): with add-one smoothing, so that no character is impossible (Laplace).
     """
     symbols, numbers = np.unique(list(learnt + held_out), return_inverse=True)
     counts = np.bincount(numbers[: len(learnt)], minlength=len(symbols)) + 1
@@ -146,7 +144,7 @@ def unigram(learnt: str, held_out: str) -> float:
 
 
 def longest_copied(written: str, learnt: str) -> int:
-    """Return the length of the longest passage of one text that stands in another.
+    """Return the length of the longest passage that both texts contain.
 
     >>> longest_copied("the old cat sat", "a cat sat here")
     8
@@ -159,7 +157,7 @@ def longest_copied(written: str, learnt: str) -> int:
 
 
 def parameters(n_symbols: int, n_layers: int, width: int = WIDTH) -> Mapping[str, int]:
-    """Return how many parameters each part of the Transformer has, biases included."""
+    """Return the number of parameters of each part of the Transformer, biases included."""
     return {
         "embedding": n_symbols * width,
         "positions": CONTEXT * width,
@@ -175,17 +173,17 @@ def parameters(n_symbols: int, n_layers: int, width: int = WIDTH) -> Mapping[str
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What the Transformer was after a number of steps, and what it read.
+    """The Transformer after a number of steps.
 
     Attributes:
-        step: how many steps of training there were.
-        losses: the mean loss, in nats per character, on the part that is learnt from and on the one held out.
-        written: what it wrote, at each temperature.
-        copied: the longest passage in each of these that stands in the part that is learnt from, in characters.
-        weights: the weights of each head on the beginning of the text.
-        beginning: the characters that these are of.
-        sizes: how many characters are learnt from, how many are held out, and how many different ones there are.
-        unigram: the loss, on the part held out, of a model that knows how often each character comes.
+        step: the number of training steps.
+        losses: the mean loss in nats per character, on the training part and on the held-out part.
+        written: what it wrote at each temperature.
+        copied: for each of these, the length of its longest passage from the training part, in characters.
+        weights: each head's weights on the beginning of the text.
+        beginning: the characters of these weights.
+        sizes: the numbers of training characters, held-out characters and different characters.
+        unigram: the held-out loss of the character frequencies.
     """
 
     step: int
@@ -199,7 +197,7 @@ class Moment:
 
     @classmethod
     def of(cls, frame: Frame) -> Self:
-        """Return what a frame of the training says."""
+        """Read it from a frame."""
         n_learnt, n_held_out, n_symbols = frame["sizes"].tolist()
         return cls(
             int(frame["step"]),
@@ -214,5 +212,5 @@ class Moment:
 
 
 def moments(frames: Sequence[Frame]) -> tuple[Moment, ...]:
-    """Return what the frames of a training say."""
+    """Read the moments from the frames of a run."""
     return tuple(map(Moment.of, frames))
