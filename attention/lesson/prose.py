@@ -110,7 +110,7 @@ def in_short(told: str) -> str:
     if not paragraphs:
         return told
     telling = next((each for each in paragraphs if re.search(r"<(b|strong)>[−-]?\d", each)), paragraphs[0])
-    sentences = re.findall(r"(?:<bdi>.*?</bdi>|.)+?(?:[.!?](?=\s+[A-Z<])\s+|$)", telling, flags=re.DOTALL)
+    sentences = re.findall(r"(?:<bdi>.*?</bdi>|.)+?(?:[.!?](?=\s+[A-Z<“])\s+|$)", telling, flags=re.DOTALL)
     numbered = (each for each in sentences if re.search(r"\d", re.sub(r"<bdi>.*?</bdi>", "", each)))
     return f"<p>{next(numbered, sentences[-1]).strip()}</p>"
 

@@ -167,7 +167,7 @@ def special(scene: HeadContext) -> Guess | None:
         (message("between {low} and {high}", low=low_told, high=high_told), lesson("questions/special-fair")),
         (message("more than {high}", high=high_told), lesson("questions/special-more")),
     )
-    names = listed([f"<b>{word(scene.key_names[key])}</b>" for key in idle])
+    names = listed([f"“{word(scene.key_names[key])}”" for key in idle])
     because = "questions/special-because" if marks else "questions/special-because-first"
     reason = lesson(because, share=fact(share), fair=fact(fair), names=names)
     question = lesson("questions/special", names=names, fair=fact(fair))

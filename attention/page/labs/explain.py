@@ -237,13 +237,19 @@ def _conclusion(scene: HeadContext, runs: Runs | None) -> Blocks:
     if compared is None:
         return ()
     ranks = message(" (rank correlation over all heads: {rho})", rho=fact(compared.correlation))
+    (layer, head), (best_layer, best) = compared.sharpest, compared.worth.ordered[0]
     told = lesson(
         "explain/showed-same" if compared.is_same else "explain/showed",
+        noun=scene.info.reading.noun,
+        layer=layer + 1,
+        head=head + 1,
         size=fact(compared.sizes[compared.sharpest]),
-        best_size=fact(compared.sizes[compared.worth.ordered[0]]),
+        rank=compared.rank,
+        n=len(compared.sizes),
+        best_layer=best_layer + 1,
+        best=best + 1,
+        best_size=fact(compared.sizes[best_layer, best]),
         ranks="" if np.isnan(compared.correlation) else ranks,
-        **_sharpest(scene, compared),
-        **_losses(compared),
     )
     return Heading(message("What this {noun} showed", noun=scene.info.reading.noun)), Prose(told)
 
@@ -325,7 +331,8 @@ def _switched(scene: HeadContext, worth: _Worth | None, off: Off, only: Only) ->
         return (*_opening(scene, off, only), _missing(scene, scene.info.n_heads))
     own = worth.of[scene.layer, scene.head]
     is_mean_of_means = off == "mean" and not own.likeliest
-    told = lesson("explain/mean-of-means" if is_mean_of_means else _TOLD_OFF[off]) + _tell_head(scene, worth, only)
+    told = lesson(_TOLD_OFF[off]) + (lesson("explain/mean-of-means") if is_mean_of_means else "")
+    told += _tell_head(scene, worth, only)
     if own.likeliest:
         told += lesson(
             "explain/predicted",
