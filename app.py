@@ -1,4 +1,4 @@
-"""The front page: what this is, a first live heatmap, and the way in; and the app that the server serves."""
+"""The front page, and the app that the server serves."""
 
 import streamlit as st
 
@@ -9,7 +9,7 @@ if __name__ == "__main__":
 
     app.show(FRONT)
 else:
-    # The server imports this file, however it was started, for what surrounds the pages.
+    # The server imports this file, however it is started.
     from attention.app import server
 
     app = st.App(__file__, lifespan=server.lifespan, middleware=server.middleware(__file__))

@@ -1,4 +1,4 @@
-"""All heads: every head of every layer on the typed sentence, and what each one does."""
+"""All heads: every head of every layer on the sentence, and what it does."""
 
 from attention.app import app
 from attention.page.pages import ALL_HEADS

@@ -1,4 +1,4 @@
-"""A class: how to open a room, and three lessons with their views, ready to be shown."""
+"""Classroom: how to open a room, and three lessons with their views."""
 
 from attention.app import app
 from attention.page.pages import CLASSROOM

@@ -1,4 +1,4 @@
-"""Compare: two sentences in one head, or two models on one sentence, and the difference."""
+"""Compare: two sentences in one head, or two models on one sentence."""
 
 from attention.app import app
 from attention.page.pages import COMPARE

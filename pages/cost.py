@@ -1,4 +1,4 @@
-"""What it costs: time and memory of attention against length, measured here and on paper."""
+"""What it costs: time and memory of attention as the sequence grows, measured and calculated."""
 
 from attention.app import app
 from attention.page.labs import cost

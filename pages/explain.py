@@ -1,4 +1,4 @@
-"""Does attention explain? What changes when heads are off, words blotted out or weights shuffled."""
+"""Does attention explain? Heads ablated, words occluded, weights shuffled."""
 
 from attention.app import app
 from attention.page.labs import explain

@@ -1,4 +1,4 @@
-"""Explore: every page on which heads, sentences and models are looked at."""
+"""Explore: the pages on heads, sentences and models."""
 
 from attention.app import app
 from attention.page.pages import EXPLORE

@@ -1,4 +1,4 @@
-"""Things to find: a rule, and the verdict on the view that is brought along."""
+"""Things to find: tasks, and the verdict on a view."""
 
 from attention.app import app
 from attention.page.pages import FIND_IT

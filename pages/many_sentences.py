@@ -1,4 +1,4 @@
-"""Many sentences: what every head does on average over a corpus, the bundled one or the user's own."""
+"""Many sentences: what every head does on average over a corpus, bundled or uploaded."""
 
 from attention.app import app
 from attention.page.pages import MANY_SENTENCES

@@ -1,4 +1,4 @@
-"""Masks: what a head does when other words are hidden from it."""
+"""Masks: what a head does when words are hidden from it."""
 
 from attention.app import app
 from attention.page.labs import masks

@@ -1,4 +1,4 @@
-"""Models: all available models, where they are now, and how to get more."""
+"""Models: what is available, where it is stored, and how to get more."""
 
 from attention.app import app
 from attention.page.pages import MODELS

@@ -1,4 +1,4 @@
-"""One head or many: what each head sees if the same width is cut into another number of heads."""
+"""One head or many: the same width divided into different numbers of heads."""
 
 from attention.app import app
 from attention.page.labs import one_or_many

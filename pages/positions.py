@@ -1,4 +1,4 @@
-"""Where am I: what attention does without positions, and how a model is told the order of the words."""
+"""Where am I: attention without positions, and how a model encodes word order."""
 
 from attention.app import app
 from attention.page.labs import positions

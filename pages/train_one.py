@@ -1,4 +1,4 @@
-"""Train one and watch: two small networks learn, and one of them learns to look back."""
+"""Train one and watch: two small networks, one of which learns to look back."""
 
 from attention.app import app
 from attention.page.labs import train_one

@@ -1,4 +1,4 @@
-"""The vector moves: how a word's vector changes, by what other words send it, head by head and layer by layer."""
+"""The vector moves: how other words change a word's vector, head by head and layer by layer."""
 
 from attention.app import app
 from attention.page.labs import vector_moves

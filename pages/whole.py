@@ -1,4 +1,4 @@
-"""The whole Transformer: one block, all blocks, and two models on one page of NumPy each."""
+"""The whole Transformer: one block, all blocks, and two models, each on a page of NumPy."""
 
 from attention.app import app
 from attention.page.labs import whole

@@ -1,4 +1,4 @@
-"""Why divide by √d_k: on random vectors of any width, and in a head of a model."""
+"""Why divide by √d_k: random vectors of any width, and a head of a model."""
 
 from attention.app import app
 from attention.page.labs import why_divide

@@ -1,4 +1,4 @@
-"""Train it on your text: a small Transformer learns to write like a text, and is asked to at every stage."""
+"""Train it on your text: a small Transformer learns to write, and is sampled at every stage."""
 
 from attention.app import app
 from attention.page.labs import write

@@ -291,12 +291,7 @@ def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
 
 
 def recorded_at(run: RunKey) -> Recorded:
-    """Return a run from the cache, or run the model again.
-
-    Raises:
-        ModelUnavailableError: the model is gone, or its revision has changed.
-        ModelFailedError: the model failed.
-    """
+    """Return a run from the cache, or run the model again; raise ModelFailedError or ModelUnavailableError."""
     return _caches().traces.get(run, lambda: _run(_model_of(run), run), turns())
 
 

@@ -108,11 +108,7 @@ STEMS = tuple(_WRITERS)
 
 @cache
 def kept_file(stem: str) -> KeptFile:
-    """Return one of the files, made when it is first needed, so that the server starts fast.
-
-    Raises:
-        KeyError: unknown stem.
-    """
+    """Return one of the files, made when it is first needed, so that the server starts fast; KeyError if unknown."""
     ending, write = _WRITERS[stem]
     return KeptFile.of(stem, ending, write())
 

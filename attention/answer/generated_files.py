@@ -121,11 +121,7 @@ def _named_after(page: Page, ending: str) -> str:
 
 
 def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, str]) -> _File | None:
-    """Return the page's file with this key and name; None if unknown.
-
-    Raises:
-        GoneError: a model is missing or has changed, or the text is empty.
-    """
+    """Return the page's file with this key and name (None if unknown), or raise GoneError."""
     models = {info.model_id: info for info in list_models()}
     wanted = link.get("model", "")
     if wanted and wanted not in models:
@@ -162,11 +158,7 @@ def _notebook(view: View, key: str, pane: Pane) -> str:
 
 
 def _worksheet(view: View, pane: Pane, *, with_solutions: bool) -> str:
-    """Return a page's worksheet with a link to its other version.
-
-    Raises:
-        GoneError: the page has no worksheet, or nothing was run.
-    """
+    """Return a page's worksheet with a link to its other version, or raise GoneError."""
     if CONTENTS[view.page].sheet is None:
         raise GoneError(message("{page} has no worksheet: open it from Step by step.", page=view.page.title))
     scene = pane.scene

@@ -107,11 +107,7 @@ def address_for_others(scheme: str, host: str) -> str:
 
 
 def framed_by(wanted: str) -> str:
-    """Return the frame ancestors for a Content-Security-Policy; ``wanted`` is the environment variable's value.
-
-    Raises:
-        SystemExit: it contains something that is not an address.
-    """
+    """Return the frame ancestors for a Content-Security-Policy; raise SystemExit for anything but addresses."""
     words = wanted.split() or ["self"]
     for word in words:
         if not re.fullmatch(r"[\w.:/*\[\]-]+", word, re.ASCII):

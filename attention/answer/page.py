@@ -305,10 +305,7 @@ def _add_part(line: Line) -> None:
 
 
 def _add_place(line: Line, pane: Pane, without: Collection[str], *, is_one: bool) -> None:
-    """Add the choice of a pane's layer and head.
-
-    With ``is_one`` (when comparing, the head follows from two sentences until one is chosen), the link holds both.
-    """
+    """Add the choice of a pane's layer and head; with ``is_one``, the link holds both or neither."""
     if pane.place is not None:
         model_choice.add_place(
             line,

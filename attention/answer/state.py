@@ -79,11 +79,7 @@ _CURRENT: ContextVar[Visit] = ContextVar("visit")
 
 
 def visit() -> Visit:
-    """Return this thread's request.
-
-    Raises:
-        LookupError: this thread answers no request.
-    """
+    """Return this thread's request; raise LookupError if it answers none."""
     return _CURRENT.get()
 
 

@@ -1,1 +1,1 @@
-"""The server: Streamlit, the routes beside it, and whom they answer."""
+"""The server: Streamlit, the routes beside it, and access control."""

@@ -1,9 +1,9 @@
-"""``python -m attention.app``: start the server, and import what a real model needs before it is asked for.
+"""``python -m attention.app``: start the server, and import what models need in the background.
 
     python -m attention.app --model=/a/folder --server.port=8501
 
-also shows models from folders in ``from_pretrained`` layout; ``--model`` may be given several times. Where the package
-is installed, the command ``step-by-step-attention`` does the same, from any folder.
+``--model`` adds a model from a folder in ``from_pretrained`` layout, and may be repeated. If the package is installed,
+the command ``step-by-step-attention`` does the same.
 """
 
 from __future__ import annotations
@@ -24,26 +24,23 @@ from attention.models.local import MODEL_DIRS_VARIABLE
 
 __all__ = ["main", "take_models"]
 
-# The slowest import at the start: it brings in torch and transformers.
+# The slowest import at startup: torch and transformers.
 SLOWEST_IMPORT = "attention.models.huggingface"
 
 
 def main() -> None:
-    """Serve the app until it is stopped (Ctrl+C), which is no error.
-
-    The command line accepts the options of ``streamlit run``.
-    """
+    """Serve the app until Ctrl+C. All options of ``streamlit run`` are accepted."""
     options = take_models(sys.argv[1:])
     Thread(target=_warm_up, name="warm-up", daemon=True).start()
     sys.argv = ["streamlit", "run", str(APP / "app.py"), *options]
-    # By itself, Streamlit would call the end of a server by Ctrl+C an error, and make would say so once more.
+    # Streamlit's own exit code after Ctrl+C is an error, which make would report.
     signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
-    # As `python -m streamlit run` does it, in this process, which is warm sooner.
+    # Like `python -m streamlit run`, but in this process, which warms up sooner.
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
 def take_models(arguments: Sequence[str]) -> list[str]:
-    """Add the folders that ``--model`` names to those of the environment, and return the other options."""
+    """Add the ``--model`` folders to those in the environment, and return the other options."""
     parser = argparse.ArgumentParser(prog="attention", add_help=False, allow_abbrev=False)
     parser.add_argument("--model", action="append", default=[], type=Path)
     found, others = parser.parse_known_args(arguments)
@@ -56,7 +53,7 @@ def take_models(arguments: Sequence[str]) -> list[str]:
 
 
 def _warm_up() -> None:
-    """Import while the server opens and a browser loads the page; a page that needs a model sooner waits for it."""
+    """Import while the server starts and a browser loads the page; a page that needs a model earlier waits."""
     gc.disable()
     try:
         importlib.import_module(SLOWEST_IMPORT)

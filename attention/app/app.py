@@ -1,4 +1,4 @@
-"""A page in Streamlit: one component, which asks the server for everything else (:mod:`attention.answer.page`)."""
+"""A Streamlit page: one component, which gets everything else from the server (:mod:`attention.answer.page`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _component() -> Callable[..., Any]:
 
 
 def show(page: Page) -> None:
-    """Show a page; what the address says of it, the browser reads itself. To run this again changes nothing."""
+    """Show a page; the browser reads the address itself. Reruns change nothing."""
     title = message("{title} · attention step by step", title=page.tab or page.title)
     st.set_page_config(page_title=title, page_icon="🔎", layout="wide")
     _component()(key="page", data={"pages": f"./{PAGES}"})

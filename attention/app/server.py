@@ -1,4 +1,4 @@
-"""What the server does around the pages: whom it answers, with which headers, and whom it never contacts.
+"""The server around the pages: access control, headers, and no contact to third parties.
 
 ``app.py`` passes this to ``st.App``, so that it applies however the app is started: by ``make run``, by the image's
 command, or by a plain ``streamlit run app.py``.
@@ -46,26 +46,26 @@ __all__ = [
     "send_at_once",
 ]
 
-# If set to 1, the server answers any request for the memory of its caches and sessions.
+# If 1, the server reports the memory of its caches and sessions to anyone.
 METRICS_VARIABLE = "ATTENTION_METRICS"
 
-# An open tab takes four files or connections. macOS allows a process 256 by default, and 10,240 at most.
+# An open tab needs four files or connections. macOS allows a process 256 by default, and at most 10,240.
 MAX_DESCRIPTORS = 10_240
 
-# The descriptors of this process, by their numbers; Windows has no such folder.
+# The descriptors of this process, by number; Windows has no such folder.
 _DESCRIPTORS = Path("/dev/fd")
 
-# So long may the body of a request take, in seconds: the largest upload over a line of 0.5 Mbit/s.
+# The longest time for a request's body, in seconds: enough for the largest upload at 0.5 Mbit/s.
 MAX_BODY_SECONDS = 120.0
 
-# What answers the screens of a class: it is imported when there is one.
+# Imported when there is a class.
 _ROOMS = "attention.classroom.rooms"
-# Paths below these names belong to Streamlit itself, not to a page.
+# Paths with these names belong to Streamlit, not to a page.
 _STREAMLITS_OWN = frozenset({"_stcore", "component", "media", "static"})
-# No browser may answer by itself.
+# Browsers must not answer from their caches.
 _ANEW = {"Cache-Control": "no-cache"}
-# What surrounds the app, for Streamlit's script, which asks for it: no other site's page that gives it orders, and one
-# of ours that says itself when the connection is lost. A dialog of Streamlit's would keep the page from being read.
+# Requested by Streamlit's script: no other site's page may send it commands, and no dialog blocks errors, because the
+# app itself says when the connection is lost, and the page stays readable.
 _HOST = {"allowedOrigins": [], "useExternalAuthToken": False, "blockErrorDialogs": True}
 
 _LOGGER = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def middleware(script: str) -> list[Middleware]:
-    """Return what every request passes through before it reaches Streamlit; ``script`` is the main page's file."""
+    """Return the middleware in front of Streamlit; ``script`` is the main page's file."""
     pages = frozenset(path.stem for path in Path(script).with_name("pages").glob("*.py"))
     frames = os.environ.get(FRAME_VARIABLE, "")
     return [
@@ -93,10 +93,10 @@ def middleware(script: str) -> list[Middleware]:
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Make room for a class of open tabs, and print the app's address.
+    """Prepare for a class of open tabs, and print the app's address.
 
-    Streamlit's own welcome is switched off (``logger.hideWelcomeMessage``): if the server is open to other machines,
-    it asks a third party on the internet for this machine's address at every start.
+    Streamlit's own welcome is off (``logger.hideWelcomeMessage``): on a server that is open to other machines, it asks
+    a third party for this machine's address at every start.
     """
     raise_descriptor_limit()
     send_at_once(st.get_option("server.port"))
@@ -112,7 +112,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 
 
 def _let_screens_go_at_the_end() -> None:
-    """Have the screens that follow a room let go when the server is told to end: it would wait for them for ever."""
+    """Dismiss the screens of rooms when the server is told to end: it would wait for them for ever."""
     if threading.current_thread() is not threading.main_thread():
         return
     loop = asyncio.get_running_loop()
@@ -129,14 +129,14 @@ def _let_screens_go_at_the_end() -> None:
 
 
 def address(bound_to: str) -> str:
-    """Return the name under which a browser on this machine finds a server that is bound to an address."""
+    """Return the host name for a browser on this machine, of a server bound to this address."""
     if bound_to in EVERYBODY:
         return "localhost"
     return f"[{bound_to}]" if ":" in bound_to else bound_to
 
 
 def raise_descriptor_limit() -> None:
-    """Let this process open as many files and connections as the system allows, up to MAX_DESCRIPTORS."""
+    """Raise this process's limit of open files and connections as far as allowed, up to MAX_DESCRIPTORS."""
     try:
         import resource
     except ImportError:
@@ -151,15 +151,15 @@ def raise_descriptor_limit() -> None:
 
 
 def send_at_once(port: int) -> None:
-    """Make the system send short answers at once, on all connections that this process accepts at a port from now on.
+    """Switch off Nagle's algorithm for the connections that this process accepts at a port from now on.
 
-    By default, it holds what is small back until what came before is acknowledged, which the browser's side delays by
-    40 ms (Nagle's algorithm, RFC 896, and delayed acknowledgements, RFC 1122, section 4.2.3.2), and uvicorn writes
-    the head of an answer and its body one after the other. asyncio switches this off for sockets that are declared as
-    TCP, but the one on which Streamlit listens is not. What it accepts has its options.
+    By default, the system holds small packets back until earlier ones are acknowledged, which the browser's side delays
+    by 40 ms (RFC 896; RFC 1122, section 4.2.3.2), and uvicorn writes the head and the body of a response one after the
+    other. asyncio does this for sockets declared as TCP, which the one on which Streamlit listens is not. Accepted
+    connections inherit its options.
     """
     for each in _DESCRIPTORS.iterdir() if _DESCRIPTORS.is_dir() else ():
-        # What is no socket, and the folder itself, which is closed by now, raise an error.
+        # Anything but a socket, and the folder itself, which is closed by now, raises an error.
         with suppress(OSError), socket.socket(fileno=os.dup(int(each.name))) as found:
             is_tcp = found.family in (socket.AF_INET, socket.AF_INET6) and found.type == socket.SOCK_STREAM
             if is_tcp and found.getsockname()[1] == port:
@@ -170,14 +170,13 @@ def send_at_once(port: int) -> None:
 
 
 def content_policy(inline_scripts: Iterable[str], frames: str = "") -> str:
-    """Return what a page may load and who may frame it, as a Content-Security-Policy header.
+    """Return a page's Content-Security-Policy header; ``frames`` says who may embed it.
 
-    Everything comes from this server, with the exceptions that Streamlit needs: the scripts of the pictures are blobs
-    that its own script makes, styles are written into the page, and tables draw their icons from data and blobs.
-    ``inline_scripts`` are those of the document, which are allowed by their hashes.
+    Everything comes from this server, except for what Streamlit needs: scripts in blobs (for pictures), inline styles,
+    and icons of tables as data and blobs. ``inline_scripts`` are the document's, allowed by their hashes.
 
     Raises:
-        SystemExit: ``framed_by`` contains something that is not an address.
+        SystemExit: ``frames`` contains something that is not an address.
     """
     digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in inline_scripts]
     return "; ".join(
@@ -209,8 +208,6 @@ def inline_scripts(document: str) -> list[str]:
 
 
 class _InlineScripts(HTMLParser):
-    """Reads the inline scripts of a document."""
-
     def __init__(self) -> None:
         super().__init__(convert_charrefs=False)
         self.scripts: list[str] = []
@@ -230,7 +227,7 @@ class _InlineScripts(HTMLParser):
 
 
 class _WithHeaders:
-    """Tells browsers, with every answer, not to guess its type and, with every document, what it may load."""
+    """Adds headers: no guessing of content types, and a Content-Security-Policy for documents."""
 
     def __init__(self, app: ASGIApp, policy: str) -> None:
         self.app = app
@@ -241,7 +238,7 @@ class _WithHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=message["headers"])
                 headers["X-Content-Type-Options"] = "nosniff"
-                # A browser that has the document already takes this header from the 304 answer.
+                # A browser with a cached document takes this header from the 304 response.
                 if headers.get("Content-Type", "").startswith("text/html") or message["status"] == 304:
                     headers.setdefault("Content-Security-Policy", self.policy)
             await send(message)
@@ -253,10 +250,10 @@ class _WithHeaders:
 
 
 class _InTime:
-    """Gives up a request whose body does not come: somebody who sends half of it would hold a connection for ever.
+    """Gives up requests whose body does not arrive: half a request would hold a connection for ever.
 
-    Only the time counts in which the app waits for the body. How long a browser takes for the line and the headers
-    before it, uvicorn decides, which has no setting for that; they are 64 kB at most.
+    Only the time that the app waits for the body counts. For the request line and headers (at most 64 kB), uvicorn has
+    no time limit.
     """
 
     def __init__(self, app: ASGIApp, seconds: float = MAX_BODY_SECONDS) -> None:
@@ -287,7 +284,7 @@ class _InTime:
             nonlocal has_begun
             has_begun = True
             if message["type"] == "http.response.start" and has_body and not is_whole:
-                # Nobody waits for the rest of what has been answered already.
+                # Do not wait for the rest of an answered request.
                 MutableHeaders(raw=message["headers"])["Connection"] = "close"
             await send(message)
 
@@ -306,12 +303,11 @@ class _InTime:
 
 
 class _KnownOriginsOnly:
-    """Refuses the WebSocket of a foreign page before Streamlit looks for other names of this machine.
+    """Refuses WebSockets of foreign pages before Streamlit looks for other names of this machine.
 
     Streamlit would ask checkip.amazonaws.com whether the foreign page is at this machine's public address, and every
-    visitor would wait for the answer. Without that, the pages that may talk to the server are the same: its own, also
-    behind a proxy, those of this machine, and those that the owner names in browser.serverAddress or
-    server.corsAllowedOrigins.
+    visitor would wait for that. Otherwise the allowed pages are the same: the server's own, also behind a proxy, this
+    machine's, and those in browser.serverAddress or server.corsAllowedOrigins.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -326,7 +322,7 @@ class _KnownOriginsOnly:
         if origin is None or is_known(origin, host, ()):
             await self.app(scope, receive, send)
         elif is_known(origin, asked_host(headers), named_hosts()):
-            # The origin has been checked; if Streamlit saw it, it would ask the third party first.
+            # The origin has been checked; if Streamlit saw it, it would ask the third party.
             others = [(name, value) for name, value in scope["headers"] if name != b"origin"]
             await self.app({**scope, "headers": others}, receive, send)
         else:
@@ -338,7 +334,7 @@ class _KnownOriginsOnly:
 
 
 def page_below(path: str, pages: Iterable[str]) -> str | None:
-    """Return the relative path from ``/page/anything`` back to ``/page``, which is correct behind any proxy.
+    """Return the relative path from ``/page/anything`` back to ``/page``, which works behind any proxy.
 
     >>> page_below("/models/of/mine", {"models"})
     '../../models'
@@ -352,7 +348,7 @@ def page_below(path: str, pages: Iterable[str]) -> str | None:
 
 
 class _Asked:
-    """Gives what a browser asks for by the link of a page, made by a module (see ``attention.answer.asked``)."""
+    """Serves what a module makes from a page's link (see ``attention.answer.asked``)."""
 
     def __init__(self, module: str, path: str) -> None:
         self.module = module
@@ -363,7 +359,7 @@ class _Asked:
         await response(scope, receive, send)
 
     def _answer(self, request: Request) -> Response:
-        # What makes a page is much to import, and the server answers before that.
+        # Imported late, because it takes long, and the server should respond earlier.
         from attention.answer import asked
 
         give = importlib.import_module(self.module).give
@@ -371,7 +367,7 @@ class _Asked:
 
 
 class _Pages:
-    """Gives the page that follows from a page and what was pressed on it."""
+    """Serves the page that follows from a page and the presses on it."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -386,13 +382,13 @@ class _Pages:
 
 
 async def _class(path: str, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a screen of a class; its routes know nothing of the path below which the app lies."""
+    """Serve a screen of a class; its routes do not include the app's base path."""
     found = await run_in_threadpool(importlib.import_module, _ROOMS)
     await found.rooms()({**scope, "path": path}, receive, send)
 
 
 class _Ways:
-    """Serves the files that browsers cache, redirects from below a page to the page, and hides the server's metrics."""
+    """Serves cacheable files, redirects from below a page to the page, and hides the server's metrics."""
 
     def __init__(self, app: ASGIApp, pages: frozenset[str], *, has_metrics: bool) -> None:
         self.app = app
@@ -419,7 +415,7 @@ class _Ways:
 
 
 def _served(path: str, headers: Headers) -> ASGIApp | None:
-    """Return what answers a path of ours; None if it is Streamlit's."""
+    """Return the app that serves a path of ours; None if it is Streamlit's."""
     if path == "/room" or path.startswith(f"/{files.ROOMS}/"):
         return partial(_class, path)
     for known, answer in _ANSWERS.items():
@@ -429,7 +425,7 @@ def _served(path: str, headers: Headers) -> ASGIApp | None:
     return files.answer(path.removeprefix(f"/{files.FOLDER}/"), headers) if is_file else None
 
 
-# Who answers what is asked for in a folder.
+# The handlers of our folders.
 _ANSWERS: Mapping[str, Callable[[str], ASGIApp]] = {
     files.PAGES: _Pages,
     files.NUMBERS: partial(_Asked, "attention.answer.numbers"),

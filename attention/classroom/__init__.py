@@ -1,1 +1,1 @@
-"""A class: one view that many screens follow, questions that they answer, and what is kept of that for a day."""
+"""A class: a view that many screens follow, and questions; everything is kept for a day."""

@@ -1,4 +1,4 @@
-"""A question that a class is asked: what everybody is told of it and sees meanwhile, and what is told afterwards."""
+"""A question for the class: what the screens show while it is open, and what the reveal shows."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from attention.lesson.quiz import Guess, verdict_words
 
 __all__ = ["Meanwhile", "given", "meanwhile", "packed", "seen", "tallied", "told", "unpacked", "worth"]
 
-# What is seen while a question is open: the view without what it is about, the view as it is, or only what it is of.
+# The view while a question is open: without what the question is about, unchanged, or hidden.
 Meanwhile = Literal["closed", "as it is", "hidden"]
 _SETS = ("right", "close")
 _MEANWHILE = "meanwhile"
 
 
 def packed(guess: Guess, seen_meanwhile: Meanwhile = "closed") -> dict[str, Any]:
-    """Return a question as JSON has it, with what is seen while it is open."""
+    """Return a question as a JSON object, with what the screens show while it is open."""
     return asdict(guess) | {name: sorted(getattr(guess, name)) for name in _SETS} | {_MEANWHILE: seen_meanwhile}
 
 
 def unpacked(data: Mapping[str, Any]) -> Guess:
-    """Return the question that was packed."""
+    """Return the question from its JSON object."""
     known = {each.name: data[each.name] for each in fields(Guess)}
     sets = {name: frozenset(data[name]) for name in _SETS}
     tuples = {name: tuple(data[name]) for name in ("answers", "shares", "whys")}
@@ -35,13 +35,13 @@ def unpacked(data: Mapping[str, Any]) -> Guess:
 
 
 def meanwhile(data: Mapping[str, Any]) -> Meanwhile:
-    """Return what is seen while the question that was packed is open."""
+    """Return what the screens show while this packed question is open."""
     found: Meanwhile = data.get(_MEANWHILE, "closed")
     return found
 
 
 def seen(guess: Guess) -> dict[str, Any]:
-    """Return what everybody is shown of a question; nothing of what is true."""
+    """Return what everyone sees of a question, without its answer."""
     return {
         "mark": guess.mark,
         "question": guess.question,
@@ -52,7 +52,7 @@ def seen(guess: Guess) -> dict[str, Any]:
 
 
 def given(guess: Guess, said: object) -> Answered | None:
-    """Return the answer that a browser says, and what it is worth; None if it is none to this question."""
+    """Return a browser's answer with its verdict; None if it does not fit the question."""
     values: list[Any] = said if isinstance(said, list) else [said]
     act = "share" if guess.shape == "shares" else "choose"
     touch = Question(guess.mark, "", guess.answers, guess.shape).touch
@@ -64,7 +64,7 @@ def given(guess: Guess, said: object) -> Answered | None:
 
 
 def tallied(guess: Guess, answers: Counter[Answered]) -> list[int]:
-    """Return how many gave each answer; of shares, how many were right, close or neither."""
+    """Return the count of each answer; for shares, how many were right, close or neither."""
     if guess.shares:
         return [sum(n for each, n in answers.items() if each.verdict == verdict) for verdict in _VERDICTS]
     counts = [0] * len(guess.answers)
@@ -77,12 +77,12 @@ _VERDICTS = ("right", "close", "other")
 
 
 def labels(guess: Guess) -> Sequence[str]:
-    """Return what each number of a tally counts."""
+    """Return the label of each count of a tally."""
     return (message("right"), message("close"), message("further off")) if guess.shares else guess.answers
 
 
 def told(guess: Guess, answers: Counter[Answered]) -> dict[str, Any]:
-    """Return what everybody is told when the answers are revealed."""
+    """Return what everyone sees at the reveal."""
     counts = tallied(guess, answers)
     common = _commonest_wrong(guess, counts)
     true = {"shares": [round(100 * share, 1) for share in guess.shares]} if guess.shares else {}
@@ -98,12 +98,11 @@ def told(guess: Guess, answers: Counter[Answered]) -> dict[str, Any]:
 
 
 def worth(answers: Mapping[str, Answered]) -> dict[str, str]:
-    """Return what each pupil is told of the own answer when the answers are revealed (HTML)."""
+    """Return the verdict on each pupil's own answer, as HTML."""
     return {pupil: verdict_words(answered.verdict) for pupil, answered in answers.items()}
 
 
 def _wrong(guess: Guess, wrong: int, count: int) -> str:
-    """Return an answer that is wrong, with how many gave it and, where that is said, why one may think so (HTML)."""
     why = guess.whys[wrong] if guess.whys else ""
     answer = typed(guess.answers[wrong])
     lead = message("Commonest wrong answer: “{answer}” ({count})", answer=answer, count=count)
@@ -111,7 +110,7 @@ def _wrong(guess: Guess, wrong: int, count: int) -> str:
 
 
 def _commonest_wrong(guess: Guess, counts: Sequence[int]) -> int | None:
-    """Return the wrong answer that more gave than any other; None if there is none, or several are as common."""
+    """Return the most frequent wrong answer; None if there is none, or a tie."""
     if guess.shares:
         return None
     wrong = [0 if index in guess.right else n for index, n in enumerate(counts)]

@@ -1,4 +1,4 @@
-"""The code of a room, which is read from a wall and typed on a phone, and the keys that nobody types."""
+"""Room codes, which are read from a wall and typed on a phone, and secret keys."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import secrets
 
 __all__ = ["ALPHABET", "LENGTH", "digest", "fits", "is_seat", "new_code", "new_key", "new_seat", "read_code"]
 
-# No letter looks like another one (there are no digits), and without vowels no word comes about.
+# No two letters look alike (there are no digits), and without vowels no words appear.
 ALPHABET = "BCDFGHJKMNPRSTVWXZ"
 LENGTH = 6
-# How long the random part of a seat is, and the part that proves it.
+# The lengths of a seat's random part and of its signature.
 _RANDOM, _PROOF = 16, 22
 _BETWEEN = str.maketrans("", "", " -·\u00a0")
 
 
 def new_code() -> str:
-    """Return a random code: one of 34 million."""
+    """Return a random code, one of 34 million."""
     return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
 
 
 def read_code(typed: str) -> str | None:
-    """Return the code that was typed, in small letters or with gaps; None if it is none.
+    """Return the typed code, which may be in lower case and have gaps; None if it is invalid.
 
     >>> read_code(" kmp-rtx ")
     'KMPRTX'
@@ -35,28 +35,28 @@ def read_code(typed: str) -> str | None:
 
 
 def new_key() -> str:
-    """Return a random key that nobody can guess."""
+    """Return a random secret key."""
     return secrets.token_urlsafe(24)
 
 
 def digest(key: str) -> str:
-    """Return what is kept of a key: it tells whether a key is the right one, and cannot be used as one."""
+    """Return the hash of a key: it can check a key, but not serve as one."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
 def fits(key: str, kept: str) -> bool:
-    """Tell whether this is the key of which that was kept."""
+    """Tell whether a key has this hash."""
     return hmac.compare_digest(digest(key), kept)
 
 
 def new_seat(kept: str) -> str:
-    """Return a random key of a pupil in the room of whose key that was kept: nobody else can make one."""
+    """Return a random pupil key for a room, signed with the hash of the room's key so that no one else can make one."""
     random = secrets.token_urlsafe(_RANDOM)[:_RANDOM]
     return random + _proof(random, kept)
 
 
 def is_seat(key: str, kept: str) -> bool:
-    """Tell whether this is the key of a pupil in the room of whose key that was kept.
+    """Tell whether this is a pupil key for the room with this hash.
 
     >>> is_seat(new_seat("one room"), "one room"), is_seat(new_seat("one room"), "another")
     (True, False)

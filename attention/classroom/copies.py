@@ -1,4 +1,4 @@
-"""What is heard of other copies of the server that share their rooms, and what they are told."""
+"""Messages to and from other copies of the server that share the rooms."""
 
 from __future__ import annotations
 
@@ -17,35 +17,34 @@ __all__ = ["Copies"]
 
 
 class Copies:
-    """The other copies of the server; this one has a name of its own among them."""
+    """The other copies of the server; ``copy`` is this one's name."""
 
     def __init__(self, copy: str, database: Database, screens: Screens) -> None:
-        """Hear nothing yet."""
         self._copy, self._database, self._screens = copy, database, screens
         self._listens = False
 
     async def listen(self) -> None:
-        """Hear what they change, from the first room on that somebody follows here."""
+        """Listen for their changes, from the first followed room on."""
         if self._listens:
             return
         self._listens = True
         loop = asyncio.get_running_loop()
 
         def on_loop(act: Callable[..., None], *arguments: object) -> None:
-            # At the end of the server, there may be nobody to tell.
+            # While the server shuts down, the loop may be closed.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(act, *arguments)
 
         await self._database(Store.listen, lambda told: on_loop(self._hear, told), lambda: on_loop(self._lose))
 
     async def point(self, code: str, point: Mapping[str, Any] | None) -> None:
-        """Pass on what a teacher points at, to the screens here and on all other copies."""
+        """Send what a teacher points at to the screens here and on all other copies."""
         if (live := self._screens.live.get(code)) is not None:
             live.point(point)
         await self._database(Store.tell, code, json.dumps({"by": self._copy, "point": point}))
 
     def _hear(self, told: str | None) -> None:
-        """Have a room that has changed elsewhere, or every room, sent to its screens; or what is pointed at there."""
+        """Update a room that has changed elsewhere (all if None), or show what is pointed at."""
         code, _, said = (None, "", "") if told is None else told.partition(" ")
         if said:
             point, pointed_in = json.loads(said), self._screens.live.get(code or "")
@@ -60,7 +59,7 @@ class Copies:
                 live.catching_up = asyncio.create_task(self._catch_up(live))
 
     async def _catch_up(self, live: Live) -> None:
-        # However often it changes meanwhile, it is drawn once more.
+        # Changes during a refresh lead to one more.
         while live.is_stale:
             live.is_stale = False
             try:

@@ -1,4 +1,4 @@
-"""The database of this server's rooms: opened when it is first needed, and asked in threads."""
+"""The database of this server's rooms, opened on first use, and accessed in threads."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ __all__ = ["Database"]
 
 
 class Database:
-    """Does what it is given with the store; a damaged file is set aside, so that the next one finds a new one.
+    """Runs operations of the store; a damaged file is set aside, and replaced at the next use.
 
     Raises:
-        StoreError: from all that ask something, if the database cannot be reached.
+        StoreError: from all operations, if the database cannot be reached.
     """
 
     def __init__(self, lasts: float) -> None:
-        """Open nothing yet: most servers never have a class. A room lasts so many seconds."""
+        """Open nothing yet: most servers never have a class. ``lasts`` is a room's lifetime in seconds."""
         self._lasts, self._opening = lasts, threading.Lock()
         self.store: Store | None = None
-        # What many ask for at once is asked of the database once.
+        # Simultaneous requests become one query.
         self.room: Gathered[str, Room | None] = Gathered(self._rooms)
         self.take: Gathered[Sent, bool] = Gathered(self._take)
 
     async def __call__(self, act: Callable[..., Any], *arguments: object) -> Any:
-        """Do something with the store, in a thread."""
+        """Run an operation of the store in a thread."""
         return await run_in_threadpool(self.do, act, *arguments)
 
     def do(self, act: Callable[..., Any], *arguments: object) -> Any:
-        """Do something with the store at once."""
+        """Run an operation of the store."""
         with self._opening:
             if self.store is None:
                 self.store = open_store(_address(), lasts=self._lasts)

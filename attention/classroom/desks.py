@@ -1,4 +1,4 @@
-"""What a teacher is told while the class works: who is there, and what they answer."""
+"""What a teacher sees while the class works: attendance and answers."""
 
 from __future__ import annotations
 
@@ -16,31 +16,30 @@ from attention.classroom.timers import Timer
 
 __all__ = ["TICK", "Desks"]
 
-# In seconds: how often a teacher is told what has changed, and how often the database hears who is there.
+# In seconds: how often teachers get updates, and how often the database is told who is present.
 TICK, _SAID_AGAIN = 0.5, 5.0
 
 
 class Desks:
-    """The teachers of the rooms that are followed on this copy of the server, which has a name of its own."""
+    """The teachers of the rooms followed on this copy of the server; ``copy`` is its name."""
 
     def __init__(self, copy: str, database: Database, screens: Screens, tasks: RoomTasks, own: OnTheirOwn) -> None:
-        """Begin with nobody to tell."""
         self._copy, self._database, self._screens, self._tasks, self._own = copy, database, screens, tasks, own
         self._timer = Timer(TICK, self._tend)
 
     def note(self, code: str) -> None:
-        """Have the teacher told, soon, that something was answered."""
+        """Inform the teacher soon of a new answer."""
         live = self._screens.of(code)
         live.n_taken += 1
         self.note_change(live)
 
     def note_change(self, live: Live) -> None:
-        """Have the teacher told, soon, that somebody came or went."""
+        """Inform the teacher soon that someone came or went."""
         live.is_new = True
         self._timer.start()
 
     async def _tend(self) -> bool:
-        """Tell the teachers what has changed, and forget the rooms that nobody follows here; tell if any are left."""
+        """Inform the teachers and forget the rooms that no one follows here; return whether any are left."""
         for live in list(self._screens.live.values()):
             try:
                 await self._tell_copies(live)
@@ -53,7 +52,7 @@ class Desks:
         return bool(self._screens.live)
 
     async def _tell_copies(self, live: Live) -> None:
-        """Tell all copies of the server who is there, and that something was answered here."""
+        """Tell all copies of the server who is present, and that there are new answers here."""
         present, (said, at) = Present(live.screens.n_seats, len(live.walls)), live.said
         if present != said or time.monotonic() - at > _SAID_AGAIN:
             await self._database(Store.note_present, live.code, self._copy, present)

@@ -1,4 +1,4 @@
-"""What a room shows: a page's blocks, drawn once for all screens, and the question that goes with them."""
+"""What a room shows: a page's blocks, drawn once for all screens, and its question."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ __all__ = [
 ]
 
 Seen = Literal["as it is", "closed", "opened", "hidden"]
-# All look at one text: a class sees that.
+# The pages about one text, which a class can follow.
 _PAGES = {page.address: page for page in PAGES if CONTENTS[page].sheet}
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a room shows: the link of a page, and how much of it.
+    """The link of a page, and how much of it a room shows.
 
-    While a question about the view is open, it is "closed", and gives nothing away; then it is "opened". While another
-    one is, whose answer could be read off the pictures, it is "hidden".
+    While a question about the view is open, the view is "closed", and gives nothing away; then it is "opened". During
+    another question, whose answer could be read off the pictures, it is "hidden".
     """
 
     page: str
@@ -64,63 +64,60 @@ class Shown:
 
     @property
     def mark(self) -> str:
-        """What tells this view from others, however much of it is shown."""
+        """An identifier of this view, however much of it is shown."""
         return digest(f"{self.page}?{self.link}")[:16]
 
 
 def is_shown(page: str) -> bool:
-    """Tell whether a room can show this page: one about a text in a head."""
+    """Tell whether a room can show this page: it must be about a text in a head."""
     return page in _PAGES
 
 
 def tidy(page: str, link: str) -> str:
-    """Return a link as the page itself would write it: whatever is no parameter of the page is left out.
-
-    So is Present, which is of the teacher's own screen.
-    """
+    """Return a link in the page's own form, without unknown parameters and Present, which concerns only the teacher."""
     view = _view(_PAGES[page], link)
     return urlencode((view.without(PRESENT) if PRESENT in view.page.own else view).to_query())
 
 
 def guess_of(page: str, link: str) -> Guess | None:
-    """Return what there is to guess about a page; None if there is nothing."""
+    """Return a page's own question; None if it has none."""
     view = _closed(_view(_PAGES[page], link))
     with in_turn():
         return CONTENTS[view.page].asked(view, _panes(view)).guess
 
 
 def questions_of(page: str, link: str) -> list[Ready]:
-    """Return the ready questions that there are about a page."""
+    """Return the ready questions that fit a page."""
     scene, found = _scene(page, link), []
     for each in QUESTIONS:
-        # One after the other, so that a page that somebody waits for can come between.
+        # One at a time, so that waiting pages can be drawn in between.
         with in_turn():
             found += [each] if scene is not None and each.make(scene) is not None else []
     return found
 
 
 def ready_of(page: str, link: str, question: Ready) -> Guess | None:
-    """Return what a ready question asks about a page; None if it does not fit."""
+    """Return a ready question about a page; None if it does not fit."""
     scene = _scene(page, link)
     with in_turn():
         return None if scene is None else question.make(scene)
 
 
 def show(shown: Shown) -> dict[str, Any]:
-    """Return the page as screens draw it, as JSON."""
+    """Return the page for the screens, as a JSON object."""
     view = _view(_PAGES[shown.page], shown.link)
     with in_turn():
         panes = _panes(view)
         if shown.seen in ("closed", "opened"):
             view = _opened(view, panes) if shown.seen == "opened" else _closed(view)
         title, caption = title_of(view, panes)
-        # What is large comes in shades, so that a first visit is light; whoever points at it asks for the numbers.
+        # Large pictures are sent as shades, so that a first visit is light; pointing at them fetches the numbers.
         page = drawn(_blocks(view, panes, shown.seen), partial(where, view), arranged=view.arranged)
-    # From one step to the next, a picture that has not changed may be what another goes back to.
+    # From step to step, an unchanged picture may be the start of another's transition.
     pictures = page.pictures if view.page is STEP_BY_STEP else _at_rest(page.pictures)
     modules = {each["component"] for each in pictures}
     nothing = message("There is nothing to be seen here yet.")
-    # While a question about the view is open, its answer stands on the page itself.
+    # While a question about the view is open, the page itself would show its answer.
     is_held = shown.seen in ("closed", "hidden")
     return {
         "mark": shown.mark,
@@ -135,35 +132,32 @@ def show(shown: Shown) -> dict[str, Any]:
 
 
 def _at_rest(pictures: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Have pictures drawn by shorter scripts where none of them comes from another: a first visit is to be light."""
+    """Use shorter scripts for pictures without transitions: a first visit should be light."""
     if any(each["data"].get("change") for each in pictures):
         return pictures
     return [{**each, "component": AT_REST.get(each["component"], each["component"])} for each in pictures]
 
 
 def model_of(page: str, link: str) -> str:
-    """Return the link of the model and the head that a page shows, for sentences; the first model's, if it reads none.
-
-    What a link leaves open, it leaves to each sentence.
-    """
+    """Return the link of a page's model (or, unless it reads sentences, the default one), and its head if chosen."""
     query = _view(_PAGES[page], link).to_query()
     kept = {name: query[name] for name in (MODEL.name, LAYER.name, HEAD.name) if name in query}
     return urlencode(kept) if _info(urlencode(kept)).reading.takes_sentences else ""
 
 
 def examples_of(link: str) -> Sequence[str]:
-    """Return sentences that one may begin with."""
+    """Return example sentences."""
     return _info(link).reading.examples
 
 
 def read(page: str, link: str) -> Pane:
-    """Return what becomes of the text of a link, which must not be empty."""
+    """Run the model on the text of a link, which must not be empty."""
     with in_turn():
         return _panes(_view(_PAGES[page], link))[0]
 
 
 def place_of(pane: Pane) -> str:
-    """Say which part of its run a pane shows."""
+    """Return the caption of a pane: its part of the run."""
     return title_of(View(STEP_BY_STEP), [pane])[1]
 
 
@@ -173,11 +167,11 @@ def _info(link: str) -> ModelInfo:
 
 
 def _blocks(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
-    """Return what is shown of a page, without its question, which is the teacher's to ask."""
+    """Return a page's blocks without its question, which the teacher asks."""
     if seen == "hidden":
         return (Notice(message("What is to be seen here comes back with the answer."), is_quiet=True),)
     content = CONTENTS[view.page]
-    # What is pressed or downloaded in the app alone is left out where nothing is lost with it.
+    # Blocks that can only be pressed or downloaded in the app are left out where nothing is lost.
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=not content.opens))
     if not blocks:
         return tuple(block for pane in panes for block in missing(pane.reason))
@@ -185,7 +179,7 @@ def _blocks(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
 
 
 def _while_closed(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
-    """Return what is said in place of a question that nobody has answered, and of how a lab is opened."""
+    """Return what stands in place of an unanswered question, and of a lab's opening."""
     if not CONTENTS[view.page].asked(view, panes).is_open:
         return ()
     purpose = (
@@ -200,7 +194,6 @@ def _while_closed(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
 
 
 def _scene(page: str, link: str) -> HeadContext | None:
-    """Return the first scene that a page shows; None if nothing was run for it."""
     view = _view(_PAGES[page], link)
     with in_turn():
         return next((pane.scene for pane in _panes(view) if pane.scene is not None), None)
@@ -219,14 +212,13 @@ def _panes(view: View) -> Sequence[Pane]:
 
 
 def _closed(view: View) -> View:
-    """Return the view before anybody has answered."""
     own = view.page.own
     asked = view.with_value(GUESS, True) if GUESS in own else view
     return asked.without(ANSWER) if ANSWER in own else asked
 
 
 def _opened(view: View, panes: Sequence[Pane]) -> View:
-    """Return the view when the answer has been shown."""
+    """Return the view after the reveal."""
     if GUESS in view.page.own:
         return view.without(GUESS, ANSWER)
     guess = CONTENTS[view.page].asked(_closed(view), panes).guess
@@ -234,7 +226,7 @@ def _opened(view: View, panes: Sequence[Pane]) -> View:
 
 
 def _without_question(blocks: Blocks) -> Blocks:
-    """Leave out the question itself: a screen in a room has it in a place of its own."""
+    """Leave out the question, which screens show in a place of its own."""
     return tuple(_emptied(block) for block in blocks if not (isinstance(block, Section) and block.key == SECTION))
 
 

@@ -1,4 +1,4 @@
-"""Who is let into a room: whoever knows its code, unless too many were tried or too many came."""
+"""Admission to rooms: by code, with limits on wrong codes and newcomers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _Found = Room | TooManyError | None
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: a browser, and where it comes from.
+    """A browser and its address.
 
-    Those that were here before are counted apart: a script that keeps no cookies does not shut out the others.
+    Known browsers are counted separately, so that a script without cookies does not shut them out.
     """
 
     browser: str
@@ -37,43 +37,38 @@ class Caller:
 
     @property
     def group(self) -> str:
-        """All at one address that were here before, or all that were not."""
+        """All known browsers at one address, or all new ones."""
         return f"{self.address} {self.was_here}"
 
     @property
     def seat(self) -> str:
-        """The browser, or all at one address that were not here before."""
+        """The browser or, if it is new, all new ones at its address."""
         return self.browser if self.was_here else self.group
 
 
 class Entry:
-    """Lets browsers into the rooms of all copies of the server; a request has its ``caller`` as its state."""
+    """Admits browsers to the rooms of all copies of the server; ``request.state.caller`` must be set."""
 
     def __init__(self, database: Database, limits: Limits) -> None:
-        """Begin with nobody."""
         self._database, self._limits = database, limits
         self._kept_of_browsers = digest(f"browsers {secret()}")
         self._let_in: Gathered[tuple[str, Caller], _Found] = Gathered(self._let_in_together)
         self._n_before: Gathered[str, float] = Gathered(self._count_newcomers)
 
     def caller(self, request: Request) -> Caller:
-        """Return who asks; a browser that is new gets a key."""
+        """Return the caller of a request; a new browser gets a key."""
         shown = request.cookies.get(BROWSER, "")
         was_here = is_seat(shown, self._kept_of_browsers)
         return Caller(shown if was_here else new_seat(self._kept_of_browsers), was_here, address_of_client(request))
 
     async def room(self, request: Request, typed: str) -> Room:
-        """Return the room with this code.
-
-        Raises:
-            RefusedError: there is none, or too many were tried that do not exist.
-        """
+        """Return the room with this code; raise RefusedError if there is none, or after too many wrong codes."""
         code = read_code(typed)
         if code is not None and code in (taught(request)[0], followed(request)[0]):
             room = await self._database.room(code)
             if room is not None and is_member(request, room):
                 return room
-        # What is no code at all is counted too, but never read.
+        # Malformed codes are counted, too, but not looked up.
         found = await self._let_in((code or "", request.state.caller))
         if isinstance(found, TooManyError):
             raise RefusedError(429, message("Too many wrong codes came from here: try again in a minute."))
@@ -83,11 +78,7 @@ class Entry:
         return found
 
     async def seat(self, request: Request, room: Room) -> str:
-        """Return a new key in a room.
-
-        Raises:
-            RefusedError: too many have come from there.
-        """
+        """Return a new pupil key in a room; raise RefusedError after too many newcomers from the same place."""
         caller: Caller = request.state.caller
         told = message("Too many came at once: try again in a few minutes.")
         check(self._limits.seats, (room.code, caller.browser), told)
@@ -100,7 +91,7 @@ class Entry:
         return found
 
     def _let_each_in(self, store: Store, wanted: Sequence[tuple[str, Caller]]) -> list[_Found]:
-        """Return the room of each, counted by browser first: one that is refused does not count against its group."""
+        """Return each caller's room. Attempts refused for the browser do not count against its group."""
         limits = self._limits
         by_browser = let_in(store, limits.wrong_codes, [(code, caller.browser) for code, caller in wanted])
         others = [each for each, found in zip(wanted, by_browser, strict=True) if not isinstance(found, TooManyError)]
@@ -108,7 +99,7 @@ class Entry:
         return [found if isinstance(found, TooManyError) else next(by_group) for found in by_browser]
 
     async def _count_newcomers(self, groups: Sequence[str]) -> list[float]:
-        """Return, for each who comes into a room, how many of the same group have come before."""
+        """Return, for each newcomer to a room, how many of the same group came before."""
         before = await self._database(lambda store: self._limits.newcomers.add(store, Counter(groups)))
         counted: list[float] = []
         for group in groups:

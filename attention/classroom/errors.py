@@ -1,4 +1,4 @@
-"""Why a request of a class is refused, and the answer that says so."""
+"""Errors of a class's requests, and the responses to them."""
 
 from __future__ import annotations
 
@@ -19,29 +19,28 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class RefusedError(Exception):
-    """A request that is refused, with the sentence that says why.
+    """A refused request, with the sentence that says why.
 
-    Where the server is only busy, ``is_away`` has a page send the request again by itself.
+    If the server is only busy, ``is_away`` makes the page send the request again.
     """
 
     def __init__(self, status: int, sentence: str, *, is_away: bool = False) -> None:
-        """Keep the status of HTTP and the sentence."""
         super().__init__(sentence)
         self.status, self.sentence, self.is_away = status, sentence, is_away
 
 
 def is_full() -> RefusedError:
-    """Return what is raised where a room takes nobody else."""
+    """Return the error for a full room."""
     return RefusedError(503, message("This room is full."))
 
 
 def not_read() -> RefusedError:
-    """Return what is raised for a body without sense."""
+    """Return the error for a malformed body."""
     return RefusedError(400, message("The server did not read what was sent."))
 
 
 async def answer_to(request: Request, error: Exception) -> Response:
-    """Answer a request that failed (an exception handler of Starlette's); faults of the server are logged."""
+    """Respond to a failed request (an exception handler for Starlette), and log faults of the server."""
     refused = _refused(request, error)
     return JSONResponse({"told": refused.sentence, "isAway": refused.is_away}, refused.status)
 
@@ -65,7 +64,7 @@ def _refused(request: Request, error: Exception) -> RefusedError:
             _LOGGER.error("The rooms cannot be reached: %s", type(error.__cause__).__name__)
             status, told = 503, message("The class cannot be reached at the moment: try again in a few seconds.")
         case _:
-            # Without its message, which may quote what was typed.
+            # Without its message, which may quote the user's text.
             kind, where = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
             _LOGGER.error("%.100r failed with %s:\n%s", request.scope["path"].rpartition("/")[2], kind, where)
             status, told = 500, message("Something went wrong on the server: load the page anew.")

@@ -1,7 +1,6 @@
-"""What is kept of a task that a class is set: which one, and the best link that each pupil has handed in.
+"""Storage of a task set for a class, and of the best link that each pupil has handed in.
 
-It belongs to a room, and goes with it. Each function has the store that keeps the room as its first argument, and
-raises what the store raises.
+Both belong to a room, and are deleted with it. Each function takes the store, and raises the store's errors.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ __all__ = [
     "task",
 ]
 
-# So many of the best links are shown.
+# The number of best links shown.
 BEST = 5
 
 _TASKS = Table(
     "tasks",
     SCHEMA,
     Column("code", String(6), primary_key=True),
-    # The task as JSON, empty while none is set, and the number of those set until now.
+    # The current task as JSON ("" for none), and the number of tasks so far.
     Column("task", Text, nullable=False),
     Column("number", Integer, nullable=False),
     Column("is_revealed", Integer, nullable=False),
@@ -60,7 +59,7 @@ _FINDS = Table(
 
 @dataclass(frozen=True, slots=True)
 class SetTask:
-    """A task that is set in a room, as JSON has it, and whether the best solutions are shown."""
+    """A task set in a room, as a JSON object, and whether the best solutions are shown."""
 
     task: Mapping[str, Any]
     number: int
@@ -69,7 +68,7 @@ class SetTask:
 
 @dataclass(frozen=True, slots=True)
 class Find:
-    """A link that was handed in, and the verdict on it: ``told`` is HTML."""
+    """A link handed in, and the verdict on it (``told`` is HTML)."""
 
     page: str
     link: str = field(repr=False)
@@ -80,7 +79,7 @@ class Find:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many have handed in, how many of them have solved the task, and the best links, each once."""
+    """How many have handed in, how many have solved the task, and the best distinct links."""
 
     n: int
     n_solved: int
@@ -88,7 +87,7 @@ class Tally:
 
 
 def set_task(store: Store, code: str, key: str, chosen: Mapping[str, Any]) -> None:
-    """Set a task, in place of the one before; raises NotYoursError."""
+    """Set a task in place of the last one; raises NotYoursError."""
     written = json.dumps(chosen, ensure_ascii=True)
     before = sql.select(_TASKS.c.number).where(_TASKS.c.code == code)
     with store.writing() as connection:
@@ -100,7 +99,7 @@ def set_task(store: Store, code: str, key: str, chosen: Mapping[str, Any]) -> No
 
 
 def reveal_task(store: Store, code: str, key: str) -> None:
-    """Show the best solutions; nobody can hand in from then on. Raises NotYoursError."""
+    """Show the best solutions and accept no more; raises NotYoursError."""
     _change(store, code, key, {"is_revealed": 1})
 
 
@@ -110,14 +109,14 @@ def end_task(store: Store, code: str, key: str) -> None:
 
 
 def task(store: Store, code: str) -> SetTask | None:
-    """Return the task that is set in a room; None if there is none."""
+    """Return a room's task; None if there is none."""
     with store.reading() as connection:
         row = connection.execute(sql.select(_TASKS).where(_TASKS.c.code == code)).one_or_none()
     return None if row is None or not row.task else _as_task(row)
 
 
 def hand_in(store: Store, code: str, number: int, pupil: str, find: Find) -> bool:
-    """Take a link, unless the pupil has handed in a better one; tell whether the task still goes on."""
+    """Keep a link, unless the pupil's last one was better; return whether the task is still open."""
     row = {"code": code, "number": number, "pupil": pupil}
     values = {
         "page": find.page,
@@ -140,7 +139,7 @@ def hand_in(store: Store, code: str, number: int, pupil: str, find: Find) -> boo
 
 
 def own_find(store: Store, code: str, number: int, pupil: str) -> Find | None:
-    """Return the best link that a pupil has handed in; None if there is none."""
+    """Return a pupil's best link; None if there is none."""
     where = (_FINDS.c.code == code, _FINDS.c.number == number, _FINDS.c.pupil == pupil)
     with store.reading() as connection:
         row = connection.execute(sql.select(_FINDS).where(*where)).one_or_none()
@@ -148,11 +147,11 @@ def own_find(store: Store, code: str, number: int, pupil: str) -> Find | None:
 
 
 def tally(store: Store, code: str, number: int) -> Tally:
-    """Return how many have handed in and solved a task, and the best links, the best first."""
+    """Return the tally of a task, with the best links, best first."""
     where = (_FINDS.c.code == code, _FINDS.c.number == number)
     counted = sql.select(sql.func.count().label("n"), sql.func.sum(_FINDS.c.is_solved).label("n_solved"))
     order = (_FINDS.c.is_solved.desc(), _FINDS.c.score.desc(), _FINDS.c.at)
-    # Of equal links, the first counts; a class may hand in the same one many times.
+    # Of equal links, the first counts; many in a class may hand in the same one.
     first = sql.func.row_number().over(partition_by=(_FINDS.c.page, _FINDS.c.link), order_by=order).label("place")
     ranked = sql.select(_FINDS, first).where(*where).subquery()
     order_of_ranked = (ranked.c.is_solved.desc(), ranked.c.score.desc(), ranked.c.at)

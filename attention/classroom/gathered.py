@@ -1,4 +1,4 @@
-"""Things that many ask for at once are done together: a thousand answers are not a thousand ways to the database."""
+"""Batching: simultaneous requests are handled together, so that a thousand answers need few trips to the database."""
 
 from __future__ import annotations
 
@@ -13,23 +13,19 @@ Given = TypeVar("Given")
 
 
 class Gathered(Generic[Asked, Given]):
-    """Does for all who wait what each asks for. Who comes while it is at work waits, and is among the next.
+    """Handles requests in batches: those that arrive while a batch is being handled form the next one.
 
-    Nobody waits for others to come: one who comes alone is served at once. All of this happens on one event loop.
+    A single request is handled at once. Everything here runs in one event loop.
     """
 
     def __init__(self, act: Callable[[Sequence[Asked]], Awaitable[Sequence[Given]]], most: int = 256) -> None:
-        """Serve so many at a time at most; ``act`` returns what each is given, in their order."""
+        """``act`` returns the results of at most ``most`` requests, in order."""
         self._act, self._most = act, most
         self._waiting: list[tuple[Asked, asyncio.Future[Given]]] = []
         self._working: asyncio.Task[None] | None = None
 
     async def __call__(self, asked: Asked) -> Given:
-        """Return what is given to one who asks.
-
-        Raises:
-            Exception: what was raised for all who were served together.
-        """
+        """Return the result of a request, or raise what its batch raised."""
         future: asyncio.Future[Given] = asyncio.get_running_loop().create_future()
         self._waiting.append((asked, future))
         if self._working is None or self._working.done():
@@ -39,7 +35,7 @@ class Gathered(Generic[Asked, Given]):
     async def _work(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
-            # Whoever has gone meanwhile is not served: nobody would hear of it.
+            # Skip cancelled requests.
             here = [each for each in batch if not each[1].done()]
             try:
                 found = await self._act([asked for asked, _ in here])

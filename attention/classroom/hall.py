@@ -1,4 +1,4 @@
-"""What the rooms of a server are made of, and how a request comes to one of them."""
+"""The parts that all rooms of a server share, and the way from a request to its room."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Hall:
-    """What there is for all rooms of a server."""
+    """The parts that all rooms of a server share."""
 
     limits: Limits
     database: Database
@@ -47,7 +47,7 @@ class Hall:
 
     @classmethod
     def of(cls, limits: Limits, lasts: float) -> Self:
-        """Put everything together; a room lasts so many seconds."""
+        """Put the parts together; ``lasts`` is a room's lifetime in seconds."""
         copy, database = secrets.token_hex(8), Database(lasts)
         tasks, own = RoomTasks(database, limits), OnTheirOwn(database, limits)
         screens = Screens(database, tasks, own)
@@ -58,7 +58,7 @@ class Hall:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What a browser asks of a room: ``who`` is its key there, and ``said`` is what it sends."""
+    """A request to a room: ``who`` is the browser's key there, ``said`` the body."""
 
     hall: Hall
     request: Request
@@ -67,32 +67,32 @@ class Act:
     said: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     async def change(self, change: Callable[..., None], *arguments: object) -> None:
-        """Change the room as its teacher, and tell all screens."""
+        """Change the room as its teacher, and update all screens."""
         await self.hall.database(change, self.room.code, self.who, *arguments)
         await self.hall.screens.refresh(self.room.code)
 
     async def stream(self, live: Live, followers: Followers, own: Mapping[str, object], seat: str = "") -> EventStream:
-        """Return what a screen is sent from now on."""
+        """Return the event stream for a screen."""
         await self.hall.copies.listen()
         return EventStream(self.request, followers, own, partial(self.hall.desks.note_change, live), seat)
 
 
-# Returns a response, or what is written as JSON.
+# Return a response, or the object to send as JSON.
 Answer = Callable[[Act], Awaitable[Response | Mapping[str, Any]]]
 
 
 def by_anybody(hall: Hall, act: Answer) -> Endpoint:
-    """Answer all who know the code of a room."""
+    """Serve everyone who knows the room's code."""
     return partial(_answer, hall, lambda *_: "", None, act)
 
 
 def by_pupil(hall: Hall, act: Answer) -> Endpoint:
-    """Answer those who have joined a room."""
+    """Serve those who have joined the room."""
     return partial(_answer, hall, _joined, None, act)
 
 
 def by_teacher(hall: Hall, act: Answer, limit: Limit | None = None) -> Endpoint:
-    """Answer the browser that has opened a room, so often at most; what is too quick is sent again by itself."""
+    """Serve the browser that opened the room; requests beyond the limit are repeated by the page."""
     return partial(_answer, hall, key_of_teacher, limit, act)
 
 

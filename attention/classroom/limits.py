@@ -1,4 +1,4 @@
-"""How often somebody may do something on this copy of the server: one room is not to slow another."""
+"""A limit on the rate of requests to this copy of the server, so that one room does not slow others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cachetools import LRUCache
 
 __all__ = ["Limit"]
 
-# So many are remembered.
+# The number of callers remembered.
 _MOST = 10_000
 
 
@@ -22,16 +22,15 @@ class _Bucket:
 
 
 class Limit:
-    """A number of attempts that comes back evenly over a time: a token bucket for each who tries."""
+    """A token bucket per caller: ``attempts`` at once, which come back evenly over ``seconds``."""
 
     def __init__(self, attempts: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """Allow so many attempts at once, and as many again within so many seconds."""
         self._attempts, self._rate, self._clock = attempts, attempts / seconds, clock
         self._buckets: LRUCache[Hashable, _Bucket] = LRUCache(_MOST)
         self._lock = Lock()
 
     def takes(self, who: Hashable) -> bool:
-        """Count an attempt; tell whether it is allowed."""
+        """Count an attempt; return whether it is allowed."""
         with self._lock:
             bucket = self._filled(who)
             if bucket.left < 1:

@@ -1,6 +1,6 @@
-"""Ten questions on a pupil's own sentence: which ones, what a pupil is told of them, and what a teacher is.
+"""Ten questions on a pupil's own sentence: which ones, and what the pupil and the teacher see of them.
 
-They are the ready questions, of which those come first whose answer depends most on the sentence.
+They are ready questions; those whose answers depend most on the sentence come first.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ __all__ = [
 ]
 
 N_QUESTIONS = 10
-# In characters. What thirty pupils type at once is to be read in a few seconds.
+# In characters: a model reads what thirty pupils type at once in a few seconds.
 MAX_SENTENCE, MAX_NICKNAME = 200, 24
-# Those that no sentence changes come last.
+# Questions with the same answer for every sentence come last.
 _FIRST = ("zero", "longer", "special", "largest", "itself", "even", "sums", "symmetric", "mean", "turned")
 _NEXT = ("shape", "cost", "scaled", "doubled", "after", "negative", "added", "mixed")
 _RANK = {name: place for place, name in enumerate(_FIRST + _NEXT)}
-# What a text has of a sentence: its tokens, and what was measured on it; and how many there are of something.
+# A text's tokens and measurements, and counts.
 _FACT = re.compile(r"<bdi>.*?</bdi>|<b>.*?</b>", re.DOTALL)
 _COUNT = re.compile(r"\d+")
 _TAG = re.compile(r"<[^>]*>")
 _GAP = "…"
-# Wide ones too, which some spreadsheets read like the others.
+# Some spreadsheets accept full-width characters, too.
 _BEGINS_FORMULA = frozenset("=+-@＝＋－＠")
 
 
 def questions_on(scene: HeadContext) -> list[dict[str, Any]]:
-    """Return ten questions on a scene as JSON has them, or as many as there are; always the same ones."""
+    """Return ten questions on a scene (or fewer if fewer fit) as JSON objects, always the same ones."""
     found: dict[str, dict[str, Any]] = {}
     for question in sorted(QUESTIONS, key=lambda each: _RANK.get(each.name, len(_RANK))):
         guess = question.make(scene) if len(found) < N_QUESTIONS else None
@@ -57,7 +57,7 @@ def questions_on(scene: HeadContext) -> list[dict[str, Any]]:
 
 
 def judged(question: Mapping[str, Any], given: int) -> Mark | None:
-    """Return what an answer to a question is worth; None if it is none."""
+    """Return the mark for an answer; None if it does not fit the question."""
     guess, asked = asking.unpacked(question), _known(question["name"])
     answered = asking.given(guess, [given])
     if answered is None:
@@ -69,7 +69,7 @@ def judged(question: Mapping[str, Any], given: int) -> Mark | None:
 
 
 def seen(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a pupil is shown of a question before it is answered; nothing of what is true."""
+    """Return what a pupil sees of a question before answering, without the right answer."""
     guess = asking.unpacked(question)
     return {
         "title": _known(question["name"]).title,
@@ -80,14 +80,14 @@ def seen(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def marked(question: Mapping[str, Any], given: int) -> dict[str, Any]:
-    """Return what a pupil is told once it is answered: which answer is right, and why; and of a wrong one, why not."""
+    """Return what a pupil sees after answering: the right answer and why, and why a wrong one is wrong."""
     guess = asking.unpacked(question)
     why = guess.whys[given] if given not in guess.right else ""
     return {"given": given, "right": sorted(guess.right), "reason": guess.reason, "why": why}
 
 
 def summary(tallies: Iterable[Tally]) -> list[dict[str, Any]]:
-    """Return, of each question that was answered, how often that was right, and the wrong answer that most gave."""
+    """Return for each answered question how many were right, and the most frequent wrong answer."""
     found: dict[str, list[Tally]] = defaultdict(list)
     for each in tallies:
         found[each.question].append(each)
@@ -98,11 +98,11 @@ def _of_one(question: Ready, tallies: Sequence[Tally]) -> dict[str, Any]:
     wrong: dict[str, list[Tally]] = defaultdict(list)
     for each in tallies:
         if not each.is_right:
-            # How many tokens a sentence has makes no other thought of it.
+            # Thoughts that differ only in the number of tokens count as the same.
             wrong[_COUNT.sub(_GAP, each.thought)].append(each)
     counts = [_count(each) for each in wrong.values()]
     most = max(counts, default=0)
-    # Of several that are as common, none is the commonest.
+    # No wrong answer is the most frequent if there is a tie.
     commonest = [each for each, count in zip(wrong.items(), counts, strict=True) if count == most]
     return {
         "title": question.title,
@@ -113,7 +113,7 @@ def _of_one(question: Ready, tallies: Sequence[Tally]) -> dict[str, Any]:
 
 
 def _told(thought: str, tallies: Sequence[Tally]) -> dict[str, Any]:
-    """Return a wrong answer, in words if all gave it in the same ones, and why one may think so."""
+    """Return a wrong answer, if all gave it in the same words, and the thinking behind it."""
     answers, thoughts = {each.answer for each in tallies}, {each.thought for each in tallies}
     return {
         "answer": answers.pop() if len(answers) == 1 else "",
@@ -127,9 +127,9 @@ def _count(tallies: Iterable[Tally]) -> int:
 
 
 def table(taken: Sequence[Taken], *, has_nicknames: bool) -> Columns:
-    """Return a row for each pupil: a nickname or a number, each question as 1, 0 or not answered, and how many right.
+    """Return a row per pupil: nickname or number, each question as 1, 0 or empty, and the number right.
 
-    The questions are those that anybody was asked.
+    The columns are the questions that were put to at least one pupil.
     """
     asked = [question for question in QUESTIONS if any(question.name in each.questions for each in taken)]
     names = [_as_text(each.nickname) if has_nicknames else str(number) for number, each in enumerate(taken, 1)]
@@ -143,7 +143,7 @@ def table(taken: Sequence[Taken], *, has_nicknames: bool) -> Columns:
 
 
 def _as_text(typed: str) -> str:
-    """Return what was typed so that no spreadsheet takes it for a formula or a number."""
+    """Return a text that no spreadsheet takes for a formula or a number."""
     return f"'{typed}" if typed[:1] in _BEGINS_FORMULA or typed[:1].isdigit() else typed
 
 
@@ -154,7 +154,7 @@ def _known(name: str) -> Ready:
 
 
 def _without_facts(told: str) -> str:
-    """Return a text without what it has of a sentence, and without its marks.
+    """Return a plain text with gaps for the words and numbers of the sentence.
 
     >>> _without_facts("<p>The weight of <strong><bdi>cat</bdi></strong> is <b>0.35</b>.</p>")
     'The weight of … is ….'

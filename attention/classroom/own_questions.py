@@ -1,7 +1,7 @@
-"""Ten questions on each pupil's own sentence: who may ask for them and answer, and what pupil and teacher are told.
+"""Ten questions on each pupil's own sentence: who may start and answer, and what pupil and teacher see.
 
-The model of the class reads the sentences, one at a time; rooms take turns, so that a large one does not hold up the
-others. What is right leaves the server only once a question is answered.
+The class's model reads the sentences, one at a time; rooms take turns, so that a large one does not hold up others. The
+right answer leaves the server only after a question is answered.
 """
 
 from __future__ import annotations
@@ -33,17 +33,16 @@ _N_EXAMPLES = 2
 
 
 class OnTheirOwn:
-    """The rounds of ten questions of this server's rooms."""
+    """The rounds of ten questions in this server's rooms."""
 
     def __init__(self, database: Database, limits: Limits) -> None:
-        """Begin with no sentence to read."""
         self._database, self._limits = database, limits
         self._queues = Queues(1, limits.waiting_sentences)
 
     # ------------------------------------------------------------------------------------- for the teacher
 
     async def told_teacher(self, code: str) -> Mapping[str, Any] | None:
-        """Return how a round goes on; None if there was none."""
+        """Return a round's progress; None if there was no round."""
         found: Round | None = await self._database(own_store.round_of, code)
         if found is None:
             return None
@@ -59,7 +58,7 @@ class OnTheirOwn:
         }
 
     async def pupils(self, code: str) -> list[Mapping[str, Any]]:
-        """Return each pupil's nickname, if it was asked for, and how many answers were right, for the teacher alone."""
+        """Return each pupil's nickname, if asked for, and number of right answers, for the teacher only."""
         taken = await self._database(own_store.taken, code)
         return [
             {
@@ -72,7 +71,7 @@ class OnTheirOwn:
         ]
 
     async def csv(self, code: str) -> bytes:
-        """Return a row for each pupil, for the teacher alone."""
+        """Return a CSV file with a row per pupil, for the teacher only."""
         found: Round | None = await self._database(own_store.round_of, code)
         taken = await self._database(own_store.taken, code)
         return csv_of({**own.table(taken, has_nicknames=found is not None and found.asks_nickname)})
@@ -80,7 +79,7 @@ class OnTheirOwn:
     # ------------------------------------------------------------------------------------- for pupils
 
     async def invitation(self, code: str) -> Mapping[str, Any] | None:
-        """Return what all screens are told of a round that goes on; None if there is none."""
+        """Return the invitation to an open round, for all screens; None if there is no round."""
         found: Round | None = await self._database(own_store.round_of, code)
         if found is None or not found.is_open:
             return None
@@ -93,7 +92,7 @@ class OnTheirOwn:
         }
 
     async def paper(self, code: str, pupil: str | None) -> Mapping[str, Any] | None:
-        """Return a pupil's questions and what was answered; None if there are none."""
+        """Return a pupil's questions and answers; None if there are none."""
         found: Round | None = await self._database(own_store.round_of, code)
         kept: Paper | None = None
         if found is not None and found.is_open and pupil is not None:
@@ -101,7 +100,7 @@ class OnTheirOwn:
         return None if found is None or kept is None else _seen(found.number, kept)
 
     async def begin(self, room: Room, pupil: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Have the model read a pupil's sentence, and return the questions on it."""
+        """Run the model on a pupil's sentence, and return the questions."""
         found = await self._round(room.code, said)
         text, nickname = _sentence(said), _nickname(said) if found.asks_nickname else ""
         check(self._limits.sentences, pupil)
@@ -122,7 +121,7 @@ class OnTheirOwn:
         return _seen(found.number, Paper(data))
 
     async def answer(self, room: Room, pupil: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Mark an answer; the first one to a question counts."""
+        """Mark an answer; the first one to each question counts."""
         found = await self._round(room.code, said)
         check(self._limits.own_answers, pupil)
         check(self._limits.own_answers_of_room, room.code)
@@ -152,7 +151,7 @@ class OnTheirOwn:
 
 
 def _sentence(said: Mapping[str, Any]) -> str:
-    """Return the sentence that was typed, on one line."""
+    """Return the typed sentence on one line, or raise RefusedError."""
     typed = said.get("text")
     text = clean(typed) if isinstance(typed, str) else ""
     if not text:
@@ -170,7 +169,7 @@ def _sentence(said: Mapping[str, Any]) -> str:
 
 
 def _nickname(said: Mapping[str, Any]) -> str:
-    """Return the nickname that was typed, on one line."""
+    """Return the typed nickname on one line, or raise RefusedError."""
     typed = said.get("nickname")
     nickname = clean(typed) if isinstance(typed, str) else ""
     if not is_visible(nickname) or len(nickname) > own.MAX_NICKNAME:
@@ -184,7 +183,7 @@ def _nickname(said: Mapping[str, Any]) -> str:
 
 
 def _questions(link: str, text: str) -> dict[str, Any]:
-    """Run the model on a sentence, and make the questions on it, with all that a pupil is told of them."""
+    """Run the model on a sentence, and return the questions with everything a pupil is told about them."""
     pane = read(STEP_BY_STEP.address, f"{link}&{urlencode({'text': text})}")
     if pane.reason is not None:
         raise RefusedError(503, str(pane.reason))
@@ -205,7 +204,7 @@ def _questions(link: str, text: str) -> dict[str, Any]:
 
 
 def _way(seen_at: str, here: str) -> str:
-    """Return the address at which one can see what is right."""
+    """Return the address of the page that shows the answer."""
     is_step = any(step.key == seen_at for step in steps.STEPS)
     page, link = (STEP_BY_STEP.address, f"{here}&step={seen_at}") if is_step else (seen_at, here)
     return f"./{page}?{tidy(page, link)}"
@@ -215,7 +214,7 @@ def _way(seen_at: str, here: str) -> str:
 
 
 def _seen(number: int, kept: Paper) -> dict[str, Any]:
-    """Return all that a pupil may know: what is true only of the questions that are answered."""
+    """Return what a pupil may know: the right answers only of answered questions."""
     questions = []
     for question in kept.data["questions"]:
         given = kept.given.get(question["name"])

@@ -1,7 +1,6 @@
-"""What is kept of ten questions on sentences of the pupils' own: the round, each pupil's paper, and what was answered.
+"""Storage of ten questions on the pupils' own sentences: the round, each pupil's paper, and the answers.
 
-It belongs to a room, and goes with it. Each function has the store that keeps the room as its first argument, and
-raises what the store raises.
+All belong to a room, and are deleted with it. Each function takes the store, and raises the store's errors.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ __all__ = [
     "tallies",
 ]
 
-# So many pupils of a room answer at most.
+# The most papers per room.
 MAX_PAPERS = 1_500
 
 Begun = Literal["begun", "over", "answered", "full"]
@@ -58,7 +57,7 @@ _PAPERS = Table(
     Column("code", String(6), primary_key=True),
     Column("pupil", String(64), primary_key=True),
     Column("nickname", Text, nullable=False),
-    # The names of the questions, with spaces between them, and all that there is to them: packed JSON.
+    # The names of the questions, separated by spaces, and their contents as compressed JSON.
     Column("names", Text, nullable=False),
     Column("packed", LargeBinary, nullable=False),
     Column("at", Float, nullable=False),
@@ -78,7 +77,7 @@ _MARKS = Table(
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Ten questions for a class: the link of the model and its head, and whether they may still be answered."""
+    """A round of ten questions: the link of the model and its head, and whether it is still open."""
 
     number: int
     link: str
@@ -88,7 +87,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A pupil's questions, all that is known of their sentence, and which answer was given to which of them."""
+    """A pupil's questions, the facts about their sentence, and the answers."""
 
     data: Mapping[str, Any] = field(repr=False)
     given: Mapping[str, int] = field(default_factory=dict, repr=False)
@@ -96,10 +95,10 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """An answer to one of the questions, and what it is worth.
+    """A marked answer.
 
-    ``answer`` is the one that was given, in words, unless these are the pupil's own; ``thought`` is why one may think
-    so, without the words and the numbers of the sentence; both are empty where the answer is right.
+    ``answer`` is the wrong answer in words, unless these are the pupil's own; ``thought`` is the thinking behind it,
+    without the words and numbers of the sentence. Both are empty if the answer is right.
     """
 
     question: str
@@ -111,7 +110,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How often a question was answered in one way: rightly, or with a wrong answer, for which there is a reason."""
+    """The number of right answers to a question, or of one wrong answer, with the thinking behind it."""
 
     question: str
     is_right: bool
@@ -122,7 +121,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What one pupil did: a nickname, if it was asked for, the names of the questions, and which were right."""
+    """One pupil's results: nickname (if asked for), question names, and which answers were right."""
 
     nickname: str
     questions: tuple[str, ...]
@@ -133,7 +132,7 @@ class Taken:
 
 
 def start(store: Store, code: str, key: str, link: str, asks_nickname: bool) -> None:
-    """Begin a round; the answers of the one before are deleted."""
+    """Begin a round, and delete the answers of the last one."""
     with store.writing() as connection:
         store.own(connection, code, key)
         before = connection.execute(_of(_ROUNDS, code)).one_or_none()
@@ -146,7 +145,7 @@ def start(store: Store, code: str, key: str, link: str, asks_nickname: bool) -> 
 
 
 def finish(store: Store, code: str, key: str) -> None:
-    """End a round: nothing is answered from then on, and what was is kept."""
+    """End a round: keep its answers, and accept no more."""
     with store.writing() as connection:
         store.own(connection, code, key)
         connection.execute(sql.update(_ROUNDS).where(_ROUNDS.c.code == code).values(is_open=0))
@@ -154,7 +153,7 @@ def finish(store: Store, code: str, key: str) -> None:
 
 
 def progress(store: Store, code: str) -> tuple[int, int]:
-    """Return how many pupils have begun, and how many of them have answered everything."""
+    """Return how many pupils have begun, and how many have finished."""
     answered = _answered(code)
     counted = (
         sql.select(_PAPERS.c.names, sql.func.coalesce(answered.c.n, 0).label("n"))
@@ -167,7 +166,7 @@ def progress(store: Store, code: str) -> tuple[int, int]:
 
 
 def tallies(store: Store, code: str) -> list[Tally]:
-    """Return how often each question was answered in each way."""
+    """Return the count of each answer to each question."""
     columns = (_MARKS.c.question, _MARKS.c.is_right, _MARKS.c.thought, _MARKS.c.answer)
     counted = sql.select(*columns, sql.func.count().label("n")).where(_MARKS.c.code == code).group_by(*columns)
     with store.reading() as connection:
@@ -176,7 +175,7 @@ def tallies(store: Store, code: str) -> list[Tally]:
 
 
 def taken(store: Store, code: str) -> list[Taken]:
-    """Return what each pupil did, in the order in which they began."""
+    """Return each pupil's results, in the order in which they began."""
     papers = _of(_PAPERS, code).order_by(_PAPERS.c.at, _PAPERS.c.pupil)
     with store.reading() as connection:
         rows, marks = connection.execute(papers).all(), connection.execute(_of(_MARKS, code)).all()
@@ -190,14 +189,14 @@ def taken(store: Store, code: str) -> list[Taken]:
 
 
 def round_of(store: Store, code: str) -> Round | None:
-    """Return the last round of a room; None if there was none."""
+    """Return a room's last round; None if there was none."""
     with store.reading() as connection:
         row = connection.execute(_of(_ROUNDS, code)).one_or_none()
     return None if row is None else Round(row.number, row.link, bool(row.asks_nickname), bool(row.is_open))
 
 
 def begin(store: Store, code: str, number: int, pupil: str, nickname: str, data: Mapping[str, Any]) -> Begun:
-    """Keep a pupil's paper, in place of one on another sentence of which nothing has been answered."""
+    """Keep a pupil's paper; it replaces an earlier one without answers."""
     values = {
         "nickname": nickname,
         "names": " ".join(each["name"] for each in data["questions"]),
@@ -225,7 +224,7 @@ def paper(store: Store, code: str, pupil: str) -> Paper | None:
 
 
 def mark(store: Store, code: str, number: int, pupil: str, given: Mark) -> int | None:
-    """Keep an answer, unless there is one; return the one that counts, or None if none is taken any more."""
+    """Keep an answer unless there is one; return the one that counts, or None if the round is over."""
     values = asdict(given) | {"is_right": int(given.is_right)}
     with store.writing() as connection:
         if not _is_open(store, connection, code, number):
@@ -241,13 +240,11 @@ def mark(store: Store, code: str, number: int, pupil: str, given: Mark) -> int |
 
 
 def _of(found: Table, code: str, pupil: str | None = None) -> Any:
-    """Select what there is of a room, or of one pupil in it."""
     selected = sql.select(found).where(found.c.code == code)
     return selected if pupil is None else selected.where(found.c.pupil == pupil)
 
 
 def _answered(code: str) -> Any:
-    """Select how much each pupil has answered."""
     counted = sql.select(_MARKS.c.pupil, sql.func.count().label("n")).where(_MARKS.c.code == code)
     return counted.group_by(_MARKS.c.pupil).subquery()
 
@@ -258,7 +255,7 @@ def _n_papers(connection: sql.Connection, code: str) -> int:
 
 
 def _is_open(store: Store, connection: sql.Connection, code: str, number: int) -> bool:
-    """Tell whether a round may be answered; nobody ends it until the transaction is done."""
+    """Tell whether a round is open; it cannot end until the transaction does."""
     if store.held(connection, code) is None:
         return False
     row = connection.execute(_of(_ROUNDS, code)).one_or_none()

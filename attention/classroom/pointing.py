@@ -1,4 +1,4 @@
-"""What a teacher points at: a place in a picture that a class sees, by its key and numbers; nothing of a text."""
+"""A place in a picture that a teacher points at, given by numbers, never by text."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, Self, TypeGuard
 
 __all__ = ["Pointed", "read"]
 
-# A view's mark, and a picture's key, which may have the name of a model in it.
+# A view's mark, or a picture's key, which may contain a model's name.
 _NAME = re.compile(r"[\w./-]{1,80}", re.ASCII)
-# Most places have two numbers: a row and a column, a layer and a head, a series and a point.
+# A place has at most two numbers, such as row and column, layer and head, series and point.
 _MOST_NUMBERS, _LARGEST = 2, 2**24
 
 
 @dataclass(frozen=True, slots=True)
 class Pointed:
-    """A place in a picture of a view, by the picture's own numbers, which count from 0."""
+    """A place in a picture of a view, by the picture's own indices, which count from 0."""
 
     view: str
     picture: str
@@ -25,7 +25,7 @@ class Pointed:
 
     @classmethod
     def of(cls, said: object) -> Self | None:
-        """Return what a browser says; None if that is no place."""
+        """Return the place that a browser sends; None if it is invalid."""
         if not isinstance(said, dict):
             return None
         view, picture, at = said.get("view"), said.get("picture"), said.get("at")
@@ -37,11 +37,7 @@ class Pointed:
 
 
 def read(said: Mapping[str, Any]) -> Pointed | None:
-    """Return what a teacher points at; None if that is nothing any more.
-
-    Raises:
-        ValueError: what was sent says neither.
-    """
+    """Return the place that a teacher points at (None for nothing any more); raise ValueError if malformed."""
     if "point" not in said:
         raise ValueError("nothing is said of a point")
     if said["point"] is None:

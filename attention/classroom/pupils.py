@@ -1,4 +1,4 @@
-"""What pupils and screens on walls ask of a room."""
+"""Requests of pupils and of screens on walls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Json = Mapping[str, Any]
 
 
 def routes(hall: Hall) -> list[Route]:
-    """Return what pupils ask for, and all who know a room's code."""
+    """Return the routes for pupils, and for all who know a room's code."""
     anybody, pupil = partial(by_anybody, hall), partial(by_pupil, hall)
     return [
         Route("/join", anybody(_join), methods=["POST"]),
@@ -42,7 +42,7 @@ def routes(hall: Hall) -> list[Route]:
 
 
 async def _join(act: Act) -> Response:
-    """Let a screen in: its browser gets a key of its own, if it has none."""
+    """Admit a screen; its browser gets a key unless it has one."""
     _check_screens(act)
     key = seat_of(act.request, act.room) or await act.hall.entry.seat(act.request, act.room)
     response = JSONResponse({"code": act.room.code})
@@ -51,7 +51,6 @@ async def _join(act: Act) -> Response:
 
 
 async def _follow(act: Act) -> Response:
-    """Send a pupil what the room shows, for as long as somebody looks."""
     _check_screens(act)
     code = act.room.code
     async with act.hall.screens.ready(code) as live:
@@ -64,7 +63,7 @@ async def _follow(act: Act) -> Response:
 
 
 async def _hang_up(act: Act) -> Response:
-    """Send the same to a screen on the wall, which is nobody."""
+    """Stream the same to a screen on a wall, which is no pupil."""
     is_own = is_teacher(act.request, act.room)
     if not is_own and len(act.hall.screens.of(act.room.code).walls) >= act.hall.limits.walls:
         raise is_full()
@@ -73,7 +72,7 @@ async def _hang_up(act: Act) -> Response:
 
 
 async def _answer(act: Act) -> Json:
-    """Take an answer, which can be changed until the answers are revealed."""
+    """Take an answer; pupils can change it until the reveal."""
     room, limits = act.room, act.hall.limits
     check(limits.answers, act.who)
     check(limits.answers_of_room, room.code)
@@ -89,14 +88,14 @@ async def _answer(act: Act) -> Json:
 
 
 async def _task(act: Act) -> Json:
-    """Tell a pupil who looks around in the app what there is to do, and what was handed in."""
+    """Tell a pupil who is elsewhere in the app about the task, the own solution, and an open question."""
     own = await act.hall.tasks.own(act.room.code, seat_of(act.request, act.room))
     asks = act.room.question is not None and not act.room.is_revealed
     return {"task": await act.hall.tasks.shown(act.room.code), "handed": own, "asks": asks}
 
 
 async def _hand_in(act: Act) -> Json:
-    """Judge the link of a view; the best that a pupil hands in counts."""
+    """Judge the link of a view; a pupil's best link counts."""
     number, link, host = act.said.get("number"), act.said.get("link"), asked_host(act.request.headers)
     verdict = await act.hall.tasks.hand_in(act.room.code, number, act.who, link, host)
     act.hall.desks.note(act.room.code)
@@ -104,21 +103,18 @@ async def _hand_in(act: Act) -> Json:
 
 
 async def _begin_own(act: Act) -> Json:
-    """Ask ten questions on a pupil's own sentence."""
     told = await act.hall.own.begin(act.room, act.who, act.said)
     act.hall.desks.note(act.room.code)
     return told
 
 
 async def _answer_own(act: Act) -> Json:
-    """Mark an answer to one of them."""
     told = await act.hall.own.answer(act.room, act.who, act.said)
     act.hall.desks.note(act.room.code)
     return told
 
 
 async def _picture_of_code(act: Act) -> Response:
-    """Return the address of the room as a QR code."""
     written = io.BytesIO()
     made = segno.make(address_of_room(act.request, act.room.code), error="m")
     made.save(written, kind="svg", scale=8, border=2, light="#ffffff")

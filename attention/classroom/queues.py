@@ -1,4 +1,4 @@
-"""Turns at something that takes long: of each room one at a time, so that a large one does not hold up the others."""
+"""Queues for slow work: one turn per room at a time, so that a large room does not hold up others."""
 
 from __future__ import annotations
 
@@ -11,32 +11,25 @@ __all__ = ["BusyError", "Queues"]
 
 
 class BusyError(Exception):
-    """So many of one room wait that another one would have to wait for too long."""
+    """Too many of one room are waiting."""
 
 
 @dataclass(slots=True)
 class _Queue:
-    """Those of one room who wait."""
-
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     n_waiting: int = 0
 
 
 class Queues:
-    """Those who wait, room by room."""
+    """Waiting requests by room: at most ``at_once`` rooms are served at a time, and ``most`` requests wait per room."""
 
     def __init__(self, at_once: int, most: int) -> None:
-        """Serve so many rooms at once; of each, so many wait at most."""
         self._places, self._most = asyncio.Semaphore(at_once), most
         self._queues: dict[str, _Queue] = {}
 
     @asynccontextmanager
     async def turn(self, code: str) -> AsyncIterator[None]:
-        """Wait for one's turn in a room, and for a place among the rooms.
-
-        Raises:
-            BusyError: too many wait.
-        """
+        """Wait for a turn in a room, and for a place among the rooms; raise BusyError if too many are waiting."""
         queue = self._queues.setdefault(code, _Queue())
         if queue.n_waiting >= self._most:
             raise BusyError

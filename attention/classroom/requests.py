@@ -1,4 +1,4 @@
-"""What a request of a class says: where it comes from, whose room it means, and what it sends."""
+"""Read requests of a class: their origin, room and body."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 _PUPIL, _TEACHER, _HERE = "attention_pupil", "attention_class", "attention_class_here"
-# Tells browsers behind one address apart: a random key, of which nothing is kept.
+# A random key that distinguishes browsers behind one address; the server keeps nothing of it.
 BROWSER = "attention_browser"
 _A_DAY = 24 * 60 * 60
 
@@ -44,12 +44,12 @@ _A_DAY = 24 * 60 * 60
 
 
 def address_of_client(request: Request) -> str:
-    """Return the address of the machine that asks."""
+    """Return the client's IP address."""
     return request.client.host if request.client else ""
 
 
 def joined_at(request: Request) -> str:
-    """Return the address at which others type the code of a room."""
+    """Return the address at which others enter a room's code."""
     host = asked_host(request.headers)
     if not host:
         raise RefusedError(400, message("The request names no host, so that nobody could find the room."))
@@ -57,12 +57,12 @@ def joined_at(request: Request) -> str:
 
 
 def address_of_room(request: Request, code: str) -> str:
-    """Return the address at which others find a room."""
+    """Return a room's address for others."""
     return f"{joined_at(request)}?code={code}"
 
 
 def check_origin(request: Request) -> None:
-    """Refuse what the page of somebody else's has a browser send."""
+    """Refuse requests from other sites' pages."""
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
     is_ours = origin is None or is_known(origin, asked_host(request.headers), named_hosts())
     if not is_ours or site not in ("same-origin", "none"):
@@ -73,60 +73,60 @@ def check_origin(request: Request) -> None:
 
 
 def taught(request: Request) -> tuple[str | None, str]:
-    """Return the room that this browser has opened, and its key."""
+    """Return the code and key of the room that this browser has opened."""
     code, _, key = request.cookies.get(_TEACHER, "").partition(".")
     return read_code(code), key
 
 
 def followed(request: Request) -> tuple[str | None, str]:
-    """Return the room that this browser follows, and its key."""
+    """Return the code and key of the room that this browser follows."""
     code, _, key = request.cookies.get(_PUPIL, "").partition(".")
     return read_code(code), key
 
 
 def is_teacher(request: Request, room: Room) -> bool:
-    """Tell whether this browser has opened a room."""
+    """Tell whether this browser has opened the room."""
     code, key = taught(request)
     return code == room.code and fits(key, room.kept)
 
 
 def key_of_teacher(request: Request, room: Room) -> str:
-    """Return the key of the room, which this browser must have opened."""
+    """Return the room's key; raise NotYoursError unless this browser has opened the room."""
     if not is_teacher(request, room):
         raise NotYoursError
     return taught(request)[1]
 
 
 def seat_of(request: Request, room: Room) -> str | None:
-    """Return the key of this browser in a room; None if it has not joined."""
+    """Return this browser's key in a room; None if it has not joined."""
     code, key = followed(request)
     return key if code == room.code and is_seat(key, room.kept) else None
 
 
 def is_member(request: Request, room: Room) -> bool:
-    """Tell whether this browser has been let into a room before, or has opened it."""
+    """Tell whether this browser has joined or opened the room."""
     return is_teacher(request, room) or seat_of(request, room) is not None
 
 
 def keep_teacher(response: Response, request: Request, code: str, key: str) -> None:
-    """Have the browser keep the key of the room that it has opened."""
+    """Set the cookie with the key of the opened room."""
     keep(response, request, _TEACHER, f"{code}.{key}")
     keep(response, request, _HERE, "teaches", is_secret=False)
 
 
 def keep_pupil(response: Response, request: Request, code: str, key: str) -> None:
-    """Have the browser keep its key in the room that it follows."""
+    """Set the cookie with the pupil's key."""
     keep(response, request, _PUPIL, f"{code}.{key}")
     keep(response, request, _HERE, "follows", is_secret=False)
 
 
 def forget_teacher(response: Response) -> None:
-    """Have the browser forget the room that it has opened."""
+    """Delete the cookie of the opened room."""
     response.delete_cookie(_TEACHER, path=_base())
 
 
 def keep(response: Response, request: Request, name: str, value: str, *, is_secret: bool = True) -> None:
-    """Have the browser keep something for a day; what is no secret, the scripts of the app's pages may read."""
+    """Set a cookie for a day; the app's scripts can read it unless it is secret."""
     is_safe = request.scope["scheme"] == "https"
     response.set_cookie(name, value, max_age=_A_DAY, path=_base(), secure=is_safe, httponly=is_secret, samesite="lax")
 
@@ -139,7 +139,7 @@ def _base() -> str:
 
 
 async def body_of(request: Request, most: int) -> Mapping[str, Any]:
-    """Return what a browser has sent, a JSON object of so many bytes at most."""
+    """Return a request's body, a JSON object of at most ``most`` bytes."""
     found = bytearray()
     async for part in request.stream():
         found += part

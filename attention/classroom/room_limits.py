@@ -1,4 +1,4 @@
-"""How much a class may ask of the server: how often, how many, and how long a body."""
+"""The limits on a class's requests: their rate, number and length."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def _shared(name: str, attempts: int, seconds: float) -> SharedLimit:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one server allows; every limit of time counts each who asks by itself."""
+    """One server's limits; rates are per caller."""
 
     # In bytes.
     body: int = 4 * 1024
-    # So many screens follow one room on one copy of the server, and so many hang on walls besides the teacher's own.
+    # Per room and copy of the server: screens, and screens on walls, besides the teacher's own.
     screens: int = 1_500
     walls: int = 20
-    # So many of one room wait for the model, or for a verdict.
+    # Per room: how many may wait for the model, or for a verdict.
     waiting_sentences: int = 200
     waiting_hand_ins: int = 40
 
     openings: Limit = field(default_factory=partial(Limit, 60, 3600))
     acts_of_teacher: Limit = field(default_factory=partial(Limit, 300, 60))
-    # A teacher's page sends five in a second, of which a slow line may deliver several at once.
+    # A teacher's page sends five a second, several of which may arrive at once over a slow line.
     points: Limit = field(default_factory=partial(Limit, 10, 2))
     answers: Limit = field(default_factory=partial(Limit, 20, 10))
     answers_of_room: Limit = field(default_factory=partial(Limit, 3_000, 10))
@@ -45,7 +45,7 @@ class Limits:
     own_answers: Limit = field(default_factory=partial(Limit, 20, 10))
     own_answers_of_room: Limit = field(default_factory=partial(Limit, 3_000, 10))
 
-    # A whole class may come from one address: one of its browsers shuts out only itself.
+    # A whole class may come from one address: a browser that tries wrong codes shuts out only itself.
     wrong_codes: SharedLimit = field(default_factory=partial(_shared, "wrong codes", 30, 60))
     wrong_codes_of_group: SharedLimit = field(
         default_factory=lambda: SharedLimit("wrong codes of many", 600, 60, secret())
@@ -55,11 +55,7 @@ class Limits:
 
 
 def check(limit: Limit, who: Hashable, sentence: str = "", *, is_away: bool = False) -> None:
-    """Count an attempt.
-
-    Raises:
-        RefusedError: there were too many.
-    """
+    """Count an attempt; raise RefusedError if there were too many."""
     if not limit.takes(who):
         told = sentence or message("That was too quick: try again in a few seconds.")
         raise RefusedError(429, told, is_away=is_away)

@@ -1,7 +1,7 @@
-"""The rooms of this server: a teacher's view is drawn once, and the same drawing goes to every screen that follows.
+"""The rooms of this server: a teacher's view is drawn once, and sent to every screen that follows.
 
-Where several copies of the server share their rooms, each hears of what is changed on another, and draws it for the
-screens that it has. A pupil's page knows nothing of Streamlit: it listens to server-sent events, and sends its answers.
+Copies of the server that share rooms tell one another of changes, and each draws them for its own screens. A pupil's
+page does without Streamlit: it listens to server-sent events, and posts its answers.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from attention.classroom.tries import forget
 
 __all__ = ["Rooms", "rooms"]
 
-# How often, in seconds, what is over is deleted: rooms whose day is over, and counts of attempts that no longer count.
+# In seconds: how often expired rooms and counts are deleted.
 _SWEPT_EVERY = 60.0
 
 
 class Rooms:
-    """Answers what screens ask for; an ASGI app."""
+    """An ASGI app that serves the screens of classes."""
 
     def __init__(
         self, *, limits: Limits | None = None, lasts: float = LASTS, swept_every: float = _SWEPT_EVERY
     ) -> None:
-        """Open nothing yet: most servers never have a class. A room lasts so many seconds."""
+        """Open nothing yet: most servers never have a class. ``lasts`` is a room's lifetime in seconds."""
         self.hall = Hall.of(limits or Limits(), lasts)
         self._sweeping = Timer(swept_every, self._sweep)
         router = Router(_routes(self.hall), redirect_slashes=False)
         self._app = ExceptionMiddleware(router, handlers={Exception: answer_to})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; no answer is kept, and a browser that is new gets a key with it."""
+        """Answer a request; responses are not cached, and a new browser gets a key."""
         request = Request(scope)
         request.state.caller = caller = self.hall.entry.caller(request)
         self._sweeping.start()
@@ -65,11 +65,11 @@ class Rooms:
         await self._app(scope, receive, send_marked)
 
     def stop(self) -> None:
-        """Let all screens go, so that the server can end; they come back when there is one again."""
+        """Dismiss all screens, so that the server can end; they reconnect to the next one."""
         self.hall.screens.let_go()
 
     async def _sweep(self) -> bool:
-        """Delete what is over, and tell the screens of rooms."""
+        """Delete expired rooms and counts, and tell the screens."""
         if self.hall.database.store is not None:
             with suppress(StoreError):
                 await self.hall.database(forget)
@@ -80,7 +80,7 @@ class Rooms:
 
 @cache
 def rooms() -> Rooms:
-    """Return the rooms of this server."""
+    """Return this server's rooms."""
     return Rooms()
 
 
@@ -95,7 +95,6 @@ def _routes(hall: Hall) -> list[BaseRoute]:
 
 
 async def _page(request: Request) -> Response:
-    """Return the page of a screen that follows a class."""
     policy = screen_page.policy(framed_by(os.environ.get(FRAME_VARIABLE, "")))
     wall = joined_at(request).partition("://")[2] if "screen" in request.query_params else ""
     page = screen_page.page(request.query_params.get("code", ""), wall=wall)
@@ -103,7 +102,7 @@ async def _page(request: Request) -> Response:
 
 
 async def _mine(hall: Hall, request: Request) -> Response:
-    """Tell which room this browser has opened, and which it follows."""
+    """Return the rooms that this browser has opened and follows."""
     (opened, key), (follows, _) = taught(request), followed(request)
     room = await hall.database.room(opened) if opened else None
     is_open = room is not None and fits(key, room.kept)

@@ -14,7 +14,7 @@ __all__ = ["page", "policy"]
 
 
 def policy(framed_by: str) -> str:
-    """Return what the page may load: what lies beside it, and nothing else."""
+    """Return the page's Content-Security-Policy: it may load only what comes from this server."""
     return (
         "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; "
         f"img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; frame-ancestors {framed_by}"
@@ -22,15 +22,14 @@ def policy(framed_by: str) -> str:
 
 
 def _no_code() -> str:
-    """Say what a code looks like."""
     without = ", ".join(letter for letter in string.ascii_uppercase if letter not in ALPHABET)
     return message("This is no code of a room. A code has six letters, and none of these: {without}.", without=without)
 
 
 def page(typed: str, *, wall: str = "") -> str:
-    """Return the page for the code that an address has; without one, it asks for it.
+    """Return the page for the code in its address; without a code, a form that asks for one.
 
-    For the wall of the room, where nobody presses anything, ``wall`` is the address at which others join.
+    For a screen on a wall, which no one operates, ``wall`` is the address at which others join.
     """
     code = read_code(typed)
     told = _no_code() if typed and code is None else ""

@@ -1,4 +1,4 @@
-"""What all screens of a room are sent: a teacher's view is drawn once, and the same drawing goes to each of them."""
+"""The screens of each room: a view is drawn once, and sent to all of them."""
 
 from __future__ import annotations
 
@@ -36,41 +36,41 @@ class Live:
     walls: Followers = field(default_factory=Followers)
     desks: Followers = field(default_factory=Followers)
     shown: Shown | None = None
-    # What the teacher points at, as the screens were told, and in which view; None for nothing.
+    # What the teacher points at, as sent to the screens, with its view; None for nothing.
     pointed: Mapping[str, Any] | None = None
-    # The question of whose answers the pupils were last told what they are worth.
+    # The number of the last question whose verdicts were sent.
     judged: int | None = None
-    # Whether there is something that the teacher has not been told, and who was there when it was last said.
+    # Whether there is news for the teacher, and the last attendance reported, with its time.
     is_new: bool = True
     said: tuple[Present | None, float] = (None, 0.0)
-    # How many answers were taken here, and of how many of them the other copies know.
+    # The number of answers taken here, and how many of them were reported to other copies.
     n_taken: int = 0
     n_told: int = 0
-    # Whether another copy has changed something, and who sees to that; whether the database is out of reach.
+    # Whether another copy has made a change, the task that fetches it, and whether the database is out of reach.
     is_stale: bool = False
     catching_up: asyncio.Task[None] | None = None
     is_lost: bool = False
-    # How many are about to follow, and wait until there is something to be seen.
+    # The number of screens that are about to follow.
     n_coming: int = 0
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody follows, or is about to."""
+        """Whether no one follows or is about to."""
         return not self.n_coming and not any(map(len, self.all))
 
     @property
     def all(self) -> tuple[Followers, ...]:
-        """All screens, the teacher's own page among them."""
+        """All screens, including the teacher's own page."""
         return self.screens, self.walls, self.desks
 
     def point(self, point: Mapping[str, Any] | None) -> None:
-        """Tell the screens what the teacher points at."""
+        """Send what the teacher points at to the screens."""
         self.pointed = point
         for each in (self.screens, self.walls):
             each.send("point", point)
 
     def say_trouble(self, *, is_lost: bool) -> None:
-        """Tell everybody that the database is out of reach, or that it is back."""
+        """Tell all screens that the database is out of reach, or back."""
         if self.is_lost == is_lost:
             return
         self.is_lost = is_lost
@@ -80,33 +80,32 @@ class Live:
 
 
 class Screens:
-    """The rooms that are followed on this copy of the server."""
+    """The rooms followed on this copy of the server."""
 
     def __init__(self, database: Database, tasks: RoomTasks, own: OnTheirOwn) -> None:
-        """Begin with none."""
         self._database, self._tasks, self._own = database, tasks, own
         self.live: dict[str, Live] = {}
-        # Of many who ask at once, one refreshes for all: those who come meanwhile wait for the next time.
+        # Simultaneous refreshes of a room become one; those that come during one wait for the next.
         self._refreshing: dict[str, Gathered[None, None]] = {}
 
     def of(self, code: str) -> Live:
-        """Return a room as it is followed here."""
+        """Return a room as followed here."""
         return self.live.setdefault(code, Live(code))
 
     def forget(self, live: Live) -> None:
-        """Forget a room that nobody follows here."""
+        """Forget a room that no one follows here."""
         self.live.pop(live.code, None)
         self._refreshing.pop(live.code, None)
 
     def let_go(self) -> None:
-        """Let all screens go."""
+        """Dismiss all screens."""
         for live in self.live.values():
             for each in live.all:
                 each.let_go()
 
     @asynccontextmanager
     async def ready(self, code: str) -> AsyncIterator[Live]:
-        """Lend a room to whoever is about to follow it, with all that there is to be seen; it is not forgotten."""
+        """Yield a room, refreshed; it is not forgotten meanwhile."""
         live = self.of(code)
         live.n_coming += 1
         try:
@@ -116,7 +115,7 @@ class Screens:
             live.n_coming -= 1
 
     async def refresh(self, code: str) -> None:
-        """Send all screens of a room what they have not been sent of what it shows now."""
+        """Send all screens of a room what has changed."""
         live = self.live.get(code)
         if live is not None:
             new: Gathered[None, None] = Gathered(partial(self._refresh, live))
@@ -153,7 +152,7 @@ class Screens:
             live.point(None)
 
     async def _judge(self, live: Live, room: Room) -> None:
-        """Tell each pupil what the own answer was worth, once the answers are revealed; none is taken after that."""
+        """Send each pupil the verdict on their answer after the reveal; answers are final then."""
         if not room.is_revealed or live.judged == room.number:
             return
         answers = await self._database(Store.own_answers, room.code, room.number)
@@ -172,13 +171,12 @@ class Screens:
 
 
 def pointable(room: Room) -> str | None:
-    """Return the mark of the view in which a teacher can point at something; None while that might tell an answer."""
+    """Return the mark of the view in which a teacher can point; None while that might give an answer away."""
     is_asked = room.question is not None and not room.is_revealed
     return None if is_asked else Shown(room.page, room.link).mark
 
 
 def _seen(room: Room) -> Seen:
-    """Return how much of its view a room shows now."""
     if room.question is None:
         return "as it is"
     meanwhile = asking.meanwhile(room.question)
@@ -188,11 +186,11 @@ def _seen(room: Room) -> Seen:
 
 
 def _drawn(shown: Shown) -> Written:
-    """Draw what a room shows, as it is sent; where that fails, say so."""
+    """Draw a view as a message; if that fails, say so."""
     try:
         return event("view", show(shown))
     except Exception as error:
-        # Without its message, which may quote what was typed.
+        # Without its message, which may quote the user's text.
         _LOGGER.error("%s cannot be drawn for a room: %s", shown.page, type(error).__name__)
         told = message("This view cannot be shown here: the teacher goes on with another one.")
         nothing = {"page": "", "title": "", "caption": "", "html": f"<p>{told}</p>", "pictures": [], "modules": {}}

@@ -1,4 +1,4 @@
-"""The tasks of the rooms of this server: set by a teacher, handed in by pupils, judged one at a time in each room."""
+"""Tasks in this server's rooms: set by a teacher, handed in by pupils, and judged one at a time per room."""
 
 from __future__ import annotations
 
@@ -22,25 +22,20 @@ from attention.lesson.tasks import ModelHead, Task, UnfitError, headline, task_o
 
 __all__ = ["RoomTasks"]
 
-# For so many rooms at a time links are judged: threads are shared.
+# The number of rooms whose links are judged at the same time; they share threads.
 _AT_ONCE = 2
 
 
 class RoomTasks:
-    """The tasks of this server's rooms."""
+    """The tasks in this server's rooms."""
 
     def __init__(self, database: Database, limits: Limits) -> None:
-        """Begin with nobody waiting."""
         self._database, self._limits = database, limits
         self._queues = Queues(_AT_ONCE, limits.waiting_hand_ins)
 
     @staticmethod
     async def chosen(name: object, page: str, link: str) -> Mapping[str, Any]:
-        """Return a task as it is kept; one about a head is about the one that the room shows.
-
-        Raises:
-            UnfitError: there is no such task, or nothing that it could be about.
-        """
+        """Return a task as it is stored, for the room's head if it needs one; raise UnfitError if that fails."""
         task = task_of(name) if isinstance(name, str) else None
         if task is None:
             raise UnfitError(message("There is no such task."))
@@ -48,11 +43,11 @@ class RoomTasks:
         return {"name": task.name, "given": None if given is None else asdict(given)}
 
     async def hand_in(self, code: str, number: object, pupil: str, typed: object, host: str) -> Mapping[str, Any]:
-        """Judge a link, and keep it if it is the pupil's best; return the verdict on it, and on the best.
+        """Judge a link, and keep it if it is the pupil's best; return the verdicts on it and on the best.
 
         Raises:
-            UnfitError: the task is over, or can say nothing about the link.
-            RefusedError: there were too many links, or too many wait for a verdict.
+            UnfitError: the task is over, or does not apply to the link.
+            RefusedError: too many links, or too many waiting for a verdict.
         """
         told = message("That was too quick: look at it once more, and hand in again then.")
         check(self._limits.hand_ins, pupil, told)
@@ -75,7 +70,7 @@ class RoomTasks:
         return {"number": current.number, "verdict": _seen(find), "best": _seen(best or find)}
 
     async def shown(self, code: str) -> Mapping[str, Any] | None:
-        """Return what everybody is shown of the task of a room: after the reveal, the best solutions too."""
+        """Return what everyone sees of a room's task; after the reveal also the best solutions."""
         current = await self._database(finds.task, code)
         known = None if current is None else _task(current)
         if current is None or known is None:
@@ -90,13 +85,13 @@ class RoomTasks:
         }
 
     async def own(self, code: str, pupil: str | None) -> Mapping[str, Any] | None:
-        """Return a pupil's best link until now; None if there is none."""
+        """Return a pupil's best link; None if there is none."""
         current = None if pupil is None else await self._database(finds.task, code)
         found = None if current is None else await self._database(finds.own_find, code, current.number, pupil)
         return None if current is None or found is None else {"number": current.number, "best": _seen(found)}
 
     async def tally(self, code: str) -> Mapping[str, Any] | None:
-        """Return what the teacher is told of the task while it goes on."""
+        """Return what the teacher sees of an open task."""
         current = await self._database(finds.task, code)
         return None if current is None else _told(await self._database(finds.tally, code, current.number))
 
@@ -110,13 +105,12 @@ def _over() -> UnfitError:
 
 
 def _task(current: SetTask) -> tuple[Task, ModelHead | None] | None:
-    """Return a task as it was set; None if this server does not know it."""
+    """Return a task as it was set; None if this version of the server does not know it."""
     task, given = task_of(current.task["name"]), current.task["given"]
     return None if task is None else (task, None if given is None else ModelHead(**given))
 
 
 def _seen(find: Find) -> dict[str, Any]:
-    """Return a verdict as screens show it."""
     return {
         "isSolved": find.is_solved,
         "score": number(find.score),
@@ -127,6 +121,6 @@ def _seen(find: Find) -> dict[str, Any]:
 
 
 def _told(tally: Tally) -> dict[str, Any]:
-    # What is no solution is of interest only where nobody has found one.
+    # Show failed attempts only if no one has found a solution.
     best = [find for find in tally.best if find.is_solved] or tally.best
     return {"handed": tally.n, "solved": tally.n_solved, "best": list(map(_seen, best))}

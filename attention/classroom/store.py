@@ -1,7 +1,7 @@
-"""What is kept of a class: the room and what it shows, the question that is asked, and the answers; for a day.
+"""Storage of a class for a day: the room and what it shows, its question, and the answers.
 
-SQLite by default, PostgreSQL where several copies of the server share their rooms: with every change of a room, it
-tells all of them (LISTEN and NOTIFY). Nothing is kept of who somebody is: a pupil is a random key in a cookie.
+It is SQLite by default, and PostgreSQL if several copies of the server share rooms: LISTEN and NOTIFY tell all of them
+of each change. Pupils are anonymous: a pupil is a random key in a cookie.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ __all__ = [
     "sqlite",
 ]
 
-# The database in which rooms are kept, as SQLAlchemy writes its address; without it, a file in the cache folder.
+# The database of rooms, as an SQLAlchemy URL; by default a file in the cache folder.
 DATABASE_VARIABLE = "ATTENTION_DATABASE"
-# A room goes after a day, in seconds.
+# A room's lifetime, in seconds.
 LASTS = 24 * 60 * 60.0
-# So many rooms a server has at most.
+# The most rooms per server.
 MAX_ROOMS = 2_000
 _ATTEMPTS = 8
 _WRITES = "attention_writes"
 
-# A row of any table with a code belongs to a room, and goes with it.
+# Rows with a code belong to a room, and are deleted with it.
 SCHEMA = sql.MetaData()
 _ROOMS = Table(
     "rooms",
@@ -65,7 +65,7 @@ _ROOMS = Table(
     Column("key", String(64), nullable=False),
     Column("page", String(40), nullable=False),
     Column("link", Text, nullable=False),
-    # The question as JSON, empty while none is asked, and the number of those asked until now.
+    # The current question as JSON ("" for none), and the number of questions so far.
     Column("question", Text, nullable=False, default=""),
     Column("number", Integer, nullable=False, default=0),
     Column("is_revealed", Integer, nullable=False, default=0),
@@ -80,7 +80,7 @@ _ANSWERS = Table(
     Column("given", Text, nullable=False),
     Column("verdict", String(8), nullable=False),
 )
-# How many follow a room on each copy of the server, and how many of its screens hang on a wall.
+# The followers of a room on each copy of the server, and its screens on walls.
 _PRESENT = Table(
     "followers",
     SCHEMA,
@@ -90,20 +90,20 @@ _PRESENT = Table(
     Column("walls", Integer, nullable=False),
     Column("at", Float, nullable=False),
 )
-# A copy that has said nothing for so many seconds is gone.
+# In seconds: a copy that is silent for longer is gone.
 _SILENT = 15.0
 
-# Where PostgreSQL tells of rooms, and the lock under which one copy alone makes the tables.
+# PostgreSQL's channel for changes, and the lock under which one copy alone creates the tables.
 _CHANNEL, _TABLES_LOCK = "attention_rooms", 7_305_114
-# A PostgreSQL that does not answer is given up after seconds, and not by the system after a quarter of an hour.
+# Give up on a PostgreSQL that does not answer after seconds; the system would after a quarter of an hour.
 _PATIENCE = {"connect_timeout": 3, "tcp_user_timeout": 5_000, "keepalives_idle": 5, "keepalives_interval": 2}
-# So many of them has a copy of the server, which keeps them: opening one takes longer than what it is for.
+# Connections are kept, because opening one takes longer than using it.
 _CONNECTIONS: Mapping[str, Any] = {"pool_size": 10, "max_overflow": 0, "pool_timeout": 10}
-# In seconds: how long a listener waits before it tries again, looks whether it is to end, and asks for a sign of life.
+# In seconds: how long a listener waits before reconnecting, between checks whether to stop, and between signs of life.
 _AGAIN, _LOOK, _SIGN = 0.5, 0.5, 10.0
-# How long one waits for another who writes to SQLite's file, in seconds.
+# In seconds: how long a writer waits for another one's lock on SQLite's file.
 _BUSY = 10.0
-# What SQLite says of a file that is no database any more, and of one that this server may not use.
+# SQLite's errors for a file that is no database or damaged, and for one that this server may not use.
 _DAMAGED = frozenset({sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT})
 _UNUSABLE = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH})
 
@@ -111,28 +111,28 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class StoreError(Exception):
-    """What is kept cannot be reached at the moment."""
+    """The database cannot be reached at the moment."""
 
 
 class UnusableError(StoreError):
-    """There is no place to keep anything; the message, for the log, says why and what the server's owner can do."""
+    """The database cannot be used; the message, for the log, says why and what to do."""
 
 
 class DamagedError(StoreError):
-    """SQLite's file is no database, or is damaged."""
+    """SQLite's file is damaged, or not a database."""
 
 
 class FullError(Exception):
-    """There are as many rooms as the server has room for."""
+    """The server has too many rooms."""
 
 
 class NotYoursError(Exception):
-    """Only whoever has opened a room may do this."""
+    """Only the room's owner may do this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A room: the page and the link that it shows, and the question that is asked, if there is one."""
+    """A room: the page and link that it shows, and its question, if any."""
 
     code: str
     page: str
@@ -141,13 +141,13 @@ class Room:
     number: int = 0
     is_revealed: bool = False
     ends: float = 0.0
-    # What is kept of the teacher's key.
+    # The hash of the teacher's key.
     kept: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer to a question of a room, and what it is worth."""
+    """An answer to a room's question, with its verdict."""
 
     given: tuple[int, ...]
     verdict: Verdict
@@ -155,7 +155,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An answer on its way: whose it is, and to which question of which room."""
+    """An answer to be stored."""
 
     code: str
     number: int
@@ -165,18 +165,14 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """How many follow a room, and how many screens hang on a wall."""
+    """The numbers of a room's followers, and of its screens on walls."""
 
     here: int = 0
     walls: int = 0
 
 
 def sqlite(folder: Path) -> str:
-    """Return the address of the database in a folder, which is made.
-
-    Raises:
-        UnusableError: it cannot be made.
-    """
+    """Return the database address for a folder, which is created; raise UnusableError if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -186,10 +182,10 @@ def sqlite(folder: Path) -> str:
 
 
 def open_store(address: str, *, lasts: float = LASTS) -> Store:
-    """Open the database at an address of SQLAlchemy's; a file of SQLite's that is damaged is set aside.
+    """Open the database at an SQLAlchemy URL; a damaged SQLite file is set aside.
 
     Raises:
-        UnusableError: there can be none.
+        UnusableError: the database cannot be used.
         StoreError: it cannot be reached.
     """
     try:
@@ -200,11 +196,7 @@ def open_store(address: str, *, lasts: float = LASTS) -> Store:
 
 
 def set_aside(address: str) -> None:
-    """Rename the file of a damaged database, so that there can be a new one, and say so in the log.
-
-    Raises:
-        UnusableError: it cannot be renamed.
-    """
+    """Rename the file of a damaged database, so that a new one can be created; raise UnusableError if that fails."""
     file = Path(sql.make_url(address).database or "")
     number = 1
     while (kept := file.with_name(f"{file.name}.damaged-{number}")).exists():
@@ -221,20 +213,16 @@ def set_aside(address: str) -> None:
 
 
 class Store:
-    """The rooms of a server, in a database; all threads may use it.
+    """The rooms of a server in a database; thread-safe.
 
     Raises:
         StoreError: from all methods, if the database cannot be reached.
     """
 
     def __init__(self, address: str, *, lasts: float = LASTS) -> None:
-        """Open the database at an address of SQLAlchemy's; its tables are made if they are not there.
-
-        Raises:
-            UnusableError: there can be none at this address.
-        """
+        """Open the database at an SQLAlchemy URL, creating missing tables; raise UnusableError if it is invalid."""
         self._lasts = lasts
-        # Parameters may be sentences and answers, which belong in no log.
+        # Parameters may be sentences and answers, which must not be logged.
         given = _read_address(address)
         self.is_sqlite = given.get_backend_name() == "sqlite"
         patience = {} if self.is_sqlite else {name: _PATIENCE[name] for name in _PATIENCE.keys() - given.query.keys()}
@@ -242,11 +230,11 @@ class Store:
             self._engine = sql.create_engine(given, hide_parameters=True, connect_args=patience, **_CONNECTIONS)
         except (ImportError, TypeError, SQLAlchemyError) as error:
             raise _no_address() from error
-        # What reads is one statement, which needs no transaction: one way to PostgreSQL and back, not three.
+        # Reads are single statements without a transaction: one round trip to PostgreSQL, not three.
         self._reader = self._engine if self.is_sqlite else self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._writer = self._engine.execution_options(**{_WRITES: True})
         self._patience = patience
-        # SQLite has one writer at a time, and lets others sleep longer and longer between their attempts.
+        # SQLite allows one writer at a time, and its waiting writers sleep longer and longer between attempts.
         self._turn = threading.Lock() if self.is_sqlite else nullcontext()
         self._listener: _Listener | None = None
         if self.is_sqlite:
@@ -270,15 +258,15 @@ class Store:
     # --------------------------------------------------------------------------- other copies of the server
 
     def listen(self, changed: Callable[[str | None], None], lost: Callable[[], None]) -> None:
-        """Say from now on which room has changed on any copy, and when the database is out of reach.
+        """Report changes of rooms on any copy of the server, and loss of the database.
 
-        ``changed`` gets its code, followed by a space and what was said with it (see ``tell``), and None if any may
-        have changed: at the beginning, and when the database is back. Both are called in a thread of their own. In
-        SQLite, which one server alone uses, nothing happens.
+        ``changed`` is called with a room's code, followed by a space and a message if there is one (see ``tell``), or
+        with None if any room may have changed (at first, and after a reconnection). Both are called in a separate
+        thread. With SQLite, which only one server uses, nothing happens.
         """
 
         def forget() -> None:
-            # The connections of before lead nowhere any more.
+            # The old connections are dead.
             self._engine.dispose()
             lost()
 
@@ -286,21 +274,17 @@ class Store:
             self._listener = _Listener(self._connect, changed, forget)
 
     def tell(self, code: str, said: str = "") -> None:
-        """Tell all copies that something about a room is new, or what is ``said``, of less than 8,000 bytes.
-
-        Nothing of that is kept.
-        """
+        """Notify all copies that a room has news, or of ``said`` (at most 8,000 bytes), which is not stored."""
         if not self.is_sqlite:
             with self.writing() as connection:
                 self.notify(connection, f"{code} {said}".strip())
 
     def _connect(self) -> Any:
-        """Return a connection of the driver's own."""
         words, options = self._engine.dialect.create_connect_args(self._engine.url)
         return self._engine.dialect.loaded_dbapi.connect(*words, **{**options, **self._patience, "autocommit": True})
 
     def notify(self, connection: sql.Connection, *codes: str) -> None:
-        """Tell all copies of changes of rooms, when the transaction that makes them is done."""
+        """Notify all copies of changes to rooms, once the transaction is committed."""
         if not self.is_sqlite:
             for code in codes:
                 connection.execute(sql.select(sql.func.pg_notify(_CHANNEL, code)))
@@ -308,11 +292,7 @@ class Store:
     # ------------------------------------------------------------------------------------------ rooms
 
     def open(self, page: str, link: str) -> tuple[Room, str]:
-        """Open a room that shows a link of a page; return it and its key.
-
-        Raises:
-            FullError: there are too many.
-        """
+        """Open a room that shows a page's link; return it and its key. Raises FullError."""
         self.sweep()
         key = new_key()
         for _ in range(_ATTEMPTS):
@@ -330,19 +310,19 @@ class Store:
         raise FullError
 
     def room(self, code: str) -> Room | None:
-        """Return the room with this code; None if there is none, or it has ended."""
+        """Return the room with this code; None if there is none, or it has expired."""
         with self.reading() as connection:
             row = connection.execute(_the_room(code)).one_or_none()
         return None if row is None else _as_room(row)
 
     def rooms(self, codes: Collection[str]) -> dict[str, Room]:
-        """Return the rooms with these codes, as far as there are any."""
+        """Return the existing rooms among these codes."""
         where = (_ROOMS.c.code.in_(list(codes)), _ROOMS.c.ends > time.time())
         with self.reading() as connection:
             return {row.code: _as_room(row) for row in connection.execute(sql.select(_ROOMS).where(*where))}
 
     def show(self, code: str, key: str, page: str, link: str) -> None:
-        """Have a room show another link; a question about the one before ends."""
+        """Show another link in a room; a question about the last one ends."""
         self._change(code, key, {"page": page, "link": link, "question": "", "is_revealed": 0})
 
     def ask(self, code: str, key: str, question: Mapping[str, Any]) -> None:
@@ -351,7 +331,7 @@ class Store:
         self._change(code, key, {"question": written, "number": _ROOMS.c.number + 1, "is_revealed": 0})
 
     def reveal(self, code: str, key: str) -> None:
-        """Show what is right; nobody can answer from then on."""
+        """Reveal the answer; no more answers are accepted."""
         self._change(code, key, {"is_revealed": 1})
 
     def withdraw(self, code: str, key: str) -> None:
@@ -359,14 +339,14 @@ class Store:
         self._change(code, key, {"question": "", "is_revealed": 0})
 
     def end(self, code: str, key: str) -> None:
-        """Delete a room, with all answers."""
+        """Delete a room with all its answers."""
         with self.writing() as connection:
             self.check(connection, code, key)
             _delete(connection, [code])
             self.notify(connection, code)
 
     def sweep(self) -> list[str]:
-        """Delete the rooms whose day is over; return their codes."""
+        """Delete the expired rooms; return their codes."""
         with self.writing() as connection:
             over = list(connection.scalars(sql.select(_ROOMS.c.code).where(_ROOMS.c.ends <= time.time())))
             _delete(connection, over)
@@ -376,12 +356,12 @@ class Store:
     # ---------------------------------------------------------------------------------------- answers
 
     def take(self, sent: Sequence[Sent]) -> list[bool]:
-        """Take answers that have come together, the last of each pupil; tell of each whether it counts.
+        """Store a batch of answers, the last of each pupil; return for each whether it counts.
 
-        It does not after the reveal, nor if it is one to another question.
+        It does not after the reveal, or if it belongs to another question.
         """
         codes = {each.code for each in sent}
-        # In one order, so that no copy of the server holds what another waits for while it waits itself.
+        # A fixed order prevents deadlocks between copies of the server.
         asked = sql.select(_ROOMS.c.code, _ROOMS.c.number).order_by(_ROOMS.c.code)
         asked = asked.where(_ROOMS.c.code.in_(list(codes)), _ROOMS.c.ends > time.time())
         asked = asked.where(_ROOMS.c.question != "", _ROOMS.c.is_revealed == 0)
@@ -398,27 +378,27 @@ class Store:
         return counted
 
     def _insert_answers(self) -> Any:
-        """Return the statement that inserts answers, each in place of the one before."""
+        """Return the statement that inserts answers or replaces earlier ones."""
         insert = self._dialect.insert(_ANSWERS)
         new = {name: insert.excluded[name] for name in ("given", "verdict")}
         return insert.on_conflict_do_update(index_elements=list(_ANSWERS.primary_key), set_=new)
 
     def own_answer(self, code: str, number: int, pupil: str) -> Answered | None:
-        """Return what a pupil has answered; None if nothing."""
+        """Return a pupil's answer; None if there is none."""
         where = (_ANSWERS.c.code == code, _ANSWERS.c.number == number, _ANSWERS.c.pupil == pupil)
         with self.reading() as connection:
             row = connection.execute(sql.select(_ANSWERS).where(*where)).one_or_none()
         return None if row is None else Answered(tuple(json.loads(row.given)), row.verdict)
 
     def own_answers(self, code: str, number: int) -> dict[str, Answered]:
-        """Return what each pupil has answered."""
+        """Return the answers by pupil."""
         where = (_ANSWERS.c.code == code, _ANSWERS.c.number == number)
         with self.reading() as connection:
             rows = connection.execute(sql.select(_ANSWERS).where(*where)).all()
         return {row.pupil: Answered(tuple(json.loads(row.given)), row.verdict) for row in rows}
 
     def answers(self, code: str, number: int) -> Counter[Answered]:
-        """Return how often each answer to a question was given."""
+        """Return the count of each answer to a question."""
         where = (_ANSWERS.c.code == code, _ANSWERS.c.number == number)
         columns = (_ANSWERS.c.given, _ANSWERS.c.verdict)
         counted = sql.select(*columns, sql.func.count().label("n")).where(*where).group_by(*columns)
@@ -429,7 +409,7 @@ class Store:
     # --------------------------------------------------------------------------------------- presence
 
     def note_present(self, code: str, copy: str, present: Present) -> None:
-        """Note who follows a room on one copy of the server."""
+        """Record a room's followers on one copy of the server."""
         values = {"here": present.here, "walls": present.walls, "at": time.time()}
         with self.writing() as connection:
             row = {"code": code, "copy": copy}
@@ -437,7 +417,7 @@ class Store:
                 connection.execute(self.upsert(_PRESENT, row, values))
 
     def present(self, code: str) -> Present:
-        """Return who follows a room on all copies."""
+        """Return a room's followers on all copies."""
         where = (_PRESENT.c.code == code, _PRESENT.c.at > time.time() - _SILENT)
         sums = [sql.func.coalesce(sql.func.sum(column), 0) for column in (_PRESENT.c.here, _PRESENT.c.walls)]
         with self.reading() as connection:
@@ -453,31 +433,23 @@ class Store:
             self.notify(connection, code)
 
     def held(self, connection: sql.Connection, code: str) -> Any:
-        """Return the row of a room, which nobody changes until the transaction is done; None if there is none."""
+        """Return a room's row, locked against changes until the transaction ends; None if there is none."""
         return connection.execute(self.shared(_the_room(code))).one_or_none()
 
     def shared(self, rows: Any) -> Any:
-        """Select rows so that nobody changes them until the transaction is done; others may hold them too."""
-        # In SQLite, nobody else writes meanwhile anyway.
+        """Return the query with a shared lock on its rows until the transaction ends."""
+        # SQLite has only one writer anyway.
         return rows if self.is_sqlite else rows.with_for_update(read=True)
 
     def own(self, connection: sql.Connection, code: str, key: str) -> None:
-        """Hold a room for its teacher: nobody answers anything in it until the transaction is done.
-
-        Raises:
-            NotYoursError: it is another key, or there is no such room.
-        """
+        """Lock a room for its teacher: no answer is stored until the transaction ends. Raises NotYoursError."""
         self.check(connection, code, key)
         if not self.is_sqlite:
             connection.execute(_the_room(code).with_for_update())
 
     @staticmethod
     def check(connection: sql.Connection, code: str, key: str) -> None:
-        """Refuse who does not have the key of a room.
-
-        Raises:
-            NotYoursError: it is another key, or there is no such room.
-        """
+        """Raise NotYoursError if the room does not exist, or has another key."""
         row = connection.execute(_the_room(code)).one_or_none()
         if row is None or not fits(key, row.key):
             raise NotYoursError
@@ -490,16 +462,16 @@ class Store:
         others: Mapping[str, Any] | None = None,
         where: Any = None,
     ) -> Any:
-        """Return the statement that inserts a row with these values, or gives them to the row that is there.
+        """Return the statement that inserts a row with these values, or updates an existing one.
 
-        If ``others`` are given, the row that is there gets them instead; if a condition is, only if it holds for it.
+        The existing row gets ``others`` instead, if given, and only if the condition ``where`` holds for it.
         """
         insert = self._dialect.insert(table).values(**row, **values)
         given = values if others is None else others
         return insert.on_conflict_do_update(index_elements=list(row), set_=given, where=where)
 
     def insert_once(self, table: Table, row: Mapping[str, Any]) -> Any:
-        """Return the statement that inserts a row, unless there is one with the same key."""
+        """Return the statement that inserts a row unless its key exists."""
         return self._dialect.insert(table).values(**row).on_conflict_do_nothing()
 
     @property
@@ -508,7 +480,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:
-        """Lend a connection on which one statement reads."""
+        """Yield a connection for one reading statement."""
         try:
             with self._reader.connect() as connection:
                 yield connection
@@ -517,7 +489,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sql.Connection]:
-        """Lend a connection in a transaction, which is done at the end."""
+        """Yield a connection in a transaction, which is committed at the end."""
         try:
             with self._turn, self._writer.begin() as connection:
                 yield connection
@@ -527,9 +499,8 @@ class Store:
             raise self._failed(error) from error
 
     def _failed(self, error: SQLAlchemyError) -> StoreError:
-        """Return what an error of the database means here."""
         reason = getattr(error, "orig", None)
-        # The lowest byte is the kind, the others tell which one of it ("Result and Error Codes").
+        # The lowest byte is the primary result code ("Result and Error Codes").
         kind = getattr(reason, "sqlite_errorcode", 0) & 0xFF
         if kind in _DAMAGED:
             return DamagedError()
@@ -554,7 +525,7 @@ def _no_address() -> UnusableError:
 
 
 class _Listener:
-    """Hears what PostgreSQL tells of rooms, on a connection and in a thread of its own."""
+    """Receives PostgreSQL's notifications of rooms, on a connection and in a thread of its own."""
 
     def __init__(
         self, connect: Callable[[], Any], changed: Callable[[str | None], None], lost: Callable[[], None]
@@ -565,7 +536,6 @@ class _Listener:
         self._thread.start()
 
     def stop(self) -> None:
-        """Hear nothing any more."""
         self._ended.set()
         self._thread.join()
 
@@ -593,7 +563,6 @@ class _Listener:
 
 
 def _the_room(code: str) -> Any:
-    """Select a room that has not ended."""
     return sql.select(_ROOMS).where(_ROOMS.c.code == code, _ROOMS.c.ends > time.time())
 
 
@@ -612,14 +581,14 @@ def _as_room(row: Any) -> Room:
 
 
 def _delete(connection: sql.Connection, codes: Sequence[str]) -> None:
-    # The room first: then whoever still answers it has been waited for, and nobody does afterwards.
+    # The room first: this waits for transactions that still answer it, and prevents new ones.
     for table in sorted(SCHEMA.tables.values(), key=lambda table: table is not _ROOMS):
         if "code" in table.c:
             connection.execute(sql.delete(table).where(table.c.code.in_(codes)))
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
-    # SQLAlchemy begins transactions, not the driver, which would do so only before the first change.
+    # SQLAlchemy begins transactions; the driver would do so only before the first change.
     connection.isolation_level = None
     connection.execute(f"PRAGMA busy_timeout = {_BUSY * 1000:.0f}")
     _write_ahead(connection)
@@ -627,10 +596,10 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
 
 
 def _write_ahead(connection: Any) -> None:
-    """Have those who read and the one who writes not wait for one another.
+    """Use write-ahead logging, so that readers and the writer do not wait for one another.
 
-    The first one changes the file for good. Of several who do so at the same moment, SQLite refuses some at once, where
-    it would wait elsewhere ("Write-Ahead Logging", section 7).
+    The first connection changes the file for good. If several do so at once, SQLite refuses some instead of waiting
+    ("Write-Ahead Logging", section 7).
     """
     end = time.monotonic() + _BUSY
     while True:
@@ -644,6 +613,6 @@ def _write_ahead(connection: Any) -> None:
 
 
 def _begin_sqlite(connection: sql.Connection) -> None:
-    # Who reads first and writes later could find that somebody else has written meanwhile.
+    # A transaction that reads first and writes later could fail because of another writer in between.
     writes = connection.get_execution_options().get(_WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

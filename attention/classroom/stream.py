@@ -1,4 +1,4 @@
-"""What a screen is sent for as long as it follows: server-sent events (WHATWG HTML, section 9.2)."""
+"""The stream of server-sent events (WHATWG HTML, section 9.2) to a screen."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from attention.classroom.followers import GZIP_HEAD, Follower, Followers, Writte
 
 __all__ = ["EventStream"]
 
-# How soon, in milliseconds, a browser comes back that has lost the connection.
+# In milliseconds: when a browser reconnects.
 _RETRY = Written.of(b"retry: 1000\n\n")
-# A proxy that gathers what it passes on would hold it back.
+# Prevent buffering by proxies.
 _HEADERS = {"Vary": "Accept-Encoding", "X-Accel-Buffering": "no"}
 
 
 class EventStream(StreamingResponse):
-    """Sends a follower what there is until either side ends it."""
+    """Sends messages to a follower until either side ends the stream."""
 
     def __init__(
         self,
@@ -30,12 +30,12 @@ class EventStream(StreamingResponse):
         changed: Callable[[], None],
         seat: str = "",
     ) -> None:
-        """Follow once this is sent: ``own`` is for this screen alone; ``changed`` is called as it comes and goes."""
+        """``own`` is for this screen alone; ``changed`` is called when it joins and leaves."""
         self._followers, self._own, self._changed, self._seat = followers, own, changed, seat
         self._is_packed = takes_gzip(request.headers.get("accept-encoding", ""))
         headers = {**_HEADERS, "Content-Encoding": "gzip"} if self._is_packed else _HEADERS
         super().__init__((), headers=headers)
-        # Without a charset, which server-sent events do not have.
+        # Without a charset: server-sent events have none.
         self.headers["Content-Type"] = "text/event-stream"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""A link that is handed in: which view of this app it is, and what a task makes of that."""
+"""Links handed in for a task: find the view, run it, and judge it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,13 @@ from attention.page.view import View
 
 __all__ = ["judge", "place_of", "view_of"]
 
-# In a list of links, longer sentences are shortened.
+# Longer sentences are shortened in lists of links.
 MAX_SENTENCE = 120
 _PAGES = {page.address: page for page in PAGES}
 
 
 def view_of(pasted: str, host: str) -> View:
-    """Return the view of a link as one pastes it, for a server that is known by this host.
-
-    Raises:
-        UnfitError: it is no link of this app, or points to what is not here; the message says which.
-    """
+    """Return the view of a pasted link; ``host`` is this server's. Raises UnfitError, which says what is wrong."""
     try:
         found = urlsplit(pasted.strip())
     except ValueError:
@@ -48,11 +44,7 @@ def view_of(pasted: str, host: str) -> View:
 
 
 def judge(task: Task, given: ModelHead | None, view: View) -> Find:
-    """Run what a view shows, and judge it.
-
-    Raises:
-        UnfitError: the task can say nothing about it.
-    """
+    """Run a view, and judge it; raise UnfitError if the task does not apply."""
     with in_turn():
         verdict = judged(task, view, _panes(view), given)
     link = urlencode(view.shown().to_query())
@@ -61,11 +53,7 @@ def judge(task: Task, given: ModelHead | None, view: View) -> Find:
 
 
 def place_of(page: str, link: str) -> ModelHead:
-    """Return the head that a view shows, for a task that is about one.
-
-    Raises:
-        UnfitError: it shows no head of a model that reads sentences.
-    """
+    """Return the head that a view shows; raise UnfitError unless it belongs to a model that reads sentences."""
     view = _view(_PAGES[page], link)
     with in_turn():
         panes = [] if _is_empty(view) else run_page(view, load_silently)
@@ -84,7 +72,7 @@ def _strange() -> UnfitError:
 
 
 def _page(path: str) -> Page | None:
-    """Return the page at a path, wherever the app lies; the front page has no name of its own."""
+    """Return the page at a path, wherever the app is mounted; the front page has no name."""
     whole = path.strip("/")
     name = whole.rpartition("/")[2]
     return _PAGES.get("" if whole in ("", ".", base_path()) else name)

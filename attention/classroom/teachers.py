@@ -1,4 +1,4 @@
-"""What a teacher asks of a room, whose key is in a cookie that no script and no link contains."""
+"""Requests of a room's teacher, whose key is in a cookie that scripts cannot read, and never in a link."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ Json = Mapping[str, Any]
 
 
 def routes(hall: Hall) -> list[Route]:
-    """Return what the teacher of a room asks for."""
+    """Return the routes for a room's teacher."""
     asks = partial(by_teacher, hall)
-    # What has something drawn, or run: no more of it than a teacher presses.
+    # Requests that draw or run something are limited.
     acts = partial(by_teacher, hall, limit=hall.limits.acts_of_teacher)
     changes: Mapping[str, Answer] = {
         "/show": _show,
@@ -71,8 +71,6 @@ def routes(hall: Hall) -> list[Route]:
 
 
 def _changing(change: Callable[..., None]) -> Answer:
-    """Return what answers with a change of the room, of which nothing else is to be said."""
-
     async def answer(act: Act) -> Json:
         await act.change(change)
         return {}
@@ -81,7 +79,7 @@ def _changing(change: Callable[..., None]) -> Answer:
 
 
 async def open_room(hall: Hall, request: Request) -> Response:
-    """Open a room; its key goes into a cookie of this browser alone."""
+    """Open a room; its key is stored in a cookie of this browser."""
     check_origin(request)
     check(
         hall.limits.openings,
@@ -90,7 +88,7 @@ async def open_room(hall: Hall, request: Request) -> Response:
     )
     where = joined_at(request)
     said = await body_of(request, hall.limits.body)
-    # Elsewhere, such as on the page about classes, a class begins with the steps.
+    # On a page that a class cannot follow, such as that about classes, a class begins with the steps.
     if _is_not_followed(said):
         said = {**said, "page": STEP_BY_STEP.address}
     room, key = await hall.database(Store.open, *await _link(said))
@@ -100,7 +98,7 @@ async def open_room(hall: Hall, request: Request) -> Response:
 
 
 async def _sit_down(act: Act) -> Response:
-    """Tell the teacher who is there and what they answer, for as long as the page is open."""
+    """Stream attendance and answers to the teacher."""
     address = address_of_room(act.request, act.room.code)
     first = {"code": act.room.code, "address": address, "sheets": worksheets()}
     live = act.hall.screens.of(act.room.code)
@@ -111,7 +109,7 @@ async def _sit_down(act: Act) -> Response:
 
 
 async def _show(act: Act) -> Json:
-    """Have the room show another view; on a page that no class follows, it stays where it is."""
+    """Show another view in the room; on a page that a class cannot follow, the room keeps its view."""
     if _is_not_followed(act.said):
         return {"told": _not_followed()}
     page, link = await _link(act.said)
@@ -121,7 +119,7 @@ async def _show(act: Act) -> Json:
 
 
 async def _point(act: Act) -> Json:
-    """Pass on what the teacher points at in a picture; it is kept nowhere, and the last one counts."""
+    """Pass on where the teacher points; nothing is stored."""
     try:
         found = pointing.read(act.said)
     except ValueError as error:
@@ -132,7 +130,6 @@ async def _point(act: Act) -> Json:
 
 
 async def _end(act: Act) -> Response:
-    """End the class."""
     await act.change(Store.end)
     response = JSONResponse({})
     forget_teacher(response)
@@ -140,7 +137,6 @@ async def _end(act: Act) -> Response:
 
 
 async def _plans(_: Act) -> Response:
-    """Return the lesson plans, with what to say at each view."""
     return JSONResponse(
         [
             {
@@ -162,7 +158,7 @@ def _part(part: Part) -> dict[str, Any]:
 
 
 async def _questions(act: Act) -> Json:
-    """Tell the teacher which questions are ready for the view that is shown, and whether it has one of its own."""
+    """Return the ready questions that fit the room's view, and whether the view has a question of its own."""
     page, link = act.room.page, act.room.link
     found = await run_in_threadpool(questions_of, page, link)
     has_own = await run_in_threadpool(guess_of, page, link) is not None
@@ -170,7 +166,7 @@ async def _questions(act: Act) -> Json:
 
 
 async def _ask(act: Act) -> Json:
-    """Ask what there is to guess about the view that is shown, or one of the questions that are ready."""
+    """Ask the view's own question or a ready one."""
     name = act.said.get("ready")
     question = partial(_ready_question, act.room, name) if name is not None else partial(_question_of_view, act.room)
     await act.change(Store.ask, await run_in_threadpool(question))
@@ -178,7 +174,6 @@ async def _ask(act: Act) -> Json:
 
 
 def _question_of_view(room: Room) -> Mapping[str, Any]:
-    """Return the question that belongs to the view that is shown."""
     guess = guess_of(room.page, room.link)
     if guess is None:
         raise RefusedError(409, message("There is nothing to guess about this view: choose another step or word."))
@@ -186,7 +181,6 @@ def _question_of_view(room: Room) -> Mapping[str, Any]:
 
 
 def _ready_question(room: Room, name: object) -> Mapping[str, Any]:
-    """Return the ready question with this name."""
     question = ready(name) if isinstance(name, str) else None
     guess = None if question is None else ready_of(room.page, room.link, question)
     if question is None or guess is None:
@@ -198,12 +192,11 @@ def _ready_question(room: Room, name: object) -> Mapping[str, Any]:
 
 
 async def _tasks(_: Act) -> Json:
-    """Tell the teacher what there is to set."""
     return {"tasks": [{"name": task.name, "title": task.title} for task in TASKS]}
 
 
 async def _set_task(act: Act) -> Json:
-    """Set something to find; it stays when the view changes."""
+    """Set a task, which stays when the view changes."""
     chosen = await act.hall.tasks.chosen(act.said.get("name"), act.room.page, act.room.link)
     await act.change(finds.set_task, chosen)
     return {}
@@ -213,7 +206,7 @@ async def _set_task(act: Act) -> Json:
 
 
 async def _start_own(act: Act) -> Json:
-    """Begin a round of ten questions on the pupils' own sentences, about the model that the room looks at."""
+    """Begin a round of ten questions on the pupils' own sentences, with the room's model."""
     link = await run_in_threadpool(model_of, act.room.page, act.room.link)
     if act.room.question is not None:
         await act.hall.database(Store.withdraw, act.room.code, act.who)
@@ -222,12 +215,10 @@ async def _start_own(act: Act) -> Json:
 
 
 async def _own_pupils(act: Act) -> Json:
-    """Return what each pupil did on their own."""
     return {"pupils": await act.hall.own.pupils(act.room.code)}
 
 
 async def _own_results(act: Act) -> Response:
-    """Return the same as a file."""
     headers = {"Content-Disposition": f'attachment; filename="{act.room.code.lower()}.csv"'}
     return Response(await act.hall.own.csv(act.room.code), media_type="text/csv", headers=headers)
 
@@ -236,7 +227,7 @@ async def _own_results(act: Act) -> Response:
 
 
 async def _link(said: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the page that a class follows and the link that a browser names, as the page itself would write it."""
+    """Return the page and link that a browser names, in the page's own form; raise RefusedError if it has none."""
     page, link = said.get("page"), said.get("link")
     if not isinstance(page, str) or not isinstance(link, str):
         raise RefusedError(409, _not_followed())

@@ -1,4 +1,4 @@
-"""What is done again and again for the rooms, as long as there is something to do."""
+"""Repeated work for the rooms, while there is any."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ __all__ = ["Timer"]
 
 
 class Timer:
-    """Does something every so many seconds until it says that nothing is left to do; may be started again then."""
+    """Calls ``act`` every so many seconds until it returns False; can be restarted."""
 
     def __init__(self, seconds: float, act: Callable[[], Awaitable[bool]]) -> None:
-        """Do nothing before the first start; ``act`` tells whether to go on."""
         self._seconds, self._act = seconds, act
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin, unless it is running."""
+        """Start, unless it is running."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
 

@@ -1,7 +1,7 @@
-"""How often somebody may try something on all copies of the server together, counted in the database.
+"""Limits on attempts across all copies of the server, counted in the database.
 
-Of who tries, nothing is kept but a hash with a key, which is another one in every stretch of time and goes after the
-next: no address, and nothing by which one could be told from it or followed.
+Only a keyed hash of the caller is stored, which changes in every period and is deleted after the next: no address, and
+nothing that would reveal or track one.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _TRIES = Table(
 
 
 class TooManyError(Exception):
-    """There were too many attempts."""
+    """Too many attempts."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedLimit:
-    """So many attempts within so many seconds.
+    """A limit of ``attempts`` within ``seconds``.
 
-    Time is cut into stretches of that length, and attempts are counted in each. Within the last seconds, of which the
-    part x lies in the present stretch, there were about n_now + (1 − x)·n_before.
+    Attempts are counted in periods of that length. With a part x of the last ``seconds`` in the current period, the
+    estimate is n_now + (1 − x)·n_before.
     """
 
     name: str
@@ -48,11 +48,7 @@ class SharedLimit:
     clock: Callable[[], float] = time.time
 
     def counts(self, store: Store, all_who: Collection[str]) -> dict[str, float]:
-        """Return how many attempts each has made.
-
-        Raises:
-            StoreError: the database cannot be reached.
-        """
+        """Return each caller's number of attempts. Raises StoreError."""
         keys = {who: self._keys(who) for who in all_who}
         wanted = [key for both in keys.values() for key in both]
         if not wanted:
@@ -64,16 +60,12 @@ class SharedLimit:
         return {who: found.get(now, 0) + part * found.get(before, 0) for who, (now, before) in keys.items()}
 
     def add(self, store: Store, tries: Mapping[str, int]) -> dict[str, float]:
-        """Count attempts; return how many each had made before these.
-
-        Raises:
-            StoreError: the database cannot be reached.
-        """
+        """Count attempts; return each caller's number before these. Raises StoreError."""
         if not tries:
             return {}
         ends = (self.clock() // self.seconds + 2) * self.seconds
         with store.writing() as connection:
-            # In one order, so that two copies of the server never wait for one another.
+            # A fixed order prevents deadlocks between copies of the server.
             for who, n in sorted((self._keys(who)[0], n) for who, n in tries.items()):
                 values = {"n": _TRIES.c.n + n}
                 insert = store.upsert(_TRIES, {"who": who}, {"n": n, "ends": ends}, values)
@@ -81,7 +73,6 @@ class SharedLimit:
         return {who: n - tries[who] for who, n in self.counts(store, tries).items()}
 
     def _keys(self, who: str) -> tuple[str, str]:
-        """Return what stands for somebody in this stretch of time, and in the one before."""
         stretch = int(self.clock() // self.seconds)
         return self._key(who, stretch), self._key(who, stretch - 1)
 
@@ -91,9 +82,9 @@ class SharedLimit:
 
 
 def let_in(store: Store, limit: SharedLimit, wanted: Sequence[tuple[str, str]]) -> list[Room | TooManyError | None]:
-    """Return the rooms of those who name a code, each with who it is; None where there is no such room.
+    """Return the rooms for (code, caller) pairs; None if a code is wrong.
 
-    Who has named too many that do not exist is not told whether one does, however many come at once.
+    A caller with too many wrong codes gets an error even for a right one, however many requests come at once.
 
     Raises:
         StoreError: the database cannot be reached.
@@ -110,10 +101,6 @@ def let_in(store: Store, limit: SharedLimit, wanted: Sequence[tuple[str, str]]) 
 
 
 def forget(store: Store, now: float | None = None) -> None:
-    """Delete what is no longer counted.
-
-    Raises:
-        StoreError: the database cannot be reached.
-    """
+    """Delete expired counts. Raises StoreError."""
     with store.writing() as connection:
         connection.execute(sql.delete(_TRIES).where(_TRIES.c.ends <= (time.time() if now is None else now)))

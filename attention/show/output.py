@@ -55,11 +55,7 @@ class Shown:
         return {"text/html": self.data, "text/plain": repr(self)}
 
     def save(self, path: str | Path) -> None:
-        """Save it as an HTML page that needs no server and no network.
-
-        Raises:
-            ValueError: the file name does not end in .html.
-        """
+        """Save it as a self-contained HTML page; raise ValueError unless the file name ends in .html."""
         if Path(path).suffix.lower() not in {".html", ".htm"}:
             raise ValueError(f"save writes a page: the name of its file must end in .html, got {Path(path).name}")
         # The loader evaluates the unpacked script; nothing may be fetched.

@@ -28,11 +28,7 @@ __all__ = ["compared", "neurons", "one_step", "shown_blocks"]
 def one_step(
     trace: Trace, name: str, layer: int | None, head: int | None, word: int | None, cell: tuple[int, ...] | None
 ) -> Shown:
-    """Return one step of a head.
-
-    Raises:
-        ValueError: unknown step, layer, head, token or cell.
-    """
+    """Return one step of a head; raise ValueError for an unknown step, layer, head, token or cell."""
     step, scene = step_of(name), _scene(trace, layer, head, word)
     if cell is not None:
         if len(cell) != 2:
@@ -48,11 +44,7 @@ def one_step(
 
 
 def neurons(trace: Trace, layer: int | None, head: int | None, word: int | None, key: int | None) -> Shown:
-    """Return the neuron view of one token.
-
-    Raises:
-        ValueError: unknown layer, head or token.
-    """
+    """Return the neuron view of one token; raise ValueError for an unknown layer, head or token."""
     scene = _scene(trace, layer, head, word)
     cell = None if key is None else Cell(NEURON, scene.word, _within("key", key, len(trace.key_tokens)))
     view = View.of(NEURON_VIEW, cell=cell)
@@ -62,11 +54,7 @@ def neurons(trace: Trace, layer: int | None, head: int | None, word: int | None,
 
 
 def compared(first: Trace, second: Trace, layer: int | None, head: int | None) -> Shown:
-    """Return one head on two texts, or two models on one text.
-
-    Raises:
-        ValueError: unknown layer or head.
-    """
+    """Return one head on two texts, or two models on one text; raise ValueError for an unknown layer or head."""
     scenes = [_scene(trace, layer, head, None) for trace in (first, second)]
     if second.info.model_id == first.info.model_id and layer is None and head is None:
         # Show both texts in the same head, even if the second's default is another.

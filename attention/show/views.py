@@ -44,11 +44,7 @@ def lines(parts: Sequence[Weights], layer: int, heads: Sequence[int] | None) -> 
 
 
 def tiles(parts: Sequence[Weights], title: str, mode: Mode | None, note: str = "") -> Shown:
-    """Return all heads as small heatmaps; ``note`` is shown first below them.
-
-    Raises:
-        ValueError: unknown ``mode``.
-    """
+    """Return all heads as small heatmaps; ``note`` is shown first below them."""
     if mode not in {None, "dark", "light"}:
         raise ValueError(f'display_mode must be "dark", "light" or None, got {mode!r}')
     summary = title or _size(parts)

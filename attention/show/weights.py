@@ -46,11 +46,7 @@ class Weights:
     hidden: tuple[Bool[Array, "H Q K"], ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check the weights.
-
-        Raises:
-            ValueError: shapes differ, or a weight is not between 0 and 1.
-        """
+        """Raise ValueError if shapes differ, or a weight is not between 0 and 1."""
         wanted = (len(self.head_numbers), len(self.rows), len(self.columns))
         if not self.layers or 0 in wanted:
             raise ValueError(f"there must be a layer, a head and tokens, got {len(self.layers)} layers of {wanted}")
@@ -80,11 +76,7 @@ class Weights:
         return sum(layer.size for layer in self.layers)
 
     def only(self, layers: Sequence[int] | None, heads: Sequence[int] | None) -> Weights:
-        """Return these layers and heads, given by number; None for all.
-
-        Raises:
-            ValueError: unknown layer or head.
-        """
+        """Return these layers and heads, given by number (None for all); raise ValueError for unknown ones."""
         at = _places("layer", self.layer_numbers, layers)
         heads_at = _places("head", self.head_numbers, heads)
 
