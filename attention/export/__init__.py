@@ -1,1 +1,1 @@
-"""What a page shows, in other forms: a notebook, a worksheet, a file."""
+"""Exports of a page: notebook, worksheet and file."""

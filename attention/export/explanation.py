@@ -1,4 +1,4 @@
-"""What stands in a file that could not be made: one sentence, in a file of the type that was asked for."""
+"""A replacement for a file that could not be made: one sentence, in the requested file type."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from attention.page.page_file import plain
 __all__ = ["explanation"]
 
 _FONT_SIZE = 14
-# The width of a letter, at most, as a share of the font's size.
-_LETTER = 0.7
+_LETTER = 0.7  # the largest width of a letter, relative to the font size
 
 
 def explanation(file_name: str, sentence: str) -> str | bytes:
-    """Return a file of the type given by its name, which contains one sentence and nothing else.
+    """Return a file of the type given by its name that contains only a sentence.
 
     Raises:
-        KeyError: this type of file is not used here.
+        KeyError: the type of file is not used here.
     """
     kinds: dict[str, Callable[[str], str | bytes]] = {
         ".html": _page,
@@ -56,7 +55,6 @@ def _cell(sentence: str) -> bytes:
 
 
 def _figure(sentence: str) -> str:
-    """Return an empty figure with a title."""
     return json.dumps({"data": [], "layout": {"title": {"text": escaped(sentence)}}})
 
 

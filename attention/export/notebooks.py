@@ -1,4 +1,4 @@
-"""The notebooks in which a head of a page can be opened: what each is called, and how it is made."""
+"""The kinds of notebooks: their names, and how they are made."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def _with_model(pane: Pane) -> tuple[Cell, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """One kind of notebook: its label in the menu, its file's name, and the cells made of a pane that has a scene."""
+    """A kind of notebook: its label in the menu, its file's name, and the function from a pane to cells."""
 
     label: str
     file: str
     make: Callable[[Pane], tuple[Cell, ...]]
 
     def written(self, pane: Pane, notes: Sequence[str] = ()) -> str:
-        """Return the notebook of a pane as a file; ``notes`` stand below what it opens with.
+        """Return the notebook of a pane as a file, with ``notes`` below the opening.
 
         Raises:
-            ValueError: nothing was run for this pane.
+            ValueError: nothing ran for this pane.
         """
         if pane.scene is None:
             raise ValueError(str(pane.reason or " ".join(pane.notices)))
@@ -48,7 +48,6 @@ class Notebook:
         return written(f"{self.label}: {pane.scene.place}", (opening, *noted, *rest))
 
 
-# By the keys of their files.
 NOTEBOOKS: Mapping[str, Notebook] = MappingProxyType(
     {
         "notebook": Notebook(message("Open as a notebook (.ipynb)"), "attention-by-hand.ipynb", _by_hand),

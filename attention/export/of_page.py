@@ -1,4 +1,4 @@
-"""A page as a file and as a worksheet: what it shows of the runs of its panes."""
+"""A page as a file and as a worksheet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["left_out", "page_file", "worksheet"]
 
 
 def page_file(view: View, panes: Sequence[Pane]) -> str:
-    """Return everything that a page shows as one file, with everything opened that can be, and with the proof."""
+    """Return a page as one file, with everything opened, and with the proof."""
     content = CONTENTS[view.page]
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=True), *proven(view, panes))
     title, place = title_of(view, panes)
@@ -27,23 +27,23 @@ def page_file(view: View, panes: Sequence[Pane]) -> str:
 
 
 def worksheet(view: View, pane: Pane, scene: HeadContext, small: HeadContext) -> Worksheet:
-    """Return the worksheet of what a page shows of a scene, that of the pane; its tasks are about a small head.
+    """Return the worksheet of a page's scene; its tasks are about a ``small`` head.
 
     Raises:
-        ValueError: there is no worksheet of the page.
+        ValueError: the page has no worksheet.
     """
     page = view.page
     sheet = CONTENTS[page].sheet
     if sheet is None:
         raise ValueError(f"page must have a worksheet, got {page.address!r}")
     notes = (*pane.notices, *left_out(view, pane))
-    # It is of what this pane has read, whatever the page sets beside that.
+    # Only this pane's text, even if the page has a second one.
     text, place = title_of(CONTENTS[page].run_as(view).for_page(pages.STEP_BY_STEP), [pane])
     return worksheet_of(step_of(sheet(view)), scene, small, text=text, place=place, notes=notes)
 
 
 def left_out(view: View, pane: Pane) -> tuple[str, ...]:
-    """Say what a page shows that is not in its worksheet and notebooks, and which head is in them if it has no one."""
+    """Return notes on what worksheet and notebooks leave out, and which head they show if the page has none."""
     found = [message("What is set in the lab is not in it.")] if view.page in pages.OF_LABS.values() else []
     if pane.scene is not None and HEAD in CONTENTS[view.page].idle(view, [pane]):
         found.append(

@@ -1,1 +1,1 @@
-"""What is taught at each step: texts, pictures and tables, all computed from a trace."""
+"""Lessons for each step: texts, pictures and tables, all computed from a trace."""

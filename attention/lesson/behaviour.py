@@ -1,4 +1,4 @@
-"""What a head does, in words and as a table: measured on this text, and labelled by rules that are always shown."""
+"""Descriptions of a head in words and as a table: measurements on this text, and labels whose rules are shown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from attention.measures.summaries import HeadSummary
 
 __all__ = ["describe", "head_table", "share_table", "special_measures", "tell_behaviours"]
 
-# The columns of the table, and the field of a summary that is in each; special tokens keep their names.
+# Column title → field of the summary.
 _MEASURES = {
     message("entropy (nats)"): "entropy",
     message("mean distance"): "mean_distance",
@@ -42,7 +42,7 @@ _CROSS_MEASURES = {
 
 
 def describe(summary: HeadSummary | CrossSummary, told: str, reading: Reading = TEXT) -> str:
-    """Return as HTML what one head does with what was read, first as ``told`` in words, and the rules of its labels."""
+    """Return as HTML the phrase ``told`` about a head, its measurements, and the rules of its labels."""
     told = html.escape(told)
     if isinstance(summary, CrossSummary):
         return lesson(
@@ -89,7 +89,7 @@ def tell_behaviours(summary: HeadSummary) -> str:
 
 
 def _above(score: float, threshold: float) -> str:
-    """Write a number that is larger than a threshold with as many digits as show that."""
+    """Format a score above a threshold with enough digits to show the difference."""
     decimals = 2
     while decimals < 6 and number(score, decimals) == number(threshold, decimals):
         decimals += 1
@@ -104,9 +104,11 @@ def head_table(
 ) -> dict[str, list[str | int | float]]:
     """Return all heads as columns of numbers, rounded for reading, to sort and to save as CSV.
 
-    For two sentences, ``shares`` (see ``attention.measures.segments.block_shares``) adds the weight within and between
-    them. ``special`` are the special tokens of the text; the table has the weight on those that begin or end it.
-    ``told`` is what each head does in words.
+    Args:
+        summaries: one for each head.
+        shares: for two sentences, the weight within and between them (``attention.measures.segments.block_shares``).
+        special: the text's special tokens; there is a column for each that begins or ends it.
+        told: a phrase for each head.
     """
     table: dict[str, list[str | int | float]] = {
         message("layer"): [summary.layer + 1 for summary in summaries],
@@ -122,21 +124,21 @@ def head_table(
         for row, asking in enumerate(SENTENCES):
             for column, asked in enumerate(SENTENCES):
                 table[f"{asking} → {asked}"] = [round(float(share), 4) for share in shares[:, row, column]]
-    # After the numbers: a link names a column by its place.
+    # Last, because a link refers to a column by its index.
     if told:
         table[message("what it does")] = list(told)
     return table
 
 
 def special_measures(special: Sequence[str]) -> dict[str, str]:
-    """Return the special tokens that begin or end a text, each with a summary's name for the weight on it."""
+    """Map the special tokens that begin or end a text to the summary field with the weight on them."""
     return {name: measure for measure, known in SPECIAL_MEASURES.items() for name in special if name in known}
 
 
 def share_table(
     shares: Float[Array, "2 2"], word_shares: Float[Array, "2 2"], special: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return where the weight of two sentences goes in one head, counted with and without special tokens."""
+    """Return how one head's weight is divided between two sentences, with and without special tokens."""
     named = listed(special) if special else message("special tokens")
     given: list[str] = []
     columns: list[list[str]] = [[], [], []]
@@ -149,7 +151,7 @@ def share_table(
             rest = max(0.0, 1 - to_first - to_second)
             for column, value in zip(columns, (to_first, to_second, rest), strict=True):
                 column.append(number(value))
-    # With special tokens counted in, there is no separate share for them.
+    # Special tokens have a share of their own only where they are not counted in.
     columns[2][:2] = ["–", "–"]
     first, second = SENTENCES
     to = (message("to {name}", name=name) for name in (first, second, named))

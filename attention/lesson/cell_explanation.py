@@ -1,4 +1,4 @@
-"""How one cell was computed: the parts that add up to it, or the sum by which it is divided."""
+"""The explanation of one cell: the terms of its sum, or the softmax that it is part of."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from attention.lesson.prose import exact, lesson, word
 
 __all__ = ["WHOLE_VECTOR", "Detail", "indexed", "tell_largest"]
 
-# What the bars show if a cell is explained by the vector that contains it.
+# The bars' axis if a cell is explained by the vector that contains it.
 WHOLE_VECTOR = message("the whole vector, dimension by dimension")
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """One cell explained: a sentence (HTML), the parts as bars, and, for softmax, its table."""
+    """The explanation of one cell: a sentence (HTML), its parts as bars, and, for softmax, a table."""
 
     title: str
     note: str
@@ -37,11 +37,11 @@ class Detail:
 
 
 def tell_largest(parts: Float[Array, " N"], labels: tuple[str, ...]) -> str:
-    """Return as HTML which part is the largest."""
+    """Return as HTML which part is largest in absolute value."""
     index = int(np.abs(parts).argmax())
     return lesson("cell/largest", label=word(labels[index]), value=exact(float(parts[index]), 2))
 
 
 def indexed(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Return labels that differ even where words repeat: ``0 the``, ``4 the``."""
+    """Return labels made unique by their positions: ``0 the``, ``4 the``."""
     return tuple(f"{position} {label}" for position, label in enumerate(labels))

@@ -1,7 +1,7 @@
-"""Which of a scene's numbers are in the code of a step, and which of them the code prints.
+"""The arrays that a step's code contains, and the numbers that it prints.
 
-No number is made up. If an array is too large to paste, the code contains a part of it and says so: the
-row that is printed, the first columns of a matrix, or the first keys.
+An array that is too large to paste is cut, and the code says so: to the printed row, a matrix's first columns, or the
+first keys.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ MAX_LABEL = 24  # characters of a token in a comment
 
 @dataclass(frozen=True, slots=True)
 class CodeContext:
-    """A scene as code: the library, and the token whose row contains the numbers that are printed.
+    """A scene as code: the library, and the row (query token) whose numbers are printed.
 
-    ``column`` is that of the cell to print, if a step produces a matrix of scores or weights; None is the highest cell.
-    ``continued`` is what the code goes on from, if it does not stand alone; then no part of an array is left out that
-    later code needs.
+    ``column`` is the cell to print of a matrix of scores or weights; None for the row's largest. ``continued`` is the
+    code that comes before, if any; then every array stays large enough for the code that follows.
     """
 
     library: Library
@@ -52,11 +51,11 @@ class CodeContext:
     continued: Continued | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what does not exist.
+        """Check the library and the indices.
 
         Raises:
-            ValueError: there is no such library, or code that goes on is not to be NumPy.
-            IndexError: there is no such layer or token.
+            ValueError: the library is unknown, or is not NumPy although the code is continued.
+            IndexError: the layer or token does not exist.
         """
         if self.library not in LIBRARIES:
             raise ValueError(f"library must be one of {', '.join(LIBRARIES)}, got {self.library!r}")
@@ -69,15 +68,15 @@ class CodeContext:
 
     @property
     def place(self) -> str:
-        """Layer and head as they are named on the page, counted from 1."""
+        """The layer and head, counted from 1."""
         return f"layer {self.scene.layer + 1}, head {self.scene.head + 1}"
 
     def fill(self, template: str, values: Values) -> str:
-        """Fill a template with these values, and with the layer and the head unless the values give another place."""
+        """Fill a template with these values; ``place`` defaults to the layer and head."""
         return fill(template, self.library, {"place": self.place, **values}, is_alone=self.continued is None)
 
     def recorded(self, title: str, **arrays: Array | None) -> str:
-        """Write the arrays themselves, if the code that computes them cannot be shown."""
+        """Return code that contains the arrays themselves, where the computation cannot be shown."""
         known = {name: array for name, array in arrays.items() if array is not None}
         rows = self.rows(*known.values())
         values = self.write(**{name: known[name][rows] if name in known else None for name in "XQKV"})
@@ -89,19 +88,19 @@ class CodeContext:
         return self.fill("recorded", {"title": title, "result": name, **values, **self.vector(array, rows)})
 
     def rows(self, *arrays: Array | None) -> slice:
-        """Return all rows or, if one of the arrays is too large to paste, only the row that is printed."""
+        """Return all rows, or only the printed row if one of the arrays is too large to paste."""
         most = MAX_BYTES if self.continued is None else MAX_KEPT_BYTES
         is_large = any(array is not None and array.nbytes > most for array in arrays)
         return slice(self.row, self.row + 1) if is_large else slice(None)
 
     def recorded_rows(self, array: Array) -> slice:
-        """Return the rows to paste of what the code cannot compute."""
+        """Return the rows to paste of an array that the code cannot compute."""
         return self.rows(array) if self.continued is None else self.continued.rows
 
     def columns(self, matrix: Array, *, is_last: bool = False) -> slice:
-        """Return a slice of all columns of a matrix, or of the first few if it is too large to paste.
+        """Return all columns of a matrix, or the first few if it is too large to paste.
 
-        ``is_last`` is that of W_O, of which nothing is computed that a later step needs.
+        ``is_last`` marks W_O, whose result no later step needs.
         """
         height = matrix.shape[0] * matrix.itemsize
         if self.continued is None:
@@ -109,16 +108,16 @@ class CodeContext:
         return leading(matrix.shape[1], height, most=MAX_OUT_BYTES) if is_last else slice(matrix.shape[1])
 
     def leading_rows(self, matrix: Array) -> slice:
-        """Return a slice of all rows of a matrix, or of as many of the first as can be pasted."""
+        """Return all rows of a matrix, or as many of the first as can be pasted."""
         return slice(len(matrix)) if self.continued is not None else leading(len(matrix), matrix[0].nbytes)
 
     def label(self, position: int, *, is_key: bool = False) -> str:
-        """Name a token, safely inside a comment."""
+        """Return a token as a string literal, safe inside a comment."""
         text = (self.scene.key_tokens if is_key else self.scene.tokens)[position].text
         return repr(text if len(text) <= MAX_LABEL else f"{text[:MAX_LABEL]}…")
 
     def write(self, **arrays: Array | None) -> Values:
-        """Write each array as code, and its shape under the name ``…_shape``; None stays None."""
+        """Return each array as code, and its shape under the name ``…_shape``; None stays None."""
         code = {name: None if array is None else self._write(name, array) for name, array in arrays.items()}
         return {**code, **shapes(**arrays)}
 
@@ -128,11 +127,11 @@ class CodeContext:
         return self.continued.array_code(name, array)
 
     def write_bias(self, name: str, bias: Float[Array, " C"] | None) -> Values:
-        """Write a bias as code, or 0 if there is none."""
+        """Return a bias as code, or 0 if there is none."""
         return {name: "0  # there is none" if bias is None else self._write(name, bias)}
 
     def cell(self, matrix: Float[Array, "Q K"], rows: slice) -> Values:
-        """Choose the cell to print: the chosen one, or the highest of its row."""
+        """Return the cell to print: the chosen one, or the largest of its row."""
         column = self.column
         if column is None or column >= matrix.shape[1]:
             column = int(matrix[self.row].argmax())
@@ -140,12 +139,12 @@ class CodeContext:
         return {**self._printed(rows), "column": str(column), "answer": answer}
 
     def vector(self, matrix: Float[Array, "T C"], rows: slice) -> Values:
-        """Choose the numbers to print: the first few of the row."""
+        """Return the numbers to print: the first few of the row."""
         answer = f"{numbers(matrix[self.row])}, the first of {self.label(self.row)}"
         return {**self._printed(rows), "n_shown": str(N_SHOWN), "answer": answer}
 
     def _printed(self, rows: slice) -> Values:
-        """Return the index of the row to print among these rows, and a note if they are not all."""
+        """Return the index of the printed row within these rows, and a note if rows are missing."""
         if rows == slice(None):
             return {"row": str(self.row), "cut": None}
         row = str(self.row - rows.start)
@@ -155,5 +154,5 @@ class CodeContext:
 
 
 def are_close(ours: Array, wanted: Array) -> bool:
-    """Tell whether the result of the code equals what was recorded, to four decimals."""
+    """Return whether the code's result equals the recorded array to four decimals."""
     return ours.shape == wanted.shape and bool(np.allclose(ours, wanted, rtol=1e-4, atol=1e-4))

@@ -1,7 +1,7 @@
-"""Two runs side by side: the words that they share, the difference of their weights, and the largest change.
+"""Two runs side by side: the words they share, the difference of their weights, and the largest change.
 
-Words are matched in order, by their lower-case letters (the method of Ratcliff and Obershelp, as in Python's
-``difflib``). There is nothing to compare a word of only one run with: its cells are NaN, not 0.
+Words are matched in order, by their lower-case letters (Ratcliff and Obershelp, as in Python's ``difflib``). Cells of
+a word that only one run has are NaN, not 0.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ __all__ = [
     "tell_unclear",
 ]
 
-# The matrix name of a cell that stands for a pair of words in both runs.
+# The matrix name of a cell of both runs.
 COMPARE = "compare"
-# Two weights that differ by less than this are described as level.
+# Weights that differ by less are described as level.
 LEVEL = 0.02
-# The scale of differences reaches at least so far.
+# The least limit of the colour scale of differences.
 _LEAST_SCALE = 0.1
-# A change of at least this is a clear one; a weight of at least this is shown in the row that is opened.
+# The least clear change; the least weight shown in an opened row.
 CLEAR, SHOWN = 0.1, 0.05
 
-# The index of a word in the first run and in the second; None if the run does not have it.
+# A word's index in the first and the second run; None if the run lacks it.
 Pairing = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two runs: its name, its words, the weights of one head between them, and what a mask hides.
+    """One of the two runs: its name, its words, one head's weights between them, and the cells hidden by a mask.
 
-    ``owner`` is what the words belong to, if that is not the run but its model. ``within`` is its name as it is written
-    inside a sentence, if that is not the same. ``starts`` are the places in ``text`` at which its words begin.
+    ``owner`` is the model's name, if the sides differ by model. ``within`` is the name's form inside a sentence, if
+    different. ``starts`` are the words' offsets in ``text``.
     """
 
     name: str
@@ -74,15 +74,15 @@ class Side:
 
     @property
     def inside(self) -> str:
-        """Its name as it is written inside a sentence."""
+        """The name as written inside a sentence."""
         return self.within or self.name
 
     def short(self, otherwise: str) -> str:
-        """Return the name of the model whose words these are, or another one if there is none."""
+        """Return the model's name, or ``otherwise`` if the sides do not differ by model."""
         return self.owner or otherwise
 
     def marked(self, places: Sequence[int]) -> str:
-        """Return its text as HTML, with the words at these places marked."""
+        """Return the text as HTML, with the words at these indices marked."""
         parts: list[str] = []
         end = 0
         for place in places:
@@ -104,7 +104,7 @@ def side_of(scene: HeadContext, name: str, owner: str = "", within: str = "") ->
 
 
 def align(first: Sequence[Word], second: Sequence[Word]) -> tuple[Pairing, ...]:
-    """Return all words of both runs in order: those that they share, and those that only one of them has.
+    """Return the words of both runs in order, shared or not.
 
     Where they differ, the words of the first run come before those of the second.
     """
@@ -121,19 +121,19 @@ def align(first: Sequence[Word], second: Sequence[Word]) -> tuple[Pairing, ...]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs on a common list of W words, which are the rows and columns of all arrays."""
+    """Two runs on a common list of W words, the rows and columns of all arrays."""
 
     first: Side
     second: Side
 
     @cached_property
     def places(self) -> tuple[Pairing, ...]:
-        """The index of each word in the first run and in the second."""
+        """Each word's index in the first and the second run."""
         return align(self.first.words, self.second.words)
 
     @cached_property
     def units(self) -> tuple[Word, ...]:
-        """The words themselves."""
+        """The words."""
         return tuple(
             self.first.words[one] if one is not None else self.second.words[other]  # type: ignore[index]
             for one, other in self.places
@@ -146,31 +146,31 @@ class Comparison:
 
     @cached_property
     def counted(self) -> Bool[Array, " W"]:
-        """Which of the shared words count for comparisons in the text: special tokens are not words."""
+        """The shared words without special tokens."""
         return self.shared & np.array([not unit.is_special for unit in self.units])
 
     @cached_property
     def weights(self) -> tuple[Float[Array, "W W"], Float[Array, "W W"]]:
-        """The weights of both runs, NaN for words that a run does not have."""
+        """The weights of both runs; NaN for words that a run lacks."""
         return _spread(self.first.weights, [one for one, _ in self.places]), _spread(
             self.second.weights, [other for _, other in self.places]
         )
 
     @cached_property
     def hidden(self) -> tuple[Bool[Array, "W W"], Bool[Array, "W W"]]:
-        """What the mask hides in each run; words that a run does not have are not hidden."""
+        """The cells hidden by each run's mask; words that a run lacks are not hidden."""
         return _hidden(self.first, [one for one, _ in self.places]), _hidden(
             self.second, [other for _, other in self.places]
         )
 
     @cached_property
     def difference(self) -> Float[Array, "W W"]:
-        """The weights of the second run minus those of the first, NaN where there is nothing to compare."""
+        """The weights of the second run minus those of the first; NaN where one is missing."""
         return self.weights[1] - self.weights[0]
 
     @cached_property
     def swapped(self) -> tuple[tuple[int, int], ...]:
-        """The words that replace each other: pairs of rows, one in the first run and one in the second."""
+        """Pairs of rows, one of each run, whose words replace each other."""
         pairs: list[tuple[int, int]] = []
         row = 0
         while row < len(self.places):
@@ -185,7 +185,7 @@ class Comparison:
         return tuple(pairs)
 
     def most_changed(self) -> tuple[int, int] | None:
-        """Return the row and column with the largest change, special tokens left out; None if no words are shared."""
+        """Return the row and column of the largest change, without special tokens; None if no words are shared."""
         if not self.counted.any():
             return None
         changed = np.where(self.counted[:, None] & self.counted, np.abs(self.difference), np.nan)
@@ -193,12 +193,12 @@ class Comparison:
         return int(row), int(column)
 
     def guess(self, place: tuple[int, int] | None) -> Guess | None:
-        """Ask whether the second run gives a cell more, less or the same; None if there is nothing to compare there."""
+        """Ask whether the second run gives a cell more, less or the same weight; None if a weight is missing."""
         if place is None or np.isnan(self.difference[place]):
             return None
         row, column = place
         first, second = (float(weights[place]) for weights in self.weights)
-        # Level numbers are the same; of these, whoever saw which of them is the larger one was close.
+        # If the numbers are level, naming the larger one is close.
         ways = ("more", "less", "same")
         sign = "more" if second > first else "less"
         right = "same" if abs(second - first) <= TIE else sign
@@ -236,7 +236,7 @@ class Comparison:
         )
 
     def row_picture(self, row: int) -> Matrix:
-        """Return the row of a word in both runs, as two columns: the words to which it gives most, in their order."""
+        """Return a word's row in both runs as two columns: the words with the largest weights, in text order."""
         both = np.stack([weights[row] for weights in self.weights], axis=1)
         largest = np.nan_to_num(both).max(axis=1)
         kept = np.flatnonzero(largest >= min(SHOWN, largest.max()))
@@ -280,7 +280,7 @@ class Comparison:
             blank=message("not in both") if name == "difference" else message("not here"),
             hidden=hidden if hidden.any() else None,
             known_as=COMPARE,
-            # Of next to nothing, next to nothing is seen.
+            # Tiny differences keep a pale colour.
             limit=max(_LEAST_SCALE, full_colour(values)) if name == "difference" else 1.0,
         )
 
@@ -299,7 +299,7 @@ def _spread(weights: Array, indices: Sequence[int | None]) -> Float[Array, "W W"
 
 
 def tell(comparison: Comparison, selected: tuple[int, int] | None) -> str:
-    """Return as HTML the largest change, what the swapped words get, and which words cannot be compared."""
+    """Return as HTML the largest change, the weights on swapped words, and the words that cannot be compared."""
     names = {"first_name": word(comparison.first.inside), "second_name": word(comparison.second.inside)}
     changed = comparison.most_changed()
     if changed is None:
@@ -317,14 +317,14 @@ def tell(comparison: Comparison, selected: tuple[int, int] | None) -> str:
 
 
 def tell_marked(comparison: Comparison) -> str:
-    """Return as HTML both texts, with the words that only one of them has marked."""
+    """Return both texts as HTML, with the words marked that only one of them has."""
     ours = [one for one, other in comparison.places if other is None and one is not None]
     theirs = [other for one, other in comparison.places if one is None and other is not None]
     return lesson("compare/texts", first=comparison.first.marked(ours), second=comparison.second.marked(theirs))
 
 
 def tell_first(comparison: Comparison, row: int, column: int) -> str:
-    """Return as HTML what one word gives another in both runs."""
+    """Return as HTML one cell's weight in both runs."""
     names = {"first_name": word(comparison.first.inside), "second_name": word(comparison.second.inside)}
     return lesson("compare/first", **_cell_facts(comparison, (row, column)), **names)
 
@@ -346,16 +346,15 @@ def _cell_facts(comparison: Comparison, cell: tuple[int, int]) -> dict[str, str 
 
 
 def _special(comparison: Comparison) -> str:
-    """Say which tokens are not counted, if there are any."""
     names = special_names(comparison.units)
     return lesson("compare/special", special=listed([f"<b>{word(name)}</b>" for name in names])) if names else ""
 
 
 def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
-    """Say to which of the shared words a row gives most, and whether that is the same word in both runs."""
+    """Return as HTML which shared word gets a row's largest weight, and whether it is the same in both runs."""
     columns = np.flatnonzero(comparison.counted)
     first, second = (weights[row, columns] for weights in comparison.weights)
-    # A word that may not attend to any of them has no favourite.
+    # The row may see none of them.
     if not (first.any() and second.any()):
         return ""
     asking = word(comparison.units[row].text)
@@ -379,7 +378,7 @@ def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
         row=asking,
         **names,
     )
-    # The runner-up in the second run, if there is one that is not level.
+    # The runner-up in the second run, unless it is level.
     rival = int(np.where(np.arange(columns.size) == best, -1, second).argmax())
     if first[rival] >= first[best] or second[rival] >= second[best]:
         return told
@@ -391,7 +390,6 @@ def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
 
 
 def _winner_facts(name: str, comparison: Comparison, column: int, first: float, second: float) -> dict[str, str]:
-    """Return a word and what it gets in both runs, as facts whose names begin with ``name``."""
     return {
         name: word(comparison.units[column].text),
         f"{name}_first": fact(float(first)),
@@ -400,7 +398,7 @@ def _winner_facts(name: str, comparison: Comparison, column: int, first: float, 
 
 
 def _swap(comparison: Comparison, ours: int, theirs: int) -> str:
-    """Say how the shared words attend to a pair of swapped words, in the row where this differs most."""
+    """Return as HTML how the shared words attend to a pair of swapped words, in the row where this differs most."""
     first, second = comparison.weights
     if not comparison.counted.any():
         return ""
@@ -422,10 +420,7 @@ def _only(side: Side, indices: Sequence[int | None]) -> str:
 
 
 def changes(first: Trace, second: Trace) -> Float[Array, "L H"]:
-    """Return the largest change of a cell between two runs of the same model, for each head.
-
-    It is that of ``Comparison.most_changed``: special tokens do not count.
-    """
+    """Return each head's largest change of a cell between two runs of one model, without special tokens."""
     rows = []
     for one, other in zip(first.layers, second.layers, strict=True):
         ours, words = merge_words(one.steps().weights, first.tokens)
@@ -441,7 +436,7 @@ def changes(first: Trace, second: Trace) -> Float[Array, "L H"]:
 
 
 def changes_picture(changed: Float[Array, "L H"], current: Head) -> Matrix:
-    """Return the largest change of each head as a small table, with a row for each layer."""
+    """Return the largest change of each head as a matrix, with a row for each layer."""
     n_layers, n_heads = changed.shape
     return Matrix(
         name="changes",

@@ -1,4 +1,4 @@
-"""What Q, K, V and ΔE are products of: the vectors that are multiplied, the weights of this head, and the bias."""
+"""The factors of Q, K, V and ΔE: the vectors that go in, the head's weights, and the bias."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _ROLES: Mapping[Letter, Role] = MappingProxyType({"Q": "query", "K": "key", "V":
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """One multiplication of a scene, ``inputs @ weight + bias``, with the names of what goes in and of what comes out.
+    """One multiplication, ``inputs @ weight + bias``, with the names of its rows and columns.
 
-    Of W_Q, W_K and W_V it has the columns of the scene's head; W_O belongs to all heads together. ``tokens`` are those
-    whose vectors go in, as named in a sentence; ``row`` is the one in focus, if it is among them.
+    W_Q, W_K and W_V are cut to the scene's head; W_O belongs to all heads. ``tokens`` name the input vectors; ``row``
+    is that of the token in focus, if it is among them.
     """
 
     letter: Letter
@@ -45,7 +45,7 @@ class Linear:
 
 
 def linear_of(scene: HeadContext, letter: Letter) -> Linear | None:
-    """Return one of the multiplications of a scene; None if what is multiplied, or by what, is not known."""
+    """Return one of a scene's multiplications; None if its input or its weights are unknown."""
     layer, parts = scene.attention, scene.attention.projections
     if parts is None:
         return None
@@ -75,15 +75,15 @@ def linear_of(scene: HeadContext, letter: Letter) -> Linear | None:
 
 
 def joined_names(scene: HeadContext) -> tuple[str, ...]:
-    """Return the names of the numbers of all heads side by side: the head, counted from 1, and its dimension."""
+    """Return the names of the joined heads' dimensions: ``head:dimension``, the head counted from 1."""
     width = scene.steps.values.shape[-1]
     return tuple(f"{head + 1}:{i}" for head in range(scene.info.n_heads) for i in range(width))
 
 
 def weights_of(scene: HeadContext, letter: Letter, results: Sequence[str]) -> tuple[Explained, ...]:
-    """Return the weights of a multiplication and its bias, if it has one; none if they are not known.
+    """Return a multiplication's weights, and its bias if it has one; empty if unknown.
 
-    In them, the column is marked that makes the opened cell, if that is in one of the matrices named ``results``.
+    The column of the opened cell is marked if that cell is in one of the matrices ``results``.
     """
     linear = linear_of(scene, letter)
     if linear is None:
@@ -132,7 +132,6 @@ def _matrix(
 
 
 def _explain_weight(scene: HeadContext, cell: Cell, *, letter: Letter) -> Detail:
-    """Explain a weight by what it multiplies: a number of each token's vector."""
     linear = linear_of(scene, letter)
     assert linear is not None
     value = float(linear.weight[cell.row, cell.column])

@@ -17,7 +17,7 @@ __all__ = ["shape_table", "tell_five_ways", "ways_table"]
 
 
 def ways_table(results: Sequence[Result]) -> dict[str, list[str | int]]:
-    """Return, for each way, its result, its length, its distance from the model's own output, and its time."""
+    """Return each way's result, number of lines, difference from the model's own output, and time."""
     return {
         message("written as"): [result.way.name for result in results],
         message("gives"): [_given(result) for result in results],
@@ -38,7 +38,7 @@ def shape_table(result: Result) -> dict[str, list[str]]:
 
 
 def tell_five_ways(scene: HeadContext, results: Sequence[Result]) -> str:
-    """Return as HTML how well the five ways agree, on which text and with which weights."""
+    """Return as HTML how well the five ways agree."""
     differences = [result.difference for result in results]
     told = lesson(
         "five-ways/intro",
@@ -62,5 +62,4 @@ def tell_five_ways(scene: HeadContext, results: Sequence[Result]) -> str:
 
 
 def _n_lines(source: str) -> int:
-    """Count the lines that are not blank."""
     return sum(bool(line.strip()) for line in source.splitlines())

@@ -1,4 +1,4 @@
-"""The one question of the front door, and the word that it is about."""
+"""The front page's question, and the word that it is about."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _TELLING = 0.2
 
 
 def telling(scene: HeadContext) -> HeadContext:
-    """Return the scene with a telling word in focus, where the first one is mere grammar or a piece of a word."""
+    """Return the scene with an informative word in focus if the word is a piece or a function word."""
     mere = grammar_tokens(scene.tokens) | piece_tokens(scene.tokens)
     is_mere = scene.info.reading.takes_sentences and scene.word in mere
     return replace(scene, word=telling_word(scene.trace)) if is_mere else scene
 
 
 def guess(scene: HeadContext) -> Guess | None:
-    """Ask which word the one in focus gives the most weight to; None if there are fewer than two to choose from."""
+    """Ask which word the one in focus attends to most; None if the choice is trivial or no word stands out."""
     names, row = scene.key_names, scene.steps.weights[scene.word]
     asked = highest(
         scene,
@@ -32,7 +32,7 @@ def guess(scene: HeadContext) -> Guess | None:
         lesson("guess/front", focus=word(scene.names[scene.word])),
         lambda key: lesson("guess/front-because", best=word(names[key]), weight=fact(float(row[key]))),
     )
-    # Where no word stands out, an answer would be luck.
+    # Where no word stands out, the answer is a matter of luck.
     if asked is None or max(float(row[key]) for key in range(len(names)) if names[key] in asked.answers) < _TELLING:
         return None
     question = asked.question

@@ -1,4 +1,4 @@
-"""The words that a model did not find in its lexicon, and what follows from that for its heads."""
+"""Words missing from a model's lexicon, and the consequences for its heads."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from attention.lesson.prose import lesson, listed, word
 
 __all__ = ["tell_guessed", "tell_mostly_guessed"]
 
-# How many words are named; the others are only counted.
+# Further words are only counted.
 MAX_NAMED = 5
 
 
 def tell_guessed(scene: HeadContext) -> str:
-    """Return as HTML which words the model only guessed from their endings; empty if it knew them all."""
+    """Return as HTML which words the model guessed from their endings; empty if it knew them all."""
     words = _guessed(scene)
     if not words:
         return ""
@@ -22,7 +22,7 @@ def tell_guessed(scene: HeadContext) -> str:
 
 
 def tell_mostly_guessed(scene: HeadContext) -> str:
-    """Return as HTML what it means for a head that relies on kinds of words if most words were guessed."""
+    """Return as HTML a warning about heads that rely on word classes if most words were guessed."""
     words = [token for token in scene.tokens if any(map(str.isalpha, token.typed)) and not token.is_special]
     guessed = [token for token in words if token.is_guessed]
     parts, features = scene.trace.embeddings, scene.info.feature_names
@@ -51,7 +51,7 @@ def _as_nouns(nouns: int, guessed: int) -> str:
 
 
 def _part(some: int, count: int) -> str:
-    """Say how many of the words these are, as part of a sentence."""
+    """Say which share of the words was guessed, as part of a sentence."""
     if count == 1:
         return message("the only word")
     if some == count:
@@ -60,7 +60,6 @@ def _part(some: int, count: int) -> str:
 
 
 def _guessed(scene: HeadContext) -> list[str]:
-    """Return the words that were guessed, each once, as they were first typed."""
     found: dict[str, str] = {}
     for token in scene.tokens:
         if token.is_guessed:
@@ -69,7 +68,7 @@ def _guessed(scene: HeadContext) -> list[str]:
 
 
 def _named(words: list[str]) -> str:
-    # A single word more takes no more room than to say that there is one.
+    # "1 more" is no shorter than the word.
     n_named = len(words) if len(words) == MAX_NAMED + 1 else MAX_NAMED
     named, more = [f"<b>{word(each)}</b>" for each in words[:n_named]], len(words) - n_named
     return listed([*named, messages("{n} more", "{n} more", more)]) if more > 0 else listed(named)

@@ -1,4 +1,4 @@
-"""What one pane of the page is about: a trace, a layer, a head, the word in focus and the opened cell."""
+"""The subject of a pane: a trace, a layer, a head, the word in focus and the opened cell."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["HeadContext", "named", "numbered"]
 
 @dataclass(frozen=True)
 class HeadContext:
-    """A place in a trace, with layers, heads and words counted from 0; what is derived from it is derived once."""
+    """A place in a trace, with layer, head and word counted from 0; derived arrays are cached."""
 
     trace: Trace
     layer: int
@@ -31,12 +31,12 @@ class HeadContext:
 
     @property
     def info(self) -> ModelInfo:
-        """What the model is."""
+        """The model's description."""
         return self.trace.info
 
     @property
     def tokens(self) -> tuple[Token, ...]:
-        """The tokens, including special ones and padding."""
+        """The query tokens, including special ones and padding."""
         return self.trace.tokens
 
     @property
@@ -46,65 +46,65 @@ class HeadContext:
 
     @property
     def knows_layers(self) -> bool:
-        """Tell whether it is known what becomes of what the heads give: not of a model that is not in the table."""
+        """Whether the rest of the layer is recorded; not for an architecture missing from the table."""
         return self.attention.lengths is not None or self.trace.embeddings is not None
 
     @property
     def stream(self) -> Array | None:
-        """The residual stream to which the heads add: the layer's input before any norm; None if not recorded."""
+        """The residual stream that the heads add to: the layer's input before any norm; None if not recorded."""
         return self.attention.inputs if self.attention.norm is None else self.trace.hidden_states[self.layer]
 
     @property
     def group(self) -> int:
-        """The key/value head that this head uses."""
+        """The key/value head of this head."""
         return self.head // self.info.group_size
 
     @cached_property
     def projected(self) -> tuple[Array, Array]:
-        """The queries and keys of this head before they are rotated by their positions."""
+        """This head's queries and keys before rotation by position."""
         return self.attention.projected(self.head)
 
     @cached_property
     def steps(self) -> HeadSteps:
-        """Every step of this head."""
+        """All steps of this head."""
         return self.attention.head(self.head)
 
     @cached_property
     def visible(self) -> Array:
-        """Which keys each query of this head may attend to: those that the mask does not hide."""
+        """Which keys the mask leaves visible to each query of this head."""
         return ~self.attention.hidden(self.head)
 
     @cached_property
     def all_outputs(self) -> Array:
-        """The outputs of all heads of this layer, derived head by head, because all their steps take much memory."""
+        """The outputs of all heads of this layer, derived head by head to save memory."""
         return np.stack([self.attention.head(head).head_outputs for head in range(self.info.n_heads)])
 
     @cached_property
     def joined(self) -> Array:
-        """The outputs of all heads side by side, as from ``LayerTrace.joined``, but derived only once."""
+        """The concatenated outputs of all heads: ``LayerTrace.joined``, cached."""
         return join_heads(self.all_outputs)
 
     @cached_property
     def change(self) -> Array:
-        """What the heads add to each token's vector, if W_O is known: ``LayerTrace.output``, but derived only once."""
+        """ΔE, what the heads add to each token's vector, if W_O is known: ``LayerTrace.output``, cached."""
         parts = self.attention.projections
         assert parts is not None
         return output_projection(self.joined, parts.W_O, parts.b_O)
 
     def with_cell(self, cell: Cell | None) -> Self:
-        """Return the same place with another cell opened, or with none; what has been derived is kept."""
+        """Return the same place with another cell opened, or none; cached arrays are kept."""
         opened = replace(self, cell=cell)
         vars(opened).update({**vars(self), "cell": cell})
         return opened
 
     @property
     def key_tokens(self) -> tuple[Token, ...]:
-        """The tokens that are attended to; in cross-attention, not the same as those that attend."""
+        """The key tokens; in cross-attention, those of the source text."""
         return self.trace.key_tokens
 
     @property
     def use(self) -> Use:
-        """The use of attention that this is."""
+        """The kind of attention: self- or cross-attention, encoder or decoder."""
         return self.trace.use
 
     @property
@@ -114,32 +114,32 @@ class HeadContext:
 
     @property
     def hides_later(self) -> str:
-        """The lesson which says that the model always hides later tokens; empty if it does not."""
+        """The name of the lesson which says that the model always hides later tokens; empty if it does not."""
         return self.use.hides_later or self.info.build.hides_later
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The tokens that attend, as in the vocabulary: the labels of rows."""
+        """The query tokens as in the vocabulary: labels of rows."""
         return tuple(token.text for token in self.tokens)
 
     @cached_property
     def key_labels(self) -> tuple[str, ...]:
-        """The tokens attended to, as in the vocabulary: the labels of columns, and of the rows of keys and values."""
+        """The key tokens as in the vocabulary: labels of columns, and of the rows of keys and values."""
         return tuple(token.text for token in self.key_tokens)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The tokens that attend, as named in a sentence: with their positions if several are the same."""
+        """The query tokens as named in a sentence, with positions where a token repeats."""
         return _told_apart(self.labels)
 
     @cached_property
     def key_names(self) -> tuple[str, ...]:
-        """The tokens attended to, named in the same way."""
+        """The key tokens as named in a sentence."""
         return _told_apart(self.key_labels)
 
     @property
     def place(self) -> str:
-        """The head and its model, as a heading says it."""
+        """The head and its model, as in a heading."""
         return message(
             "Layer {layer}, head {head} of {name}", layer=self.layer + 1, head=self.head + 1, name=self.info.name
         )
@@ -165,13 +165,13 @@ class HeadContext:
         return self.steps.queries.shape[-1]
 
     def divisor(self, root: str) -> str:
-        """Return what the scores are divided by: ``root`` (√d_k in some notation) or a number; empty if undivided."""
+        """Return the scores' divisor: ``root`` (√d_k in some notation) or a number; empty if they are not divided."""
         if self.attention.has_usual_scale:
             return root
         return "" if self.attention.scale == 1 else f"{1 / self.attention.scale:.4g}"
 
     def has_bias(self, symbol: str) -> bool:
-        """Tell whether the projection of this letter (Q, K, V or O) is known to add a bias."""
+        """Return whether the projection Q, K, V or O is known to add a bias."""
         parts = self.attention.projections
         return parts is not None and getattr(parts, f"b_{symbol}") is not None
 
@@ -188,11 +188,11 @@ def _told_apart(labels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def numbered(count: int) -> tuple[str, ...]:
-    """Return names for dimensions without names: their numbers from 0."""
+    """Return the numbers from 0, as names of dimensions."""
     return tuple(map(str, range(count)))
 
 
 @cache
 def named(count: int) -> tuple[str, ...]:
-    """Return the same for use in a sentence."""
+    """Return names of numbered dimensions for use in a sentence."""
     return tuple(message("dimension {dimension}", dimension=name) for name in numbered(count))

@@ -1,4 +1,4 @@
-"""What a head does, in words that need no explanation; each phrase follows from the head's weights by a rule."""
+"""A head's behaviour in plain words; each phrase follows from the head's weights by a rule."""
 
 from __future__ import annotations
 
@@ -27,21 +27,20 @@ __all__ = ["Gaze", "gazes", "in_words"]
 # A query, a key, and the weight of the one on the other.
 Pair = tuple[str, str, float]
 
-# The least weight of one word on another that is worth a phrase.
+# The least weight between two words that is worth a phrase.
 _PAIR = 0.3
-# The least share on the token that begins a text and on the one that ends it, for a head that looks at both.
+# The least share on the first and on the last token, for a head that looks at both.
 _BOTH = 0.2
-# A mean distance of at most so many tokens is near by.
+# The largest mean distance, in tokens, that is called near.
 _NEAR = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Gaze:
-    """Which tokens of a text a head looks at.
+    """The tokens that a head attends to most.
 
-    ``column`` gets the largest ``share`` of all weight. ``pair`` is the query and the key of the largest weight that
-    one word gives another, if there are two; ``pronoun_pair`` the text's first pronoun and the noun to which it gives
-    its largest weight, if that is a noun. Each weight stands after the tokens.
+    ``column`` gets the largest ``share`` of all weight. ``pair`` is the largest weight between two words.
+    ``pronoun_pair`` is the text's first pronoun with its largest weight, if that falls on a noun.
     """
 
     column: str
@@ -52,7 +51,7 @@ class Gaze:
 
 
 def gazes(weights: Float[Array, "H T T"], units: Sequence[Token | Word], tokens: Sequence[Token]) -> tuple[Gaze, ...]:
-    """Return which tokens each head of a layer looks at; the weights are between ``units``, tokens or whole words."""
+    """Return the gaze of each head of a layer; the weights are between ``units``, which are tokens or whole words."""
     marks = Marks.of([units])
     columns = column_shares(Rows.of(weights[None], None, ~marks.padding[:, None]))[0]
     row_of = {unit.position: row for row, unit in enumerate(units)}
@@ -92,9 +91,13 @@ def in_words(
     reading: Reading = TEXT,
     special: Sequence[str] = (),
 ) -> str:
-    """Return what a head does in a few plain words, with its numbers after them.
+    """Return a head's behaviour in a few plain words, with its numbers.
 
-    Without a ``gaze``, the summary is a mean over several texts. ``special`` are the special tokens that occur.
+    Args:
+        summary: the head's measures.
+        gaze: None if the summary is a mean over several texts.
+        reading: what the model reads.
+        special: the special tokens that occur.
     """
     if isinstance(summary, CrossSummary):
         return _cross_in_words(summary, special)
@@ -120,7 +123,7 @@ def _pronoun(gaze: Gaze | None) -> list[str]:
 
 
 def _behaviours(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
-    """Return the phrases of the behaviours that the head shows, each with its measure."""
+    """Return a phrase for each behaviour of the head, with its measure."""
     unit = reading.unit
     ends = next((name for name in special if name in SEPARATORS), message("the end"))
     is_free = summary.first <= SINK
@@ -128,7 +131,7 @@ def _behaviours(summary: HeadSummary, gaze: Gaze | None, reading: Reading, speci
         (message("looks one {unit} back", unit=unit), summary.previous, NEIGHBOUR),
         (message("looks one {unit} ahead", unit=unit), summary.next, NEIGHBOUR),
         (message("looks at the {unit} itself", unit=unit), summary.itself, NEIGHBOUR),
-        # Where the first token is a word, it may be the same word as one that only leaves its weight there.
+        # If the first word repeats, weight on it is a sink rather than attention to the same word.
         (message("looks at the same {unit} elsewhere", unit=unit), summary.same_word * is_free, NEIGHBOUR),
         (_first(gaze, special), summary.first, SINK),
         (message("looks at {name}, which ends the text", name=ends), summary.separator, SINK),
@@ -142,14 +145,14 @@ def _behaviours(summary: HeadSummary, gaze: Gaze | None, reading: Reading, speci
 def _first(gaze: Gaze | None, special: Sequence[str]) -> str:
     if special and special[0] not in SEPARATORS:
         return message("looks at {name}, the first token", name=special[0])
-    # More than half of all weight is on the first token, so that it is the column with the most.
+    # More than half of all weight is on the first token, so it is the gaze's column.
     if gaze is None:
         return message("looks at the first token")
     return message("looks at “{name}”, the first token", name=gaze.column)
 
 
 def _pattern(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
-    """Return the phrase of the shape of the head's heatmap; none if it has no shape with a name."""
+    """Return the phrase for the shape of the head's heatmap; empty if it has no named shape."""
     unit, label = reading.unit, summary.pattern.label
     found: list[str] = []
     if label.startswith("vertical"):
@@ -166,7 +169,7 @@ def _pattern(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special:
 
 
 def _column(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> str:
-    """Return the phrase of a head in whose heatmap one column, or that of each special token, stands out."""
+    """Return the phrase for a head whose heatmap has one strong column, or one at each special token."""
     if gaze is None:
         phrase, share = message("most {unit}s look at the same one", unit=reading.unit), summary.pattern.vertical
     elif not gaze.is_special:

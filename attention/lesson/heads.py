@@ -1,4 +1,4 @@
-"""All heads of a layer as small pictures of their weights."""
+"""Thumbnails of all heads of a layer."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["head_label", "head_thumbs"]
 
 
 def head_thumbs(scene: HeadContext) -> list[HeadThumb]:
-    """Return a small picture of each head's weights, with a sentence about the word in focus."""
-    # Head by head, keeping only the small picture: the weights of all heads take much memory for a long text.
+    """Return a thumbnail of each head's weights, with a sentence about the word in focus."""
+    # Head by head, keeping only the thumbnail: a long text's weights take much memory.
     return [_thumb(scene, head, scene.attention.head(head).weights) for head in range(scene.info.n_heads)]
 
 
 def head_label(info: ModelInfo, head: int) -> str:
-    """Name a head by its number and, if it has one, by its name."""
+    """Return a head's number and, if it has one, its name."""
     if not info.head_names:
         return message("Head {head}", head=head + 1)
     return message("Head {head}: {name}", head=head + 1, name=info.head_names[head])
@@ -42,7 +42,7 @@ def _thumb(scene: HeadContext, head: int, weights: Float[Array, "Q K"]) -> HeadT
 
 
 def _group(scene: HeadContext, head: int) -> str:
-    """Name the key/value head that a head shares with others; empty if it does not share one."""
+    """Return a label for the key/value head that a head shares with others; empty if it is not shared."""
     size = scene.info.group_size
     if size == 1:
         return ""

@@ -1,7 +1,7 @@
-"""What a link that leaves them open opens: the layer, the head and the word that have something to say about a text.
+"""The layer, head and word that open first, where the link names none.
 
-For the ready examples they are chosen by hand, in ``assets/openings.tsv``, with a caption whose numbers come from the
-record. There, layers and heads are counted from 1, and tokens from 0; ``*`` stands for any other sentence.
+The examples' openings are chosen by hand in ``assets/openings.tsv``, with a caption whose numbers come from the record.
+Layers and heads are counted from 1 there, and tokens from 0; ``*`` stands for any other sentence.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = ["InitialSelection", "first_place", "first_word", "openings", "piece_t
 
 _FILE = ASSETS / "openings.tsv"
 _ANY = "*"
-# The caption of the heads in which a pronoun finds its noun.
+# The caption of heads that link a pronoun to its noun.
 _OF_PRONOUN = "opening/pronoun"
 
 
 @dataclass(frozen=True, slots=True)
 class InitialSelection:
-    """The place that is opened for a sentence: layer, head and word; None is the telling word of any other sentence.
+    """The layer, head and word that open for a sentence; if ``word`` is None, ``telling_word`` chooses.
 
-    ``caption`` is a lesson about ``pairs`` of a query and a key; empty if there is nothing to say in general.
+    ``caption`` names a lesson about ``pairs`` of query and key; it may be empty.
     """
 
     layer: int
@@ -46,7 +46,7 @@ class InitialSelection:
 
 
 def first_place(info: ModelInfo, text: str) -> tuple[int, int]:
-    """Return the layer and the head that are opened first for a text; one with a pronoun opens as such an example."""
+    """Return the layer and head that open for a text; a text with a pronoun opens as the pronoun example does."""
     opening = openings().get((info.model_id, text))
     if opening is None and has_pronoun(text):
         opening = next((each for each in _of_model(info.model_id) if each.caption == _OF_PRONOUN), None)
@@ -55,10 +55,7 @@ def first_place(info: ModelInfo, text: str) -> tuple[int, int]:
 
 
 def first_word(trace: Trace) -> int:
-    """Return the position of the word that is in focus first; it is the same whichever head is chosen.
-
-    It is the one chosen for the text, or that of which the reading says so, or the telling one (``telling_word``).
-    """
+    """Return the position of the first word in focus, whatever the head: the chosen word or ``telling_word``."""
     opening = _opening(trace.info.model_id, trace.text)
     if opening is not None and opening.word is not None and opening.word < len(trace.tokens):
         return opening.word
@@ -66,11 +63,11 @@ def first_word(trace: Trace) -> int:
 
 
 def telling_word(trace: Trace) -> int:
-    """Return the position of the word that has most to say, whatever was chosen for the text.
+    """Return the position of the most informative word, regardless of any opening chosen for the text.
 
-    It is the first pronoun with a noun before it. Failing that, it is the row of the head that is opened first in which
-    one word gives another the most weight; where there are any, whole words that are more than grammar, of two letters
-    or more, not what is left of one after an apostrophe, as the *s* of *cat's*, and not their later pieces.
+    It is the first pronoun after a noun or, failing that, the query of the largest weight between two words in the head
+    that opens first. Whole words of two letters or more that are not function words have precedence; what follows an
+    apostrophe, as the *s* of *cat's*, is not a whole word.
     """
     rows = [token.position for token in _words(trace.tokens)]
     if trace.info.reading.first_focus is not None:
@@ -81,15 +78,14 @@ def telling_word(trace: Trace) -> int:
 
 
 def _pronoun(tokens: tuple[Token, ...]) -> int | None:
-    """Return the first pronoun after a noun; None if there is none."""
     first_noun = min((positions[0] for positions in noun_tokens(tokens)), default=len(tokens))
     return next((position for position in pronouns_of(tokens) if position > first_noun), None)
 
 
 def tell_opening(scene: HeadContext) -> str:
-    """Return the caption of a head that was chosen for the scene's text; empty in all others.
+    """Return the caption of the head that was chosen for the scene's text; empty for all others.
 
-    It is told only if the record bears it out: each key of which it speaks has the most weight in its row.
+    The caption is shown only if each of its keys has the largest weight in its row.
     """
     opening = _opening(scene.info.model_id, scene.trace.text)
     if opening is None or not opening.caption or (opening.layer, opening.head) != (scene.layer, scene.head):
@@ -120,7 +116,7 @@ def _of_model(model_id: str) -> list[InitialSelection]:
 
 @cache
 def openings() -> Mapping[tuple[str, str], InitialSelection]:
-    """Return the openings that were chosen by hand, by model and sentence."""
+    """Return the openings chosen by hand, by model and sentence."""
     with _FILE.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         return MappingProxyType({(row["model"], row["sentence"]): _read(row) for row in rows})
@@ -138,7 +134,7 @@ def _read(row: dict[str, str]) -> InitialSelection:
 
 
 def _words(tokens: tuple[Token, ...]) -> list[Token]:
-    """Return the tokens that begin words, no punctuation marks if there is anything else; padding is no word."""
+    """Return the tokens that begin a word, without punctuation marks unless there is nothing else."""
     befores = (None, *tokens)
     begin = [
         token
@@ -149,9 +145,9 @@ def _words(tokens: tuple[Token, ...]) -> list[Token]:
 
 
 def _telling(trace: Trace, layer: int, head: int, rows: list[int]) -> int:
-    """Return the row with the largest weight between two words, or the first of ``rows`` if there are no two."""
+    """Return the row of the largest weight between two words, or the first of ``rows`` if there are no two."""
     attention, pairs = trace.layers[layer], _pairs_of_words(trace)
-    # Where later tokens are hidden, every row can see the first, and many give it weight for which they have no use.
+    # Under a causal mask every row sees the first token, and many heads use it as a sink.
     if attention.hidden(head)[0, 1:].all() and pairs[:, 1:].any():
         pairs[:, 0] = False
     queries, keys = (_begin_full_words(tokens) for tokens in (trace.tokens, trace.key_tokens))
@@ -175,12 +171,12 @@ def _telling(trace: Trace, layer: int, head: int, rows: list[int]) -> int:
 
 
 def piece_tokens(tokens: tuple[Token, ...]) -> set[int]:
-    """Return the positions of the tokens that are only pieces of words."""
+    """Return the positions of tokens that are pieces of words."""
     return {position for each in words_of(tokens) if len(each.positions) > 1 for position in each.positions}
 
 
 def _begin_full_words(tokens: tuple[Token, ...]) -> Bool[Array, " T"]:
-    """Tell which tokens begin a word of two letters or more; of three where that may be what is left, as in *we've*."""
+    """Mark tokens that begin a word of two letters or more; three if cut off at an apostrophe, as in *we've*."""
     words, found = words_of(tokens), np.zeros(len(tokens), bool)
     starts = {token.position: token.start for token in tokens}
     for place, each in enumerate(words):
@@ -191,7 +187,7 @@ def _begin_full_words(tokens: tuple[Token, ...]) -> Bool[Array, " T"]:
 
 
 def _pairs_of_words(trace: Trace) -> Bool[Array, "Q K"]:
-    """Tell where a word meets another word: no special token, no punctuation mark, and no piece of the same word."""
+    """Mark pairs of two different words, without special tokens and punctuation marks."""
     queries, keys = trace.tokens, trace.key_tokens
     meet = np.outer(*(np.array([_is_word(token) for token in tokens]) for tokens in (queries, keys)))
     if trace.memory is None:

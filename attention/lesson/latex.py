@@ -1,4 +1,4 @@
-"""The attention formula in LaTeX: the part that a step is about in its colour, the rest in grey."""
+"""The attention formula in LaTeX: the current step's part in its colour, the rest in grey."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ def attention(
 ) -> str:
     """Return the attention formula with the given parts as they are, and the others in grey.
 
-    A position bias and a soft cap are included if the model has them. The scaling is written as the model does it, and
-    left out if the model does not scale, unless it is given.
+    A position bias and a soft cap are included if the model has them. The divisor is the model's own.
     """
     divided = divisor(scene)
     compared, scaled = scores or _grey(product(scene, r"QK^{\top}")), scale or (divided and _grey(f"/ {divided}"))
@@ -54,6 +53,6 @@ def product(scene: HeadContext | None, latex: str) -> str:
 
 
 def divisor(scene: HeadContext | None) -> str:
-    """Return what the scores are divided by: √d_k or a number of the model's own; empty if they are not divided."""
+    """Return the scores' divisor: √d_k or the model's own number; empty if they are not divided."""
     root = r"\sqrt{d_k}"
     return root if scene is None else scene.divisor(root)

@@ -1,4 +1,4 @@
-"""What heads do on average over many sentences: in words, as a picture of means, and as a table."""
+"""Means over many sentences: a head's behaviour in words, as a picture and as a table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ALIGNMENTS: tuple[Alignment, ...] = ("start", "end")
 
 @dataclass(frozen=True, slots=True)
 class LayerMeasure:
-    """A measure of heads that is drawn layer by layer: its name in a summary, its title, its unit."""
+    """A measure of heads that is drawn layer by layer: its field in a summary, its title, its unit."""
 
     name: str
     title: str
@@ -54,7 +54,7 @@ LAYER_MEASURES = (
 
 
 def layer_measures(result: StudyResult) -> list[LayerMeasure]:
-    """Return the measures that are drawn: first the weight on the special tokens that end and begin a text."""
+    """Return the measures that are drawn, the weight on the last and first special tokens first."""
     special = [
         LayerMeasure(measure, message("Weight on {name}", name=name), message("share"))
         for name, measure in _sinks(result)
@@ -68,7 +68,7 @@ def _sinks(result: StudyResult) -> list[tuple[str, str]]:
 
 
 def tell_layers(result: StudyResult) -> str:
-    """Return as HTML what the charts of the layers show, and which layer gives most to special tokens."""
+    """Return as HTML what the layers' charts show, and which layer gives most to special tokens."""
     told = lesson("study/layers")
     sinks = [(name, result.measure(measure).mean(axis=1)) for name, measure in _sinks(result)]
     if not sinks:
@@ -95,12 +95,12 @@ def tell_layers(result: StudyResult) -> str:
 
 
 def aligned(result: StudyResult, alignment: Alignment) -> AlignedMean:
-    """Return the mean weights, with the sentences aligned at their first or at their last tokens."""
+    """Return the mean weights, with the sentences aligned at their first or last tokens."""
     return result.from_start if alignment == "start" else result.from_end
 
 
 def averages(result: StudyResult, alignment: Alignment, current: Head, zoom: int | None = None) -> Atlas:
-    """Return the mean weights of all heads as small pictures."""
+    """Return the mean weights of all heads as thumbnails."""
     tiles = Tiles.of(list(aligned(result, alignment).weights))
     name, n_heads = result.info.name, len(result.summaries)
     return Atlas(
@@ -127,7 +127,7 @@ def averages(result: StudyResult, alignment: Alignment, current: Head, zoom: int
 
 
 def mean_matrix(result: StudyResult, alignment: Alignment, head: Head) -> Matrix:
-    """Return the mean weights of one head as a matrix to draw."""
+    """Return the mean weights of one head as a matrix."""
     mean = aligned(result, alignment)
     labels = positions(mean, alignment)
     place = message("layer {layer}, head {head}", layer=head[0] + 1, head=head[1] + 1)
@@ -152,14 +152,14 @@ def mean_matrix(result: StudyResult, alignment: Alignment, head: Head) -> Matrix
 
 
 def positions(mean: AlignedMean, alignment: Alignment) -> tuple[str, ...]:
-    """Name the positions: by the token that all sentences have there, else from 0 at the start or −1 at the end."""
+    """Return labels of positions: the token that all sentences have there, or a number from 0 (start) or −1 (end)."""
     size = len(mean.names)
     numbers = [str(i) if alignment == "start" else f"−{size - i}" for i in range(size)]
     return tuple(name or number for name, number in zip(mean.names, numbers, strict=True))
 
 
 def how_many(result: StudyResult, alignment: Alignment) -> str:
-    """Say in a plain sentence over how many sentences each cell of the mean picture is averaged."""
+    """Say over how many sentences each cell of the mean is averaged."""
     counts = aligned(result, alignment).counts.diagonal()
     fewest, n = int(counts.min()), result.n_sentences
     facts: dict[str, str | float] = {"total": f"{n:,}", "positions": len(counts)}
@@ -188,7 +188,7 @@ def how_many(result: StudyResult, alignment: Alignment) -> str:
 
 
 def describe(result: StudyResult, head: Head) -> str:
-    """Return as HTML what one head does on average over the sentences, and the rules behind its labels."""
+    """Return as HTML one head's mean behaviour over the sentences, and the rules of its labels."""
     summary = _summary(result, head)
     pattern, n_times = result.commonest_pattern(*head)
     told = lesson(

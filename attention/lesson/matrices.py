@@ -1,4 +1,4 @@
-"""The two kinds of matrices that steps show: pairs of queries and keys, and vectors, one for each token."""
+"""The two kinds of matrices in the steps: query–key pairs, and one vector per token."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pairs(
 ) -> Matrix:
     """Return a head's numbers as a matrix with a row for each query and a column for each key.
 
-    Signed numbers reach the full colour at ``limit`` or, if None, where no number of the word in focus is beyond it.
+    Signed numbers reach the full colour at ``limit``; by default, no number of the word in focus lies beyond it.
     """
     if limit is None and palette == "signed":
         row = values[scene.word]
@@ -73,7 +73,7 @@ def vectors(
     *,
     of_keys: bool = False,
 ) -> Matrix:
-    """Return vectors as a matrix with a row for each token or, with ``of_keys``, for each token attended to."""
+    """Return vectors as a matrix with a row for each query token or, with ``of_keys``, each key token."""
     names = numbered(values.shape[1]) if columns is None else columns
     tokens, labels = (scene.key_tokens, scene.key_labels) if of_keys else (scene.tokens, scene.labels)
     return Matrix(

@@ -1,4 +1,4 @@
-"""How one query meets one key, number by number: pictures, a table, and the sum written out."""
+"""One query and one key, number by number: pictures, a table, and the sum written out."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from attention.measures.segments import groups
 
 __all__ = ["NEURON", "best_key", "key_picture", "neuron", "pair_table", "sum_in_writing", "value_picture"]
 
-# The most products that are written one by one; of more, only the first and last are.
+# Of more products, only the first three and the last are written out.
 MAX_WRITTEN = 8
 
 
 def best_key(scene: HeadContext) -> int:
-    """Return the position of the key to which the word in focus gives the most weight."""
+    """Return the position of the key that the word in focus attends to most."""
     return int(scene.steps.masked_scores[scene.word].argmax())
 
 
@@ -75,7 +75,7 @@ def key_picture(scene: HeadContext, key: int) -> Matrix:
 
 
 def value_picture(scene: HeadContext, key: int) -> Matrix:
-    """Return the key's value, the value times its weight, and the output of which that is a part."""
+    """Return the key's value, the weighted value, and the output that it is part of."""
     value, weight = scene.steps.values[key], scene.steps.weights[scene.word, key]
     is_hidden = not scene.visible[scene.word, key]
     part = "0" if is_hidden else number(float(weight))
@@ -114,7 +114,7 @@ def _rows(
 
 
 def sum_in_writing(scene: HeadContext, key: int) -> str:
-    """Return as HTML how the weight is computed: the products, their sum, scaling, mask and softmax."""
+    """Return as HTML the computation of the weight: products, sum, scaling, mask and softmax."""
     steps, query = scene.steps, scene.word
     products = steps.queries[query] * steps.keys[key]
     masked = float(steps.masked_scores[query, key])
@@ -152,7 +152,7 @@ def sum_in_writing(scene: HeadContext, key: int) -> str:
 
 
 def pair_table(scene: HeadContext, key: int) -> dict[str, list[str]]:
-    """Return the numbers of both pictures as columns, in full precision; shorter vectors are padded with blanks."""
+    """Return the numbers of both pictures as columns in full precision, padded with blanks."""
     pictures = key_picture(scene, key), value_picture(scene, key)
     height = max(picture.values.shape[1] for picture in pictures)
     table = {"dimension": [str(dimension) for dimension in range(height)]}
@@ -164,7 +164,7 @@ def pair_table(scene: HeadContext, key: int) -> dict[str, list[str]]:
 
 
 def _written_sum(products: np.ndarray) -> str:
-    """Return ``0.31 + (−0.20) + … + 1.02``, with the numbers as in the picture."""
+    """Return ``0.31 − 0.20 + … + 1.02``, with the numbers as in the picture."""
     parts = [number(float(product)) for product in products]
     if len(parts) > MAX_WRITTEN:
         parts = [*parts[:3], "…", parts[-1]]
@@ -173,5 +173,4 @@ def _written_sum(products: np.ndarray) -> str:
 
 
 def _divisor(scene: HeadContext) -> str:
-    """Return what scores are divided by, written as a root if it is √d_k."""
     return scene.divisor(f"√{scene.d_head}") or "1"

@@ -1,4 +1,4 @@
-"""A decoder's prediction of the next token, after its last layer and, by the logit lens, after every other."""
+"""A decoder's prediction of the next token, after the last layer and, by the logit lens, after every other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ N_CANDIDATES = 10
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A candidate for the next token: how it is shown, and what it adds to the text (None if it cannot be typed)."""
+    """A candidate for the next token: its label, and the text it adds (None if it cannot be typed)."""
 
     label: str
     text: str | None
@@ -30,7 +30,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class LayerGuess:
-    """The prediction after a given layer, and the probability and rank (from 1) of the model's final answer there."""
+    """The prediction after a layer, and the probability and rank (from 1) of the final answer there."""
 
     layer: int
     label: str
@@ -41,7 +41,7 @@ class LayerGuess:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The most likely tokens after the last layer, the first guess after each layer, and the size of the vocabulary."""
+    """The most likely tokens after the last layer, the prediction after each layer, and the size of the vocabulary."""
 
     candidates: tuple[Candidate, ...]
     layers: tuple[LayerGuess, ...]
@@ -49,13 +49,13 @@ class Forecast:
 
     @property
     def since(self) -> int:
-        """The layer from which the model's answer is always the first guess."""
+        """The layer from which on the final answer ranks first."""
         wrong = [guess.layer for guess in self.layers if guess.answer_rank > 1]
         return max(wrong, default=-1) + 1
 
 
 def forecast(found: NextToken, text: str) -> Forecast:
-    """Turn logits into probabilities, ``p = softmax(logits)``, and keep what is shown.
+    """Return the predictions, ``p = softmax(logits)``.
 
     Args:
         found: logits of shape (L+1, V).
@@ -77,19 +77,18 @@ def forecast(found: NextToken, text: str) -> Forecast:
 
 
 def _addition(addition: str | None, text: str) -> str | None:
-    """Return what a token adds to a text; None if nothing would be left of it after cleaning."""
+    """Return what a token adds to a text; None if cleaning would remove it."""
     return addition if addition is not None and clean(text + addition) != text else None
 
 
 def formula(trace: Trace) -> str:
-    """Return in LaTeX how the probabilities are computed; x is the last token's vector, U the unembedding."""
+    """Return the probabilities' formula in LaTeX; x is the last token's vector, W_U the unembedding."""
     norm = _norm_name(trace)
     last = rf"\mathrm{{{norm}}}(x_T)" if norm else "x_T"
     return rf"p = \mathrm{{softmax}}\big({last} \, W_U\big)"
 
 
 def _norm_name(trace: Trace) -> str:
-    """Return the name of the final norm; empty if there is none."""
     if trace.structure is not None:
         return trace.structure.final_norm
     # All norms of a decoder are of the same kind.
@@ -115,7 +114,7 @@ def tell_next(found: Forecast, trace: Trace) -> str:
 
 
 def tell_lens(found: Forecast) -> str:
-    """Return as HTML what the logit lens is, and from which layer the answer is the first guess."""
+    """Return as HTML what the logit lens is, and from which layer on the answer ranks first."""
     best = word(found.candidates[0].label)
     if found.since == 0:
         return lesson("next-token/lens") + lesson("next-token/lens-always", best=best)
@@ -123,7 +122,7 @@ def tell_lens(found: Forecast) -> str:
 
 
 def lens_table(found: Forecast) -> dict[str, list[str]]:
-    """Return the guesses as columns, with a row for each layer, the last layer first."""
+    """Return the predictions as columns, with a row for each layer, the last layer first."""
     best, rows = found.candidates[0].label, found.layers[::-1]
     return {
         message("after layer"): [str(guess.layer) if guess.layer else message("0 (embedding)") for guess in rows],

@@ -1,4 +1,4 @@
-"""What words of a sentence are, as far as the toy's word list knows: nouns, what stands for one, mere grammar."""
+"""Word classes from the toy's lexicon: nouns, pronouns and function words."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from attention.models.toy import WORD_FEATURES, describe, is_guessed, read_lexic
 
 __all__ = ["grammar_tokens", "has_pronoun", "noun_tokens", "nouns_of", "pronouns_of"]
 
-# The pronouns that stand for a noun of the same text.
 _PRONOUNS = frozenset({"it", "he", "she", "they", "him", "them"})
 _NOUN = WORD_FEATURES.index("noun")
-# Words that say little by themselves.
 _GRAMMAR = tuple(map(WORD_FEATURES.index, ("determiner", "preposition", "conjunction")))
 
 
 def nouns_of(tokens: Sequence[Token]) -> list[int]:
-    """Return which of the words of a text (``attention.core.words.words_of``) are nouns above all.
+    """Return the indices of the nouns among a text's words (``attention.core.words.words_of``).
 
-    A word that is not in the list is judged by its ending, and is a noun if that says nothing, as most words are that
-    no list has; unless it stands at an apostrophe, as *didn* and *t* do where a model cuts *didn't*.
+    A word missing from the lexicon is judged by its ending, and counts as a noun by default; unless it stands at an
+    apostrophe, as *didn* and *t* do where a model cuts *didn't*.
     """
     words = words_of(tokens)
     starts = {token.position: token.start for token in tokens}
@@ -38,23 +36,23 @@ def nouns_of(tokens: Sequence[Token]) -> list[int]:
 
 
 def noun_tokens(tokens: Sequence[Token]) -> list[tuple[int, ...]]:
-    """Return, of each noun of a text (``nouns_of``), the positions of the tokens that it is made of."""
+    """Return the token positions of each noun of a text."""
     words = words_of(tokens)
     return [words[place].positions for place in nouns_of(tokens)]
 
 
 def pronouns_of(tokens: Sequence[Token]) -> list[int]:
-    """Return the positions of the words of a text that stand for a noun: *it*, *she*, *them*."""
+    """Return the positions of a text's pronouns: *it*, *she*, *them*."""
     return [each.position for each in words_of(tokens) if each.typed.strip().lower() in _PRONOUNS]
 
 
 def has_pronoun(text: str) -> bool:
-    """Tell whether a text has a word that stands for a noun."""
+    """Return whether a text has a pronoun."""
     return not _PRONOUNS.isdisjoint(re.findall(r"\w+", text.lower()))
 
 
 def grammar_tokens(tokens: Sequence[Token]) -> set[int]:
-    """Return the positions of all tokens of words that are determiners, prepositions or conjunctions above all."""
+    """Return the positions of all tokens of determiners, prepositions and conjunctions."""
     return {position for each in words_of(tokens) if _is_grammar(each) for position in each.positions}
 
 
@@ -65,7 +63,7 @@ def _is_grammar(word: Word) -> bool:
 
 
 def _is_cut_off(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:
-    """Tell whether a word stands at an apostrophe, with no space between them."""
+    """Return whether a word stands at an apostrophe, with no space between them."""
     return follows_apostrophe(place, words, starts) or (
         place + 1 < len(words)
         and words[place + 1].typed.startswith(APOSTROPHES)

@@ -1,4 +1,4 @@
-"""The outcome of a run: what a decoder wrote, and which digit a picture was taken for."""
+"""The result of a run: the text that a decoder wrote, or the digit that a picture was classified as."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["tell_alignment", "tell_answer", "tell_written"]
 
 
 def tell_written(whole: Trace, is_given: bool) -> str:
-    """Return as HTML what the decoder of an encoder–decoder wrote or, if the text ``is_given``, what it read."""
+    """Return as HTML the text that an encoder–decoder wrote or, if it ``is_given``, read."""
     assert whole.decoder is not None
     model = word(whole.info.name)
     if not whole.decoder.text:
-        # It may end at once; the token with which it begins is there in any case.
+        # A decoder may stop at once, after its start token.
         tokens = ", ".join(word(token.text) for token in whole.decoder.tokens)
         return lesson("outcome/written-nothing", model=model, tokens=tokens)
     return lesson(
@@ -52,7 +52,7 @@ def tell_alignment(scene: HeadContext, card: TranslatorCard) -> str:
 
 
 def tell_answer(answer: Answer, model: str, card: DigitsCard | None) -> str:
-    """Return as HTML what a picture was taken for, and with what probability."""
+    """Return as HTML the digit that a picture was classified as, and its probability."""
     probabilities = softmax(answer.logits)
     first, second = np.argsort(-probabilities, kind="stable")[:2]
     facts = {

@@ -1,4 +1,4 @@
-"""The weights of a Vision Transformer's heads, laid over the picture."""
+"""A Vision Transformer's attention weights, laid over the picture."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["cut", "overlay", "overlay_table", "picture_table", "tell_overlay"]
 
 
 def overlay(scene: HeadContext, *, is_bare: bool = False) -> Overlay:
-    """Return the weights of the token in focus, in every head of the layer, over the picture's patches.
+    """Return the weights of the token in focus over the picture's patches, in every head of the layer.
 
-    If it ``is_bare``, they are not drawn: there is the picture, cut into its patches.
+    If it ``is_bare``, only the picture and its patches are drawn.
     """
     tokens = scene.tokens
     patches = [token.position for token in tokens if not token.is_special]
@@ -49,7 +49,7 @@ def overlay(scene: HeadContext, *, is_bare: bool = False) -> Overlay:
 
 
 def cut(trace: Trace) -> Cut | None:
-    """Return the picture that was read, cut into its patches; None if it was none."""
+    """Return the picture cut into its patches; None if the model reads text."""
     if not trace.info.reading.is_laid_out:
         return None
     n_patches = sum(not token.is_special for token in trace.tokens)
@@ -58,7 +58,7 @@ def cut(trace: Trace) -> Cut | None:
 
 
 def overlay_table(data: Overlay) -> dict[str, list[str]]:
-    """Return the weights as columns, in full precision: a row for each patch, and one for all other tokens."""
+    """Return the weights as columns in full precision: a row for each patch, and one for all other tokens."""
     table = {message("to"): [*data.patches, message("other tokens")]}
     for head in data.heads:
         table[head.label] = [repr(float(weight)) for weight in (*head.weights, head.special)]
@@ -66,7 +66,7 @@ def overlay_table(data: Overlay) -> dict[str, list[str]]:
 
 
 def picture_table(data: Overlay) -> dict[str, list[str]]:
-    """Return the grey levels of the picture, from 0 to 1, as columns: a row for each of its rows of pixels."""
+    """Return the picture's grey levels, from 0 to 1, as columns: a row for each row of pixels."""
     numbers = range(1, len(data.picture) + 1)
     table = {message("row of pixels"): [str(number) for number in numbers]}
     columns = zip(numbers, data.picture.T, strict=True)
@@ -74,7 +74,7 @@ def picture_table(data: Overlay) -> dict[str, list[str]]:
 
 
 def tell_overlay(scene: HeadContext) -> str:
-    """Return as HTML what is laid over the picture, and how much of the weight falls on patches."""
+    """Return as HTML what the overlay shows, and how much weight falls on patches."""
     row = scene.steps.weights[scene.word]
     patches = [token.position for token in scene.tokens if not token.is_special]
     on_patches = float(row[patches].sum())

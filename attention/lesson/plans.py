@@ -1,4 +1,4 @@
-"""Lesson plans: the views that a class is shown one after another, and how long each of them takes."""
+"""Lesson plans: the views to show a class, in order, and the minutes for each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLAN_NAMES: tuple[PlanName, ...] = ("twenty", "forty-five", "ninety")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One view of a lesson: its page and link, its minutes, and whether there is a question to ask about it."""
+    """One view of a lesson: its page and link, its minutes, and whether the class is asked a question about it."""
 
     name: str
     page: str
@@ -28,7 +28,7 @@ class Part:
 
     @property
     def words(self) -> str:
-        """The name of the text that says what to say."""
+        """The name of the text with what to say."""
         return f"plans/{self.name}"
 
 
@@ -41,12 +41,12 @@ class Plan:
 
     @property
     def minutes(self) -> int:
-        """How long it takes."""
+        """The lesson's length."""
         return sum(part.minutes for part in self.parts)
 
     @property
     def words(self) -> str:
-        """The name of the text that says for whom it is."""
+        """The name of the text that says whom the lesson is for."""
         return f"plans/{self.name}"
 
 

@@ -1,4 +1,4 @@
-"""The proof beside the picture: the numbers computed here compared with the model's own, link by link."""
+"""The proof: the numbers computed here compared with the model's own, link by link."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from attention.lesson.prose import lesson, word
 
 __all__ = ["TOLERANCE", "Link", "LinkName", "Proof", "prove", "tell_proof"]
 
-# Relative to the largest number that the model has there, or to a row's sum, which is 1. Rounding to float32 changes a
-# number by up to 6e-8 of itself. In a sum of n products, computed in two orders, such errors grow with √n: to between
-# 5e-7 and 4e-6 for n from 64 to 4,096. An error of a thousandth of the largest number is a hundred times the tolerance.
+# Relative to the model's largest number there, or to a row's sum of 1. Rounding to float32 changes a number by up to
+# 6e-8 of itself. In a sum of n products, computed in two orders, such errors grow with √n: to between 5e-7 and 4e-6
+# for n from 64 to 4,096.
 TOLERANCE = 1e-5
 
-# From a layer's input to what it adds: each link is computed from what comes before it.
+# In order of computation, from a layer's input to what it adds.
 LinkName = Literal["queries", "keys", "values", "outputs", "added"]
 LINK_NAMES: tuple[LinkName, ...] = get_args(LinkName)
 _LABELS: dict[LinkName, str] = {
@@ -34,7 +34,7 @@ _LABELS: dict[LinkName, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link of the chain: how it is computed, and its largest difference from the model's own; None if unknown."""
+    """One link of the chain: its formula, and its largest difference from the model's own; None if unknown."""
 
     name: LinkName
     made_of: str
@@ -42,12 +42,12 @@ class Link:
 
     @property
     def holds(self) -> bool:
-        """Tell whether the difference is within the tolerance, or unknown."""
+        """Whether the difference is within the tolerance, or unknown."""
         return self.found is None or self.found.relative <= TOLERANCE
 
     @property
     def label(self) -> str:
-        """What is compared, in words."""
+        """What is compared."""
         return _LABELS[self.name]
 
 
@@ -58,12 +58,11 @@ class Proof:
     links: tuple[Link, ...]
     largest_row_error: float
     n_masked_rows: int = 0
-    # Whether it is over many sentences.
-    is_of_many: bool = False
+    is_of_many: bool = False  # over many sentences
 
     @classmethod
     def of_outputs(cls, found: Difference, largest_row_error: float) -> Proof:
-        """Return the proof for a run of which only queries, keys, values and the heads' outputs were kept."""
+        """Return the proof for a run that kept only queries, keys, values and the heads' outputs."""
         known: dict[LinkName, Difference] = {"outputs": found}
         return cls(_links(known, ()), largest_row_error, is_of_many=True)
 
@@ -74,11 +73,11 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """Tell whether every known link and every row is within the tolerance."""
+        """Whether every known link and every row's sum is within the tolerance."""
         return all(link.holds for link in self.links) and self.largest_row_error <= TOLERANCE
 
     def sentence(self, name: str) -> str:
-        """Say it in plain words, for the model with this name."""
+        """Return the result in one plain sentence, for the model with this name."""
         difference = scientific(self.largest_difference)
         told = message(
             "{rows} · recomputed vs. {name}'s own output: largest difference {difference}",
@@ -91,7 +90,7 @@ class Proof:
 
     @property
     def rows(self) -> str:
-        """Say what the rows of the weights sum to."""
+        """What the rows of the weights sum to."""
         if self.largest_row_error <= TOLERANCE:
             rows = message("rows sum to 1")
         else:
@@ -106,7 +105,7 @@ class Proof:
         )
 
     def table(self) -> list[tuple[str, str, str, str]]:
-        """Return each link in plain words: what it is, how it is computed, its absolute and relative difference."""
+        """Return each link's name, formula, absolute and relative difference."""
         rows = []
         for link in self.links:
             if link.found is None:
@@ -119,7 +118,7 @@ class Proof:
 
 
 def tell_proof(name: str, proof: Proof) -> str:
-    """Return as HTML what was compared with what, and what was not, for the model with this name."""
+    """Return as HTML what was compared, and what was not, for the model with this name."""
     told = lesson("proof/words", model=word(name), tolerance=scientific(TOLERANCE))
     knows_outputs_alone = all(link.found is None for link in proof.links if link.name != "outputs")
     if not knows_outputs_alone:
@@ -128,10 +127,10 @@ def tell_proof(name: str, proof: Proof) -> str:
 
 
 def prove(trace: Trace) -> Proof:
-    """Compute every layer of a run once more, from its input to what it adds, and compare it with the model's own.
+    """Recompute every layer of a run from its input to what it adds, and compare it with the model's own numbers.
 
     Each link starts from the model's own numbers, so that a wrong link is identified and errors do not accumulate. A
-    link of a part is known only if all layers of that part recorded it.
+    link is known only if all layers of its part recorded it.
     """
     layers = [layer for part in trace.traces for layer in part.layers]
     found: dict[LinkName, Difference] = {"outputs": Difference()}
@@ -150,7 +149,7 @@ def prove(trace: Trace) -> Proof:
 def _check_heads(layer: LayerTrace) -> tuple[Difference, float, int]:
     """Compare the heads' outputs; also return the largest error of a row's sum and the number of fully masked rows."""
     worst, row_error, n_masked_rows = 0.0, 0.0, 0
-    # Head by head: all heads at once take much memory for a long text.
+    # Head by head: a long text's heads together take much memory.
     for head, model_output in enumerate(layer.model_output):
         steps = layer.head(head)
         is_masked = np.isneginf(steps.masked_scores).all(axis=-1)
@@ -166,7 +165,6 @@ def _links(found: dict[LinkName, Difference], layers: Sequence[LayerTrace]) -> t
 
 
 def _made_of(name: LinkName, layers: Sequence[LayerTrace]) -> str:
-    """Return how these layers compute a link."""
     if name == "outputs":
         if any(layer.softcap is not None for layer in layers):
             return message("softmax({scores}, scaled, capped and masked)·{values}", scores="Q·Kᵀ", values="V")

@@ -1,4 +1,4 @@
-"""Lesson texts: sections of Markdown files with places for facts, filled so that typed text is never interpreted."""
+"""Lesson texts: sections of Markdown files whose placeholders are filled; typed text is always escaped."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 LESSONS = ASSETS / "lessons"
 
-# What would be written as 0.00 is not worth mentioning.
+# Smaller numbers would be written as 0.00.
 SMALLEST_TOLD = 0.005
 # Longer words are shortened in sentences; pictures and tables show them in full.
 MAX_WORD = 32
@@ -46,12 +46,12 @@ def word(text: str) -> str:
 
 
 def typed(text: str) -> str:
-    """Return a text in full as HTML: escaped, with its own writing direction."""
+    """Return a whole text as HTML: escaped, with its own writing direction."""
     return f"<bdi>{html.escape(text)}</bdi>"
 
 
 def listed(words: Sequence[str]) -> str:
-    """List words as in a sentence: ``a``, ``a and b``, ``a, b and c``.
+    """Return words as a list in a sentence: ``a``, ``a and b``, ``a, b and c``.
 
     Raises:
         ValueError: there are no words.
@@ -62,46 +62,46 @@ def listed(words: Sequence[str]) -> str:
 
 
 def times(count: int) -> str:
-    """Return how often something happens: ``once``, ``2 times``."""
+    """Return a count as an adverb: ``once``, ``2 times``."""
     return message("once") if count == 1 else messages("{n} time", "{n} times", count)
 
 
 def fact(value: float) -> str:
-    """Return a number as it is written in the pictures."""
+    """Return a number as HTML, written as in the pictures."""
     return f"<b>{number(value)}</b>"
 
 
 def exact(value: float, decimals: int = 4) -> str:
-    """Return a number with more digits, for sums that a reader may check."""
+    """Return a number as HTML with more digits, for sums that a reader may check."""
     return f"<b>{number(value, decimals)}</b>"
 
 
 def length(vector: Array) -> str:
-    """Return the length of a vector."""
+    """Return a vector's norm as HTML."""
     return fact(float(np.linalg.norm(vector)))
 
 
 def small(value: float) -> str:
-    """Return a difference between two computations, with two significant digits."""
+    """Return a rounding error with two significant digits."""
     return scientific(value)
 
 
 def lesson(name: str, **facts: str | int) -> str:
-    """Return a lesson text as HTML, with facts (already HTML, see ``word`` and ``fact``) in their places.
+    """Return a lesson text as HTML, its placeholders filled with facts (already HTML, see ``word`` and ``fact``).
 
-    The name is that of a file and of a section in it: ``tokens/pieces`` is the section ``## pieces`` of ``tokens.md``.
+    ``tokens/pieces`` names the section ``## pieces`` of ``tokens.md``.
 
     Raises:
-        KeyError: there is no such section, or a place in the text has no fact.
+        KeyError: the section does not exist, or a placeholder has no fact.
     """
     return Template(_rendered(name)).substitute(facts)
 
 
 def in_short(told: str) -> str:
-    """Return the one sentence of a text that says most.
+    """Return the most informative sentence of a text.
 
-    It is in the first paragraph with a number that stands out, or else in the first: the first sentence with a number,
-    or else the last. A full stop in a typed word ends no sentence.
+    It is the first sentence with a number, or else the last, of the first paragraph with a bold number, or else of the
+    first. A full stop in a typed word ends no sentence.
 
     >>> in_short("<p>Softmax makes weights.</p><p>Of them, <b>0.35</b> is on <bdi>St. Ives</bdi>. All add up to 1.</p>")
     '<p>Of them, <b>0.35</b> is on <bdi>St. Ives</bdi>.</p>'
@@ -127,13 +127,13 @@ def lessons() -> dict[str, str]:
 @cache
 def _rendered(name: str) -> str:
     file, _, section = name.partition("/")
-    # The files are part of the project, so their HTML (the colours of q, k and v) is kept.
+    # HTML is allowed: the files are the project's own.
     return MarkdownIt("commonmark", {"html": True}).render(_sections(file)[section])
 
 
 @cache
 def _sections(file: str) -> dict[str, str]:
-    """Return the sections of a file by their headings, translated where the server's language has a translation."""
+    """Return a file's sections by heading, in the server's language where translated."""
     folder = language().folder
     own = None if folder is None else folder / "lessons" / f"{file}.md"
     english = _read_sections(LESSONS / f"{file}.md")
@@ -141,7 +141,7 @@ def _sections(file: str) -> dict[str, str]:
 
 
 def _read_sections(path: Path) -> dict[str, str]:
-    """Return the sections of a file by their headings, in order.
+    """Return a file's sections by heading, in order.
 
     Raises:
         ValueError: two sections have the same heading, or there is text before the first.

@@ -1,4 +1,4 @@
-"""A question about what a step will show, asked before it is shown; every guess is judged by the record."""
+"""A question about a step's result, asked before it is shown; every guess is judged by the record."""
 
 from __future__ import annotations
 
@@ -38,29 +38,28 @@ _VERDICTS: Mapping[Verdict, str] = {
     "shown": "guess/shown",
 }
 
-# Numbers that differ by no more than this count as equal.
+# The largest difference of numbers that count as equal.
 TIE = 0.02
-# A value is near the largest if no more than this part of it is missing.
+# A value is near the largest if the gap is no more than this part of it.
 NEAR = 0.1
-# So many answers can be read at a glance.
 MAX_ANSWERS = 7
-# Shares that overlap by so much with the true ones are right, or close.
+# The least overlap with the true shares of a right and of a close answer.
 RIGHT_OVERLAP, CLOSE_OVERLAP = 0.85, 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A question, its possible answers, and what the record says.
+    """A question, its possible answers, and the record's answer.
 
     Attributes:
-        question: what is asked (HTML).
-        answers: what can be answered, in plain text.
+        question: the question (HTML).
+        answers: the possible answers, in plain text.
         reason: the numbers of this sentence that decide it (HTML).
         right: the indices of the right answers; several, where numbers tie.
         close: the indices of those that are nearly right.
-        shares: the true share of each answer, where shares are asked for; they add up to 1.
-        is_of_tokens: whether whoever sees a list of the tokens knows the answer.
-        whys: why one may think so, for each answer (HTML); empty where that is not said.
+        shares: for a question about shares, the true share of each answer; they add up to 1.
+        is_of_tokens: whether a list of the tokens reveals the answer.
+        whys: the reason that may have misled the user, for each answer (HTML); empty where none is given.
     """
 
     question: str
@@ -79,17 +78,17 @@ class Guess:
 
     @property
     def label(self) -> str:
-        """What the answers are, for those who hear it."""
+        """The answers' label for screen readers."""
         return message("Shares of 100%") if self.shares else message("Possible answers")
 
     @property
     def mark(self) -> str:
-        """What tells this question from all others: an answer to another one is no answer to this."""
+        """A checksum of the question: an answer with another mark belongs to another question."""
         told = "\n".join((self.question, *self.answers, self.reason))
         return f"{zlib.crc32(told.encode('utf-8', 'replace')):08x}"
 
     def judge(self, answer: Answer | None) -> Verdict | None:
-        """Return what an answer is worth; None if it is none to this question."""
+        """Return the verdict on an answer; None if it does not belong to this question."""
         if answer is None or answer.mark != self.mark:
             return None
         if not answer.given:
@@ -109,12 +108,12 @@ class Guess:
 
 
 def verdict_words(verdict: Verdict) -> str:
-    """Return what is said of an answer that is worth so much (HTML)."""
+    """Return the text for a verdict (HTML)."""
     return lesson(_VERDICTS[verdict])
 
 
 def overlap(guessed: Array, true: Array) -> float:
-    """Return how much of a distribution was guessed: 1 − ½ Σ |g − a|, from 0 to 1; ``guessed`` need not add up to 1."""
+    """Return the overlap of two distributions, 1 − ½ Σ |g − a|, from 0 to 1; ``guessed`` is normalised first."""
     return float(1 - np.abs(guessed / guessed.sum() - true).sum() / 2)
 
 
@@ -128,9 +127,9 @@ def ranked(
 ) -> Guess:
     """Ask which of several has the largest value; the next one is close if its value is near the largest.
 
-    Of more than ``MAX_ANSWERS``, these are offered, in their order: the largest, all of the ``natural`` ones for which
-    there is room, which people think of, the next largest, and others evenly spread over the rest. ``why`` says why one
-    may think that it is one of them.
+    Of more than ``MAX_ANSWERS``, these are offered, in their order: the largest, the ``natural`` ones, which people
+    think of, as far as there is room, the next largest, and others spread evenly over the rest. ``why`` returns the
+    reason that may have misled those who chose an answer.
     """
     order = sorted(range(len(values)), key=lambda index: -values[index])
     first = list(dict.fromkeys((order[0], *natural[: MAX_ANSWERS - 1], *order[1 : MAX_ANSWERS // 2])))[:MAX_ANSWERS]
@@ -152,13 +151,13 @@ def ranked(
 
 
 def _is_near(values: Sequence[float], index: int) -> bool:
-    """Tell whether a value is near the largest, both as a part of it and among all values."""
+    """Return whether a value is near the largest, relative to it and to the range of all values."""
     most = max(values)
     return most - values[index] <= NEAR * min(most - min(values), abs(most))
 
 
 def comes_near(values: Sequence[float], index: int) -> str:
-    """Say that a value is near the largest one, if it is."""
+    """Return the text for a value near the largest one; empty for others."""
     value, most = values[index], max(values)
     if value >= most or not _is_near(values, index):
         return ""
@@ -166,7 +165,7 @@ def comes_near(values: Sequence[float], index: int) -> str:
 
 
 def _stands_near(scene: HeadContext, key: int) -> str:
-    """Say that a key is the token in focus itself, or stands beside it."""
+    """Return the text for a key that is the token in focus or stands beside it; empty for others."""
     focus = word(scene.names[scene.word])
     if key == scene.own_key:
         return lesson("guess/why-itself", focus=focus)
@@ -177,8 +176,8 @@ def _stands_near(scene: HeadContext, key: int) -> str:
 def highest(scene: HeadContext, row: Float[Array, " K"], question: str, because: Callable[[int], str]) -> Guess | None:
     """Ask which token has the largest number in the row of the one in focus; None if it sees fewer than two words.
 
-    The special token or punctuation mark with the largest number is always offered, so that it does not give itself
-    away where it is right; so are nouns, which people think of. ``because`` says why it is a key.
+    The special token or punctuation mark with the largest number is always offered, so that its presence reveals
+    nothing; so are nouns, which people think of. ``because`` returns the reason for a key.
     """
     words = words_seen(scene)
     if len(words) < 2:
@@ -187,7 +186,7 @@ def highest(scene: HeadContext, row: Float[Array, " K"], question: str, because:
     apart = sorted({*np.flatnonzero(scene.visible[scene.word]).tolist()} - {*words}, key=number)[-1:]
     keys = sorted((*words, *apart))
     numbers = list(map(number, keys))
-    # Of the pieces of a noun, the one with the largest number.
+    # A noun in pieces is represented by the piece with the largest number.
     pieces = (set(words).intersection(noun) for noun in noun_tokens(scene.key_tokens))
     nouns = sorted((max(noun, key=number) for noun in pieces if noun), key=number, reverse=True)
     natural = [keys.index(key) for key in (*apart, *nouns)]
@@ -200,9 +199,9 @@ def highest(scene: HeadContext, row: Float[Array, " K"], question: str, because:
 
 
 def around(value: int, question: str, reason: str, whys: Mapping[int, str], *, least: int = 1) -> Guess:
-    """Ask for a number; four that follow one another are offered, and the place of the true one tells nothing.
+    """Ask for a number, offering four consecutive ones; the true one's place is pseudo-random.
 
-    One more or one less is close. ``whys`` says why one may think that it is one of these numbers.
+    One more or one less is close. ``whys`` gives the reasons that may have misled the user.
     """
     before = zlib.crc32(question.encode("utf-8", "replace")) % 4
     first = max(least, value - before)
@@ -213,10 +212,10 @@ def around(value: int, question: str, reason: str, whys: Mapping[int, str], *, l
 
 
 def words_of(tokens: Sequence[Token]) -> list[int]:
-    """Return the positions of tokens that are words or pieces of words: no special tokens, no punctuation marks."""
+    """Return the positions of words and pieces of words, without special tokens and punctuation marks."""
     return [each.position for each in tokens if not each.is_special and not is_punctuation(each)]
 
 
 def words_seen(scene: HeadContext) -> list[int]:
-    """Return the positions of the words that the one in focus may look at."""
+    """Return the positions of the words that the one in focus can see."""
     return [key for key in words_of(scene.key_tokens) if scene.visible[scene.word, key]]

@@ -1,6 +1,6 @@
-"""What becomes of the vector of the word in focus: what each layer adds to it, and how it leaves the one looked at.
+"""The vector of the word in focus along the residual stream: what each layer adds, and what happens after the heads.
 
-What a layer is built of, and how long its vectors are, comes from the record; nothing here knows a particular model.
+Structure and norms come from the record, whatever the model.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Passage", "Station", "has_next_layer", "lengths_in", "passages", "pl
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """One place on the way: its name, how long the vector is there, and what happens, in a sentence (HTML)."""
+    """One place on the path: its name, the vector's norm there, and a sentence (HTML)."""
 
     name: str
     length: float
@@ -32,9 +32,9 @@ class Station:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """How long the vectors are that one layer adds to a token's: attention's, each head's part of it, feed-forward's.
+    """The norms of the vectors that one layer adds for a token: attention, each head's part, feed-forward network.
 
-    A head's part is what W_O makes of its output, before any norm; ``fed`` is None if there is no feed-forward network.
+    A head's part is its output times W_O, before any norm; ``fed`` is None if there is no feed-forward network.
     """
 
     attention: float
@@ -43,7 +43,7 @@ class Passage:
 
 
 def passages(scene: HeadContext) -> tuple[Passage, ...]:
-    """Return what each layer adds to the vector of the word in focus; nothing if that is unknown of any of them."""
+    """Return what each layer adds to the vector of the word in focus; empty if one of the layers is unknown."""
     found = [_passage(layer, scene.word) for layer in scene.trace.layers]
     is_whole = len(scene.trace.hidden_states) == len(found) + 1
     known = tuple(each for each in found if each is not None)
@@ -62,10 +62,10 @@ def _passage(layer: LayerTrace, row: int) -> Passage | None:
 
 
 def lengths_in(scene: HeadContext) -> dict[str, Float[Array, " T"]]:
-    """Return how long each token's vector is on its way through the layer, as the model had it; {} if that is unknown.
+    """Return the norm of each token's vector along the layer, as the model had it; {} if unknown.
 
-    In this order: what comes ``in``, the ``first`` norm, what attention ``added``, the sum as it was ``summed`` and
-    ``normed``, what was ``fed`` by the feed-forward network, and what ``left``.
+    In this order: ``in``, after the ``first`` norm, what attention ``added``, the sum as it was ``summed`` and
+    ``normed``, what the feed-forward network ``fed``, and what ``left``.
     """
     record, states = scene.attention, scene.trace.hidden_states
     added = _added_to(record, slice(None))
@@ -84,7 +84,7 @@ def lengths_in(scene: HeadContext) -> dict[str, Float[Array, " T"]]:
 
 
 def _added_to(layer: LayerTrace, rows: slice) -> Float[Array, "Q M"] | None:
-    """Return what the model's own heads add to some tokens' vectors; None if that is unknown."""
+    """Return what the model's own heads add to some tokens' vectors; None if unknown."""
     if layer.lengths is None or layer.projections is None:
         return None
     outputs = join_heads(layer.model_output[:, rows])
@@ -93,12 +93,12 @@ def _added_to(layer: LayerTrace, rows: slice) -> Float[Array, "Q M"] | None:
 
 
 def has_next_layer(scene: HeadContext) -> bool:
-    """Tell whether another layer follows."""
+    """Return whether another layer follows."""
     return scene.layer + 1 < len(scene.trace.layers)
 
 
 def places(scene: HeadContext) -> tuple[Station, ...]:
-    """Return the places that the vector of the word in focus passes after the heads, in order; none if not recorded."""
+    """Return the stations of the word in focus after the heads, in order; empty if not recorded."""
     lengths, structure = scene.attention.lengths, scene.trace.structure
     if lengths is None or structure is None or scene.stream is None or scene.attention.projections is None:
         return ()
@@ -110,13 +110,12 @@ def places(scene: HeadContext) -> tuple[Station, ...]:
 
 
 def tell_onward(scene: HeadContext) -> str:
-    """Return the same in sentences, with where the vector goes in the end; empty if it was not recorded."""
+    """Return as HTML the stations and where the vector goes next; empty if not recorded."""
     found = places(scene)
     return "".join(place.told for place in found) + _tell_end(scene) if found else ""
 
 
 def _sublayers(scene: HeadContext, structure: Structure) -> tuple[Sublayer, Sublayer | None]:
-    """Return what the scene's attention is of its layer, and what follows it there."""
     branch = scene.attention.branch
     own = next(each for each in structure.sublayers if each.branch == branch)
     return own, structure.after(branch)[1]
@@ -158,7 +157,7 @@ def _normed(scene: HeadContext, lengths: Lengths, own: Sublayer, following: Subl
 
 
 def _fed(scene: HeadContext, lengths: Lengths, following: Sublayer) -> list[Station]:
-    """Return what the feed-forward network adds, and what leaves the layer; another attention has its own page."""
+    """Return what the feed-forward network adds, and what leaves the layer; empty if attention follows instead."""
     if lengths.fed is None or lengths.left is None:
         return []
     fed, left = float(lengths.fed[scene.word]), float(lengths.left[scene.word])
@@ -183,7 +182,7 @@ def _fed(scene: HeadContext, lengths: Lengths, following: Sublayer) -> list[Stat
 
 
 def _more_weights(scene: HeadContext, feed_forward: Sublayer) -> float:
-    """Return how many times as many weights a feed-forward network has as the attention before it, without biases."""
+    """Return the ratio of the feed-forward network's weights to the attention's, without biases."""
     layer, d_model = scene.attention, scene.info.d_model
     d_head, d_value = layer.queries.shape[-1], layer.values.shape[-1]
     attention = d_model * (len(layer.queries) + len(layer.keys)) * (d_head + d_value)
@@ -191,7 +190,6 @@ def _more_weights(scene: HeadContext, feed_forward: Sublayer) -> float:
 
 
 def _tell_end(scene: HeadContext) -> str:
-    """Say where the vector goes from here."""
     structure = scene.trace.structure
     assert structure is not None
     _, following = _sublayers(scene, structure)

@@ -1,4 +1,4 @@
-"""What is saved if query heads share keys and values: weights and cache, computed from a model's sizes."""
+"""Savings if query heads share keys and values: weights and cache, computed from a model's sizes."""
 
 from __future__ import annotations
 
@@ -31,15 +31,13 @@ __all__ = [
     "tell_shared",
 ]
 
-# A number in the cache is stored in 16 bits.
-BYTES_PER_NUMBER = 2
-# The number of groups for a model without groups: that of Llama 3.
-USUAL_GROUPS = 8
+BYTES_PER_NUMBER = 2  # the cache has 16 bits per number
+USUAL_GROUPS = 8  # Llama 3's, assumed for a model without groups
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The sizes on which the costs of a model's attention depend, and where they were published."""
+    """A model's sizes, as far as attention's costs depend on them, and their source."""
 
     name: str
     n_layers: int
@@ -49,16 +47,14 @@ class Sizes:
     d_head: int
     context: int
     source: str
-    # The width of a value; None: that of a query and a key.
-    d_value: int | None = None
-    # Whether vectors are multiplied by one matrix each to give queries, keys, values and output, as far as is known.
-    has_matrices: bool = True
+    d_value: int | None = None  # the width of a value; None if it is d_head
+    has_matrices: bool = True  # whether queries, keys, values and output are known to come from one matrix each
 
     @property
     def variants(self) -> dict[str, int]:
-        """The numbers of key/value heads to compare: one per query head, one per group, one for all.
+        """The numbers of key/value heads to compare, by variant: one per query head, one per group, one for all.
 
-        With a single query head, all three are the same.
+        A single query head has only one variant.
         """
         if self.n_heads == 1:
             return {"single-head": 1}
@@ -68,7 +64,7 @@ class Sizes:
 
 
 def sizes_of(trace: Trace) -> Sizes:
-    """Return the sizes of the layers that were run, with the number of tokens that are attended to as the context."""
+    """Return the sizes of the layers that were run, with the number of key tokens as the context."""
     layer = trace.layers[0]
     (n_heads, _, d_head), d_value = layer.queries.shape, layer.values.shape[-1]
     return Sizes(
@@ -86,14 +82,13 @@ def sizes_of(trace: Trace) -> Sizes:
 
 
 def _groups(n_heads: int) -> int:
-    """Return the number of groups for a model without groups: that of Llama 3, else a divisor near √H; or 1."""
+    """Return the number of groups for a model without groups: Llama 3's, else a divisor near √H; or 1."""
     if n_heads % USUAL_GROUPS == 0 and n_heads > USUAL_GROUPS:
         return USUAL_GROUPS
     divisors = [count for count in range(2, n_heads) if n_heads % count == 0]
     return min(divisors, key=lambda count: abs(count - n_heads / count), default=1)
 
 
-# The variants by their names.
 VARIANTS = {
     "single-head": message("single-head"),
     "multi-head": message("multi-head"),
@@ -149,11 +144,11 @@ class Costs:
 
 
 def costs(sizes: Sizes, n_key_value_heads: int) -> Costs:
-    """Return what attention costs with a given number of key/value heads.
+    """Return the costs of attention with a given number of key/value heads.
 
-    With L layers, H query heads, G key/value heads, M numbers per token, D per query and key, and Dv per value: W_Q has
-    ``L·M·H·D`` numbers, W_K ``L·M·G·D``, W_V ``L·M·G·Dv``, W_O ``L·M·H·Dv``, and the cache ``L·G·(D + Dv)`` per token
-    (Ainslie et al. 2023, section 2, where Dv is D).
+    With L layers, H query heads, G key/value heads, d_model M, and D numbers per query and key and Dv per value: W_Q
+    has ``L·M·H·D`` numbers, W_K ``L·M·G·D``, W_V ``L·M·G·Dv``, W_O ``L·M·H·Dv``, and the cache ``L·G·(D + Dv)`` per
+    token (Ainslie et al. 2023, section 2, where Dv is D).
     """
     d_value = sizes.d_value or sizes.d_head
     of_queries, of_keys = sizes.n_layers * sizes.n_heads, sizes.n_layers * n_key_value_heads
@@ -185,7 +180,7 @@ def savings_table(sizes: Sizes) -> dict[str, list[str]]:
 
 
 def tell_savings(sizes: Sizes) -> str:
-    """Return as HTML what the sizes are and what is compared."""
+    """Return as HTML the model's sizes and the compared variants."""
     more = "" if sizes.d_value is None else lesson("savings/values", d_value=sizes.d_value)
     more += "" if sizes.has_matrices else lesson("savings/no-matrices")
     (own,) = (name for name, n_groups in sizes.variants.items() if n_groups == sizes.n_key_value_heads)
@@ -207,7 +202,7 @@ def tell_savings(sizes: Sizes) -> str:
 
 
 def tell_cache(scene: HeadContext) -> str:
-    """Return as HTML which of the tokens these layers keep in a cache; empty if it is each that is written."""
+    """Return as HTML that these layers read all tokens at once; empty for a causal model."""
     if scene.attention.is_causal:
         return ""
     return lesson(scene.use.lesson("savings/at-once"), model=word(scene.info.name))
@@ -215,7 +210,7 @@ def tell_cache(scene: HeadContext) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the heads of one layer would do with fewer key/value heads, averaged from the model's own."""
+    """One layer's heads with fewer key/value heads, averaged from the model's own."""
 
     name: str
     n_key_value_heads: int
@@ -224,7 +219,7 @@ class Shared:
 
 
 def shared(scene: HeadContext) -> tuple[Shared, ...]:
-    """Recompute the layer with its own key/value heads, and with each smaller number to which they can be averaged."""
+    """Recompute the layer with its own key/value heads, and with each smaller number that they can be averaged to."""
     layer = scene.attention
     own = len(layer.keys)
     return tuple(
@@ -295,7 +290,6 @@ def _tokens(count: int) -> str:
 
 
 def _size(n_bytes: int) -> str:
-    """Write a number of bytes in the largest unit in which it is at least 1."""
     for exponent, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
         if n_bytes >= 1024**exponent:
             return f"{n_bytes / 1024**exponent:,.1f} {unit}"

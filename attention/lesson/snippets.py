@@ -1,6 +1,6 @@
-"""Arrays and tokens as code that runs if pasted, and the templates into which they are put.
+"""Arrays and tokens as code that can be pasted and run, and the templates for it.
 
-The code that a learner reads is in ``assets/code``, one template per step and library.
+The learner's code is in ``assets/code``, one template per step and library.
 """
 
 from __future__ import annotations
@@ -41,34 +41,34 @@ LIBRARIES: tuple[Library, ...] = get_args(Library)
 TEMPLATES = ASSETS / "code"
 IMPORTS: Mapping[Library, str] = {"numpy": "import numpy as np\n", "pytorch": "import torch\n"}
 
-MAX_LITERAL = 64  # the most numbers, and next the most rows, that are written out legibly
-MAX_LITERAL_ROWS = 8
-MAX_LITERAL_WIDTH = 16  # ... of a vector, where it can stand elsewhere
-MAX_BYTES = 64 * 1024  # the largest array, before it is packed
-MAX_COLUMNS = 16  # how much is pasted of a matrix that is too large as a whole
-N_SHOWN = 4  # how many numbers of a vector are printed at the end
+MAX_LITERAL = 64  # the most numbers written out one by one ...
+MAX_LITERAL_ROWS = 8  # ... the most rows ...
+MAX_LITERAL_WIDTH = 16  # ... and, in code that is continued, the widest vector
+MAX_BYTES = 64 * 1024  # the largest array to paste, before it is packed
+MAX_COLUMNS = 16  # the columns to paste of a larger matrix
+N_SHOWN = 4  # the numbers of a vector to print
 
-# Code that goes on takes its large arrays from elsewhere, and only the largest are too large for that.
+# Continued code reads its large arrays from a file, with limits of their own.
 MAX_KEPT_BYTES = 4 * 2**20
-MAX_OUT_BYTES = 5 * 2**19  # ... W_O, which all heads share and the weights do not need
+MAX_OUT_BYTES = 5 * 2**19  # W_O, which all heads share and the weights do not need
 
-# The values for a template. A line with a placeholder whose value is None is left out.
+# A template's values; a line with a placeholder whose value is None is left out.
 Values = dict[str, str | None]
 
 
 def leading(count: int, nbytes_each: int, at_most: int | None = None, *, most: int = MAX_BYTES) -> slice:
-    """Return a slice of all of ``count`` things, or of the first ones, as many as fit into ``most`` bytes."""
+    """Return a slice of ``count`` items, or of as many of the first as fit into ``most`` bytes."""
     fitting = most // nbytes_each
     return slice(count) if count <= fitting else slice(max(1, min(fitting, at_most or fitting)))
 
 
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """Code that goes on where that of the step before ended, as in a notebook.
+    """Code that continues the code of earlier steps, as in a notebook.
 
-    ``made`` are the variables that there are by now, and ``numbers`` the arrays that the code takes from the variable
-    of this name, because they are too large to be read; both grow with the code. ``rows`` are those of which the code
-    has what it cannot compute: the outputs of other heads.
+    ``made`` are the variables defined so far. ``numbers`` are the arrays too large to read, which the code takes from
+    the variable of this name. Both grow with the code. ``rows`` are those pasted of arrays that the code cannot
+    compute: the outputs of other heads.
     """
 
     rows: slice = field(default_factory=lambda: slice(None))
@@ -76,7 +76,7 @@ class Continued:
     numbers: dict[str, Array] = field(default_factory=dict)
 
     def array_code(self, name: str, array: Array) -> str | None:
-        """Write an array as an expression; None if the code before has made it."""
+        """Return an array as an expression; None if it is already defined."""
         if name in self.made:
             return None
         if _is_small(array) and (array.ndim > 1 or array.size <= MAX_LITERAL_WIDTH):
@@ -85,7 +85,7 @@ class Continued:
         return f'numbers["{name}"]'
 
     def follow(self, code: str) -> None:
-        """Note which variables a piece of code makes."""
+        """Add the variables that a piece of code defines to ``made``."""
         self.made.update(node.id for node in ast.walk(ast.parse(code)) if _is_made(node))
 
 
@@ -94,7 +94,7 @@ def _is_made(node: ast.AST) -> TypeGuard[ast.Name]:
 
 
 def cut_note(part: slice, count: int, things: str) -> str | None:
-    """Say that only the first of ``count`` things are included; None if all are."""
+    """Return the note that only the first of ``count`` things are included; None if all are."""
     if part.stop == count:
         return None
     return f"Here only the first {part.stop} of the {count} {things}: all are too many to paste."
@@ -106,7 +106,7 @@ def shapes(**arrays: Array | None) -> Values:
 
 
 def array_code(array: Array, library: Library) -> str:
-    """Write an array as an expression: number by number if there are few, otherwise packed."""
+    """Return an array as an expression: number by number if there are few, otherwise packed."""
     if not _is_small(array):
         text = b64encode(np.ascontiguousarray(array, "<f4").tobytes()).decode()
         return f'unpack({array.shape}, "{text}")'
@@ -119,7 +119,7 @@ def _is_small(array: Array) -> bool:
 
 
 def numbers(vector: Array) -> str:
-    """Write the first numbers of a vector as they are printed."""
+    """Return the first numbers of a vector as they are printed."""
     return " ".join(f"{value:.2f}" for value in vector[:N_SHOWN])
 
 
@@ -129,14 +129,14 @@ def _lines(rows: Iterable[str]) -> str:
 
 def _list(numbers: Array, library: Library) -> str:
     minus_infinity = "-np.inf" if library == "numpy" else "-torch.inf"
-    # str of a float32 is the shortest decimal that is read back as the same float32.
+    # str of a float32 is the shortest decimal that reads back as the same float32.
     return "[" + ", ".join(minus_infinity if np.isneginf(x) else str(x) for x in numbers.astype(np.float32)) + "]"
 
 
 def fill(name: str, library: Library, values: Values, *, is_alone: bool = True) -> str:
     """Fill a template; lines without a value are left out, and so is the helper if nothing is packed.
 
-    Unless it stands alone, the code begins with its library imported.
+    The code imports its library only if it stands alone.
     """
     lines = [line for line in _read(name, library).splitlines() if not _has_no_value(line, values)]
     code = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"

@@ -1,4 +1,4 @@
-"""All heads of a model on one text: their weights as chosen to be shown, what each head does, and their order."""
+"""All heads of a model on one text: thumbnails, descriptions and sort orders."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ HIDE_NAMES: tuple[Hidden, ...] = get_args(Hidden)
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How weights are shown: between tokens or words, with which of them hidden, with rows renormalised or not.
+    """How weights are shown: between tokens or words, which of them are hidden, and whether rows are renormalised.
 
     ``hide`` is "nothing", "special" ([CLS], [SEP] and padding), or "punctuation" (those, and punctuation marks).
     """
@@ -64,7 +64,7 @@ class Look:
     renormalise: bool = False
 
     def units(self, tokens: Sequence[Token]) -> Sequence[Token | Word]:
-        """Return what rows and columns stand for: tokens or words."""
+        """Return the tokens or words that rows and columns stand for."""
         return words_of(tokens) if self.words else tokens
 
     def weights(self, layer: LayerTrace, trace: Trace) -> Float[Array, "H U V"]:
@@ -77,7 +77,7 @@ class Look:
         return hide_tokens(weights, self.kept(trace.tokens), self.renormalise, self.kept(trace.key_tokens))
 
     def hidden(self, layer: LayerTrace, trace: Trace, head: int) -> Bool[Array, "U V"]:
-        """Return which cells of a head the mask hides; a cell between merged words is hidden if all its pieces are."""
+        """Return which cells of a head the mask hides; between merged words, those whose pieces are all hidden."""
         hidden = layer.hidden(head)
         return merge_hidden(hidden, trace.tokens, trace.key_tokens) if self.words else hidden
 
@@ -97,7 +97,7 @@ class Look:
         return np.stack([self.hidden(layer, trace, head) for head in range(1 if is_one else len(layer.queries))])
 
     def kept(self, tokens: Sequence[Token]) -> Bool[Array, " U"]:
-        """Return which tokens or words are not hidden."""
+        """Mark the tokens or words that are not hidden."""
         return np.array([not self._hides(unit) for unit in self.units(tokens)])
 
     def _hides(self, unit: Token | Word) -> bool:
@@ -108,11 +108,11 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """What the user has set in the head view; None is the default.
+    """The user's settings in the head view; None is the default.
 
-    ``heads`` are those that are on, counted from 0; ``threshold`` is the smallest weight that has a line, one
-    of ``THRESHOLDS``; ``pinned`` is a column and the positions of tokens (or of words) in it; ``mean`` shows
-    the mean of the layer's heads instead of the heads.
+    ``heads`` are the heads shown, counted from 0; ``threshold`` is the smallest weight that has a line, one of
+    ``THRESHOLDS``; ``pinned`` is a column and the positions of tokens (or words) in it; ``mean`` shows the mean of the
+    layer's heads.
     """
 
     heads: tuple[int, ...] | None = None
@@ -123,14 +123,11 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """All heads at a glance: their small pictures, and what each one does (always on all tokens, with nothing hidden).
+    """All heads at a glance: thumbnails, and measures from all tokens, with nothing hidden.
 
-    The summaries of cross-attention are of another kind.
-
-    For two sentences, ``shares`` contains for each head, in the order of the summaries, the weight within and
-    between them, counting special tokens; ``word_shares`` the same between words only (see ``block_shares``).
-    ``special`` are the names of the special tokens, and ``gazes`` say which tokens each head looks at (none of
-    cross-attention).
+    For two sentences, ``shares`` is the weight within and between them for each head, special tokens included, and
+    ``word_shares`` the same between words only (see ``block_shares``). ``special`` are the names of the special tokens.
+    ``gazes`` are empty for cross-attention.
     """
 
     tiles: Tiles
@@ -141,12 +138,12 @@ class Survey:
     gazes: tuple[Gaze, ...] = ()
 
     def in_words(self, head: Head, reading: Reading = TEXT) -> str:
-        """Return what one head does in a few plain words."""
+        """Return one head's behaviour in a few plain words."""
         index = self.index(head)
         return in_words(self.summaries[index], self.gazes[index] if self.gazes else None, reading, self.special)
 
     def summary(self, head: Head) -> HeadSummary | CrossSummary:
-        """Return what one head does."""
+        """Return one head's measures."""
         return self.summaries[self.index(head)]
 
     def index(self, head: Head) -> int:
@@ -160,14 +157,14 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The heads in the chosen order: groups with titles, and the number by which each head is sorted."""
+    """The heads in the chosen order: titled groups, and each head's sort key."""
 
     groups: tuple[Group, ...]
     badges: Mapping[Head, str] = field(default_factory=dict)
 
 
 def survey(trace: Trace, look: Look) -> Survey:
-    """Survey all heads of a trace: pictures according to the look, numbers from weights between all tokens or words."""
+    """Survey all heads of a trace; the look applies to the thumbnails, while measures use all tokens or words."""
     if trace.memory is not None:
         return _cross_survey(trace, look)
     whole = Look(words=look.words)
@@ -177,10 +174,10 @@ def survey(trace: Trace, look: Look) -> Survey:
     shares: list[tuple[Float[Array, "H 2 2"], Float[Array, "H 2 2"]]] = []
 
     def summarised() -> Iterator[Float[Array, "H U U"]]:
-        """Yield the weights of each layer before those of the next are derived: for a long text, they are large."""
+        """Yield each layer's weights before the next layer's are derived: a long text's are large."""
         for index, layer in enumerate(trace.layers):
             weights = whole.weights(layer, trace)
-            # There is no additive mask between merged words, but a hidden cell has a weight of 0 in any case.
+            # Merged words have no additive mask, but a hidden cell's weight is 0 anyway.
             summaries.extend(summarise_weights(weights, units, None if look.words else layer.mask, index))
             seen.extend(gazes(weights, units, trace.tokens))
             if is_pair(units):
@@ -207,7 +204,7 @@ def _cross_survey(trace: Trace, look: Look) -> Survey:
 
 
 def head_matrix(scene: HeadContext, look: Look, head: int) -> Matrix:
-    """Return the weights of one head of the scene's layer as a matrix to draw."""
+    """Return the weights of one head of the scene's layer as a matrix."""
     units, key_units = look.units(scene.tokens), look.units(scene.key_tokens)
     labels, key_labels = (tuple(unit.text for unit in side) for side in (units, key_units))
     place = message("layer {layer}, head {head}", layer=scene.layer + 1, head=head + 1)
@@ -251,12 +248,12 @@ def heads_heatmap(scene: HeadContext, look: Look, title: str) -> go.Figure:
 
 
 def _shown(look: Look, weights: Float[Array, "*H U V"], trace: Trace) -> Float[Array, "*H U V"]:
-    """Return the weights with NaN for tokens that are not shown, since those weights are not 0."""
+    """Return the weights with NaN for hidden tokens, since those weights are not 0."""
     return np.where(look.kept(trace.tokens)[:, None] & look.kept(trace.key_tokens), weights, np.float32(np.nan))
 
 
 def layer_lines(scene: HeadContext, look: Look, head: int, lines: Lines = Lines(), block: Block = "all") -> HeadView:
-    """Return the heads of the scene's layer as lines, with one head on unless ``lines`` says otherwise; or their mean.
+    """Return the heads of the scene's layer as lines: one head unless ``lines`` says otherwise, or their mean.
 
     For two sentences, ``block`` keeps only the lines from one given sentence to another; rows then no longer sum to 1.
     """
@@ -317,7 +314,7 @@ def _block_spans(
 
 
 def place(summary: HeadSummary | CrossSummary) -> Head:
-    """Return the layer and the number of a head."""
+    """Return a head's layer and number."""
     return summary.layer, summary.head
 
 
@@ -345,7 +342,7 @@ def _by_pattern(surveyed: Survey) -> Order:
     groups: list[Group] = []
     badges: dict[Head, str] = {}
     for name in PATTERN_NAMES:
-        # Cross-attention has no patterns and is not sorted by them.
+        # Cross-attention has no patterns.
         alike = [s for s in surveyed.summaries if isinstance(s, HeadSummary) and s.pattern.label == name]
         alike.sort(key=lambda summary: -summary.pattern.as_dict()[name])
         if alike:

@@ -1,4 +1,4 @@
-"""Which attention head finds the grammatical head of a word: as a table, in words, and on an example."""
+"""Attention heads that find a word's grammatical head: as a table, in words, and on an example."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ __all__ = [
     "tell_case",
 ]
 
-# With fewer cases, a relation shows a tendency at most (assets/dependencies.md).
+# Fewer cases of a relation show a tendency at most (assets/dependencies.md).
 FEW = 20
 
-# What each relation is, in the terms of a school book, with an example: dependent → head.
+# Each relation in school grammar's terms, with an example: dependent → head.
 MEANINGS = {
     "punct": message("punctuation mark: . → slept"),
     "nsubj": message("subject: dog → slept"),
@@ -69,7 +69,7 @@ MEANINGS = {
 
 
 def relations(findings: Sequence[Finding], *, with_rare: bool) -> list[Finding]:
-    """Return the findings that the table shows, the most common relation first, without the sum of all relations."""
+    """Return the findings for the table, the most common relation first, without the sum of all relations."""
     return [each for each in findings if each.relation != ALL_RELATIONS and (with_rare or each.count >= FEW)]
 
 
@@ -105,7 +105,7 @@ def _percent(part: float) -> float:
 
 
 def describe(finding: Finding, n_heads: int) -> str:
-    """Return as HTML what was found for one relation, and how certain that is."""
+    """Return as HTML the finding for one relation, and its standard error."""
     error = _standard_error(finding)
     told = lesson(
         "syntax/relation",
@@ -147,7 +147,6 @@ _DIRECTION_WORDS = {
 }
 
 
-# The fixed offsets that are tried, in words.
 _RULES = {
     -3: message("the third word before"),
     -2: message("the second word before"),
@@ -158,10 +157,10 @@ _RULES = {
 
 
 def _standard_error(finding: Finding) -> float:
-    """Return the standard error of the accuracy: ``√(p (1 − p)/n)``.
+    """Return the standard error of the accuracy, ``√(p (1 − p)/n)``.
 
-    Two right and two wrong cases are added first, so that a few cases that are all right do not count as certain
-    (Agresti and Coull 1998).
+    Two right and two wrong cases are added first, so that a few right cases do not count as certain (Agresti and Coull
+    1998).
     """
     n = finding.count + 4
     p = (finding.accuracy * finding.count + 2) / n
@@ -173,7 +172,7 @@ def _bold_percent(part: float) -> str:
 
 
 def examples(sentences: Sequence[Annotated], relation: str) -> list[Annotated]:
-    """Return the annotated sentences that have a relation."""
+    """Return the annotated sentences that contain a relation."""
     return [each for each in sentences if relation in each.relations]
 
 

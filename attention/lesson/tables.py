@@ -1,4 +1,4 @@
-"""The table behind a picture: the same numbers, to read, to sort and to download as CSV."""
+"""The tables of pictures: the same numbers to read, to sort and to download as CSV."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ Columns = dict[str, list[str]]
 
 _LARGEST = float(np.finfo(np.float32).max)
 
-# How a table writes a weight that is 0 because of the mask.
 MASKED = message("0 (masked)")
 
 
 def token_table(tokens: Sequence[Token]) -> Columns:
-    """Return tokens as columns: position, token, text as typed, word, and id if it is in the vocabulary.
+    """Return tokens as columns: position, token, text as typed, word, and ID if there are any.
 
     Positions and words are counted from 0, as in links.
     """
@@ -44,7 +43,7 @@ def token_table(tokens: Sequence[Token]) -> Columns:
 
 
 def _shortest(cell: str) -> str:
-    """Return the shortest decimal that gives the same number of 32 bits, where a cell holds such a number."""
+    """Return the shortest decimal with the same float32 value, if the cell holds one."""
     if not FRACTION.fullmatch(cell):
         return cell
     value = np.float32(min(max(float(cell), -_LARGEST), _LARGEST))
@@ -52,9 +51,9 @@ def _shortest(cell: str) -> str:
 
 
 def to_csv(columns: Columns) -> str:
-    """Write columns as CSV; a cell that a spreadsheet would run as a formula is prefixed with an apostrophe.
+    """Return columns as CSV; a cell that a spreadsheet would run as a formula is prefixed with an apostrophe.
 
-    A number of 32 bits is written as the shortest decimal that gives it again.
+    A float32 is written as the shortest decimal that reads back as the same number.
     """
     file = io.StringIO()
     # With the standard line ending, the writer also quotes a carriage return inside a cell.
@@ -65,10 +64,7 @@ def to_csv(columns: Columns) -> str:
 
 
 def matrix_table(matrix: Matrix) -> Columns:
-    """Return a matrix as columns of text, in full precision; the first column names the rows.
-
-    A weight that is 0 because of the mask says so.
-    """
+    """Return a matrix as columns of text in full precision; the first column names the rows."""
     rows = [f"{index} {label}" for index, label in enumerate(matrix.row_labels)]
     table = {"": rows}
     for index, label in enumerate(matrix.column_labels):
@@ -81,9 +77,9 @@ def matrix_table(matrix: Matrix) -> Columns:
 
 
 def chart_table(figure: go.Figure) -> Columns:
-    """Return a chart as columns of text, one row for each of its numbers: its line, its label, where it is, how large.
+    """Return a chart as columns of text, one row for each number: line, label, place and value.
 
-    A bar is called by its name, and a point by what is said of it, where it is more than a place on a line.
+    A bar's label is its name, a point's its hover text. Empty columns are left out.
     """
     names = _names_on(figure)
     rows = [row for trace in figure.data if trace.hoverinfo != "skip" for row in _rows_of(trace, names)]
@@ -99,14 +95,14 @@ def chart_table(figure: go.Figure) -> Columns:
 
 
 def bars_table(bars: Bars) -> Columns:
-    """Return bars as columns of text: what each is called, and how large it is."""
+    """Return bars as columns of text: labels and values."""
     (first, *others), label = bars.series, {message("label"): list(bars.labels)}
     named = [(name or message("value"), values) for name, _, values in (first, *others)]
     return label | {name: [repr(float(value)) for value in values] for name, values in named}
 
 
 def _names_on(figure: go.Figure) -> dict[float, str]:
-    """Return what is written at the places of the axis that has names."""
+    """Return the tick labels of the categorical axis, by position."""
     axis = figure.layout.yaxis if figure.data and figure.data[0].orientation == "h" else figure.layout.xaxis
     return {} if axis.tickvals is None else dict(zip(map(float, axis.tickvals), axis.ticktext, strict=True))
 

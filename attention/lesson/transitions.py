@@ -1,4 +1,4 @@
-"""What becomes of the scores from step to step: what a matrix was, what was done to it, what was kept and changed."""
+"""Transitions between steps: what a matrix was, what was kept and what changed."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ __all__ = [
 
 
 def scaled_name(scene: HeadContext) -> str:
-    """Name the scaled scores: some models do not scale them, or divide them by a number of their own."""
+    """Return the name of the scaled scores; some models do not scale, or use a divisor of their own."""
     divisor = scene.divisor("√dₖ")
     return f"S / {divisor}" if divisor else "S"
 
 
 def unmasked_name(scene: HeadContext) -> str:
-    """Name the scores to which the mask is added: the scaled ones or, in a few models, those that were capped."""
+    """Return the name of the scores before masking: the scaled ones or, in a few models, the capped ones."""
     scaled = scaled_name(scene)
     return scaled if scene.attention.softcap is None else message("cap({scores})", scores=scaled)
 
 
 def unmasked(scene: HeadContext) -> Matrix:
-    """Return those scores."""
+    """Return the scores before masking."""
     name = "scaled" if scene.attention.softcap is None else "capped"
     return pairs(scene, name, unmasked_name(scene), scene.steps.unmasked_scores)
 
 
-# Some turns are drawn where the rows of the matrix are: in fewer than these, they have no room.
+# Some transitions are drawn inside the matrix, and need this many rows.
 _LEAST_ROWS = 3
 
 
@@ -72,7 +72,7 @@ def comparing(scene: HeadContext) -> Products | None:
 
 
 def scaling(scene: HeadContext) -> Change:
-    """Return how the scores become scaled scores: each is divided by √d_k, or multiplied if that makes it larger."""
+    """Return how the scores become scaled scores: divided by √d_k, or multiplied if that makes them larger."""
     before = pairs(scene, "scores", "S", scene.steps.scores)
     scale = scene.attention.scale
     if scale == 1:
@@ -111,9 +111,9 @@ def weighing(scene: HeadContext) -> Change:
 
 
 def adding_up(scene: HeadContext, contributions: Matrix) -> Change:
-    """Return how the weighted values of the word in focus come from all values, and are added up in the last row."""
+    """Return how the values are weighted for the word in focus, and added up in the last row."""
     weights, values = scene.steps.weights[scene.word], scene.steps.values
-    # The row of the sum has no number yet. In the colours of what is left, one sees how much that is.
+    # The sum's row has no number yet; the colours are those of the weighted values, for comparison.
     before = replace(
         contributions,
         name="V",
@@ -133,7 +133,7 @@ def adding_up(scene: HeadContext, contributions: Matrix) -> Change:
 
 
 def joining(scene: HeadContext) -> Joining | None:
-    """Return how the heads' outputs for the word in focus become what is added to its vector; None if rows are few."""
+    """Return how the heads' outputs for the word in focus become ΔE; None if there are too few rows."""
     row, parts, n_heads, title = scene.word, scene.attention.projections, scene.info.n_heads, message("the heads")
     rows, width = scene.joined.shape
     if rows < _LEAST_ROWS:
@@ -159,14 +159,14 @@ def joining(scene: HeadContext) -> Joining | None:
             norm=norm.name,
             **sizes,
         )
-    # Of what is not added as it is, or not known to be, no sum is drawn.
+    # The sum is drawn only if ΔE is known to be added as it is.
     is_added = scene.knows_layers and norm is None
     stream = scene.stream[row] if is_added and scene.stream is not None else None
     return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row], scene.change[row], stream)
 
 
 def splitting(tokens: Sequence[Token]) -> Split | None:
-    """Return how a text became these tokens; None if they are not of a text, or it is empty."""
+    """Return how a text became these tokens; None for a picture or an empty text."""
     pieces = [token for token in tokens if _is_typed(token)]
     if not pieces or any(token.start is None for token in pieces):
         return None
@@ -187,7 +187,7 @@ def splitting(tokens: Sequence[Token]) -> Split | None:
 
 
 def _kept_words(pieces: Sequence[Token], n_words: int) -> str:
-    """Say how many words of a text are kept; what has no letter and no digit is a sign."""
+    """Say how many words are kept; a piece without letters and digits is a sign."""
     has_signs = any(not any(map(str.isalnum, token.typed)) for token in pieces)
     if has_signs:
         return messages("Kept: {n} word or sign.", "Kept: {n} words and signs, in their order.", n_words)
@@ -195,12 +195,12 @@ def _kept_words(pieces: Sequence[Token], n_words: int) -> str:
 
 
 def _is_typed(token: Token) -> bool:
-    """Tell whether a token is some of the text; a special token may have been typed too."""
+    """Return whether a token comes from the text; a special token may have been typed too."""
     return not token.is_padding and (token.word is not None or not token.is_special)
 
 
 def _between(before: Token | None, token: Token) -> str:
-    """Return what stands in the text between two tokens: nothing, a space, or a new line before another sentence."""
+    """Return the text between two tokens: nothing, a space, or a new line before the second sentence."""
     if before is None:
         return ""
     if before.segment != token.segment:

@@ -1,4 +1,4 @@
-"""Whether a text is in a language that a model hardly knows, judged by its tokens and by English function words."""
+"""Detection of text in a language foreign to the model, by its tokens and by English function words."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from attention.core.words import Word, folded, is_punctuation, words_of
 
 __all__ = ["tell_unfamiliar"]
 
-# Of fewer words, a name or two may be most of the text.
+# In a shorter text, names may be in the majority.
 _FEWEST = 4
-# At least this share of the words must be unknown, where none is an English function word.
+# The least share of unknown words.
 _SHARE = 0.5
-# What stands in nearly every English sentence, and is no common word of another language.
+# Words of nearly every English sentence that are not common in other languages.
 _ENGLISH = frozenset(
     re.findall(
         r"\w+",
@@ -25,9 +25,9 @@ _ENGLISH = frozenset(
 
 
 def tell_unfamiliar(trace: Trace) -> str:
-    """Say in one sentence that the model hardly knows the language of a text; empty if it does, or reads no English.
+    """Return a warning that the model hardly knows the text's language; empty if it does, or does not read English.
 
-    Of a model that looks words up and guesses all others, the steps say so themselves (``attention.lesson.guessed``).
+    A model with a lexicon has its own warnings (``attention.lesson.guessed``).
     """
     if not trace.info.reading.takes_sentences or trace.info.feature_names:
         return ""
@@ -48,6 +48,6 @@ def tell_unfamiliar(trace: Trace) -> str:
 
 
 def _is_unknown(word: Word) -> bool:
-    """Tell whether a word is cut into pieces, stands for any unknown one, or is of another script."""
+    """Return whether a word is cut into pieces, is the unknown token, or is not in Latin script."""
     is_latin = all(character < "\u0250" for character in word.typed if character.isalpha())
     return len(word.positions) > 1 or word.text == "[UNK]" or not is_latin

@@ -1,1 +1,1 @@
-"""What a page shows: a link to a view, and a view with its runs to blocks."""
+"""Pages as pure functions: a link becomes a view, and a view with its runs becomes blocks."""

@@ -1,4 +1,4 @@
-"""Keys for a run and for a scene, made of names and positions alone, so that they can be kept for as long as needed."""
+"""Keys of runs and scenes, made of names and positions alone, so that they are cheap to keep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Address", "RunKey"]
 
 @dataclass(frozen=True, slots=True)
 class RunKey:
-    """The key of a run: the model and its revision, what it read, and the mask."""
+    """The key of a run: the model and its revision, the text read, and the mask."""
 
     model_id: str
     revision: str
@@ -24,7 +24,7 @@ class RunKey:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The key of a scene: the run and its part, and the layer, head, word and cell that are looked at."""
+    """The key of a scene: the run and its part, and the layer, head, word and cell."""
 
     run: RunKey
     part: Part

@@ -1,8 +1,8 @@
-"""What a page shows, as data: a page is a function from a view to blocks.
+"""A page's content as data: a page is a function from a view to blocks.
 
-Blocks know neither Streamlit nor HTML. ``attention.answer.page_component`` draws them in the app;
+Blocks do not depend on Streamlit or HTML. ``attention.answer.page_component`` draws them in the app;
 ``attention.page.page_file`` writes them to a file that needs no server. A click on a block sets a parameter of the
-link: a click is a link.
+link.
 """
 
 from __future__ import annotations
@@ -58,21 +58,21 @@ __all__ = [
 
 
 class Figure(Protocol):
-    """What a component draws: the component's name, and its plain data."""
+    """A component's name and its plain data."""
 
     component: ClassVar[str]
 
     @property
     def touch(self) -> ClickSchema | None:
-        """What can be pressed in it, if anything."""
+        """What can be clicked in it, if anything."""
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; where there is a ``selectable`` entry, it is off."""
+        """Return the browser's data; a ``selectable`` entry is off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading; ``anchor`` is its id if the page has two headings with the same text. The first level is a page's."""
+    """A heading; ``anchor`` is its ID if the page has two headings with the same text. Level 1 is the page's title."""
 
     text: str
     level: Literal[1, 2, 3] = 2
@@ -81,7 +81,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula in LaTeX, displayed by itself."""
+    """A displayed formula in LaTeX."""
 
     latex: str
 
@@ -90,7 +90,7 @@ class Formula:
 class Prose:
     """A lesson text as HTML, with its facts already escaped.
 
-    An aside is not about the step itself; what is for paper is only seen in print.
+    An "aside" is not about the step itself; "paper" appears only in print.
     """
 
     html: str
@@ -99,7 +99,7 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A plain sentence that says what is wrong and what to do; a quiet one only informs, news what came of a press."""
+    """A plain sentence: what is wrong and what to do. A quiet one informs; news reports the result of a click."""
 
     sentence: str
     is_quiet: bool = False
@@ -108,7 +108,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What a page waits for, and how much of that is done, if it is known."""
+    """What a page waits for, and the share done, if known."""
 
     told: str
     share: float | None = None
@@ -131,9 +131,9 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Brush:
-    """What a press on a cell paints: it adds the cell to those of ``cells``, or removes it.
+    """Painting: a click on a cell toggles it in ``cells``.
 
-    They count while ``mode`` is ``painted``; where it is not, painting begins with the cells ``before``.
+    The cells count while ``mode`` is ``painted``; in another mode, painting begins with the cells ``before``.
     """
 
     cells: Parameter[tuple[int, ...]]
@@ -144,15 +144,15 @@ class Brush:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure, and the parameters that the parts of a press in it set, in this order.
+    """A figure, and the parameters that the parts of a click in it set, in this order.
 
-    If a press sets anything, cells and tokens look selectable, unless ``is_selectable`` says otherwise. The parameters
-    in ``clears`` go back to their defaults. A press counts only while the view has the values of ``only_while``.
+    If a click sets anything, cells and tokens look selectable, unless ``is_selectable`` says otherwise. The parameters
+    in ``clears`` are reset. A click counts only while the view has the values of ``only_while``.
 
-    With a ``brush``, a press on a cell paints instead. A press that chooses a cell leads to the page that it ``opens``;
-    one on a part with a name among ``leads``, to the page of that name.
+    With a ``brush``, a click on a cell paints instead. A click that chooses a cell ``opens`` a page; one on a part
+    named in ``leads`` opens that page.
 
-    Pictures with the same ``place`` on different pages of a walk are one in the app: the one turns into the other.
+    Pictures with the same ``place`` on successive pages are one in the app: one turns into the other.
     """
 
     key: str
@@ -169,7 +169,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class RowChoice:
-    """What a press on a row of a table sets: the parameter, its value for each row, and the row that is shown."""
+    """A click on a table's row: the parameter, its value for each row, and the row shown."""
 
     parameter: Parameter[Any]
     values: tuple[Any, ...]
@@ -180,9 +180,8 @@ class RowChoice:
 class Table:
     """Columns to read and, if there is a file name, to download as CSV.
 
-    ``make`` returns the columns when they are needed. A table of more than ``limit`` rows or columns can only be
-    downloaded. A table that ``is_whole`` is short: it is read in its order, and does not scroll. With a ``choice``, a
-    row can be pressed.
+    ``make`` returns the columns on demand. A table of more than ``limit`` rows or columns can only be downloaded. A
+    table that ``is_whole`` is short: it is not sorted and does not scroll. With a ``choice``, rows can be clicked.
     """
 
     key: str
@@ -197,7 +196,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file, made on demand; one that takes long is queued. Its name is unique on a page."""
+    """A file, made on demand and queued if that takes long. Its name is unique on a page."""
 
     label: str
     file: str
@@ -207,7 +206,7 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class Png:
-    """A PNG that the browser makes of a figure which the page offers as Plotly's JSON, under the name ``source``."""
+    """A PNG that the browser makes from the page's download ``source``, a figure in Plotly's JSON."""
 
     label: str
     file: str
@@ -216,7 +215,7 @@ class Png:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One of several things to choose: its value and its label."""
+    """An option: its value and its label."""
 
     value: Any
     label: str
@@ -224,11 +223,10 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A control that belongs to the content: a choice of options, or a switch.
+    """A control within the content: a choice of options, or a switch.
 
-    The options all stay in sight, unless they are in a drop-down list (``is_list``) or on a slider (``is_scale``).
-    A label that ``is_silent`` is heard, but not seen. With a choice, the parameters in ``clears`` go back to their
-    defaults.
+    All options are visible, unless they are in a drop-down list (``is_list``) or on a slider (``is_scale``). A label
+    that ``is_silent`` is for screen readers only. A choice resets the parameters in ``clears``.
     """
 
     key: str
@@ -246,7 +244,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A field in which a text is typed; ``hint`` is what it shows as long as it is empty."""
+    """A text field; ``hint`` is its placeholder."""
 
     key: str
     parameter: Parameter[Any]
@@ -257,7 +255,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Several contents in one place, only one of them open; in a file, all of them are shown."""
+    """Several contents in one place, one of them open; a file shows all of them."""
 
     key: str
     parameter: Parameter[Any]
@@ -269,7 +267,7 @@ class Panels:
 
     @property
     def choice(self) -> Setting:
-        """The control by which one of them is opened."""
+        """The control that opens one of them."""
         silent = not self.is_labelled
         return Setting(self.key, self.parameter, self.label, self.value, self.options, is_silent=silent)
 
@@ -287,22 +285,19 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Arranged:
-    """What a reader has made of a page, whatever is on it: by their keys, orders of tables and folds that were turned.
-
-    A fold is turned if it is not as it begins.
-    """
+    """The reader's arrangement of a page, by block key: sort orders of tables, and toggled folds."""
 
     orders: Mapping[str, Order] = field(default_factory=dict)
     turned: frozenset[str] = frozenset()
 
     def is_open(self, fold: Fold) -> bool:
-        """Tell whether a fold is open; one with a parameter is as its page has made it."""
+        """Return whether a fold is open; one with a parameter is as its page made it."""
         return fold.is_open != (fold.parameter is None and fold.key in self.turned)
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A link to another page of the app, with the parameters of its view; as a card, it shows what the page is for."""
+    """A link to another page of the app, with the parameters of its view; a card also shows the page's purpose."""
 
     key: str
     label: str
@@ -313,10 +308,10 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class LongText:
-    """A field for a text of many lines, too long for a link, which the browser keeps while it is open.
+    """A field for a text of many lines, too long for a link; the browser keeps it while it is open.
 
-    It has ``least`` characters at least and ``most`` at most; none at all is possible too, and ``hint`` says what then.
-    One that ``is_line`` is short and begins as ``value``.
+    The text has between ``least`` and ``most`` characters, or is empty; ``hint`` says what happens then. One that
+    ``is_line`` is a single line that begins as ``value``.
     """
 
     label: str
@@ -329,10 +324,10 @@ class LongText:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A field for a text file of the visitor's: the server keeps it by its hash, which the parameter holds.
+    """A field for the user's text file: the server keeps it by its hash, which the parameter holds.
 
-    ``hint`` says what becomes of it; ``kept`` is the parameter's value, and a button called ``remove`` empties that.
-    Only the first ``most`` bytes of a file count.
+    ``hint`` says how the file is treated; ``kept`` is the parameter's value, cleared by the button ``remove``. Only the
+    first ``most`` bytes count.
     """
 
     key: str
@@ -346,12 +341,11 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A button that has the server do something long and, while that goes on, how far it is.
+    """A button that starts a long job on the server, and the job's progress.
 
-    ``told`` says how far it is or what came of it, ``share`` how much is done, None while it does not go on. The button
-    cannot be pressed where it ``is_off``; where ``stops`` is a label, a button with that label stands in its place, and
-    stops what the visitor has started. When it is started, the parameters in ``clears`` go back to their defaults. It
-    may be given a ``text`` to read.
+    ``told`` is the progress or the result; ``share`` is the part done, None while nothing runs. ``is_off`` disables the
+    button. If ``stops`` is a label, a button with that label replaces it and stops the user's job. Starting the job
+    resets the parameters in ``clears``. The job may read a ``text``.
     """
 
     key: str
@@ -368,10 +362,10 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far something long is that goes on while a page is looked at, and a button that holds it or has it go on.
+    """The progress of a long computation that runs while the page is open, and a button to pause or resume it.
 
-    ``told`` says how far it is, ``share`` how much is done, None while it is held: then the button is called ``goes``,
-    otherwise ``stops``. The ``parameter`` says that it is held.
+    ``told`` is the progress; ``share`` is the part done, None while paused. The button's label is ``goes`` while
+    paused, otherwise ``stops``. The ``parameter`` is true while paused.
     """
 
     key: str
@@ -393,10 +387,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks that belong together; with a visible frame if ``is_framed``, side by side if ``is_line``.
+    """Blocks that belong together, in a frame if ``is_framed``, side by side if ``is_line``.
 
-    One that ``is_cover`` lies over the place of something that is not shown yet, and says why. ``on_paper`` says in
-    words what is chosen, for a file without controls.
+    One that ``is_cover`` hides content and says why. ``on_paper`` names the chosen options, for a file without
+    controls.
     """
 
     key: str
@@ -408,16 +402,13 @@ class Section:
 
 
 def cover(key: str, told: str = message("Covered until the question is answered.")) -> Section:
-    """Return what lies in the place of the block with this key until a question is answered, and says so."""
+    """Return a cover for the block with this key, until a question is answered."""
     return Section(f"{key}_cover", (Notice(told, is_quiet=True),), is_cover=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ProofLine:
-    """The check of the numbers computed here against one model's own: a sentence, and a row for each part checked.
-
-    Where the ``parameter`` is set, the rows are seen, too.
-    """
+    """One model's proof: a sentence, and a row for each part checked, shown if the ``parameter`` is set."""
 
     sentence: str
     holds: bool
@@ -462,7 +453,7 @@ Blocks = tuple[Block, ...]
 
 
 def walk(blocks: Blocks) -> list[Block]:
-    """Return all blocks; those inside a block follow it."""
+    """Return all blocks, each followed by those inside it."""
     found: list[Block] = []
     for block in blocks:
         found.append(block)
@@ -472,7 +463,7 @@ def walk(blocks: Blocks) -> list[Block]:
 
 
 def inside(block: Block) -> Sequence[Blocks]:
-    """Return the blocks inside a block, those that belong together as one."""
+    """Return the groups of blocks inside a block."""
     match block:
         case Row():
             return block.columns

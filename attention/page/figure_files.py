@@ -1,8 +1,7 @@
-"""Files to download: self-contained pictures, and the numbers of a run.
+"""Files to download: self-contained pictures, and a run's numbers.
 
-The HTML files contain the component itself and its numbers. They open from a disk, fetch nothing from a
-network (their own policy forbids it) and do what the picture on the page does. The SVG is for papers and
-slides. The ``.npz`` is for NumPy.
+The HTML files contain the component and its numbers, work offline (their own policy forbids network access) and behave
+like the picture on the page. The SVG is for papers and slides, the ``.npz`` for NumPy.
 """
 
 from __future__ import annotations
@@ -45,11 +44,11 @@ __all__ = [
     "trace_npz",
 ]
 
-# ---------------------------------------------------------------------------- HTML that stands alone
+# --------------------------------------------------------------------------------- self-contained HTML
 
 
 def atlas_html(data: Atlas, title: str, caption: str = "") -> str:
-    """Return the picture of all heads as a self-contained HTML file."""
+    """Return the atlas of all heads as a self-contained HTML file."""
     return _alone(data, title, caption)
 
 
@@ -64,7 +63,7 @@ def matrix_html(data: Matrix, title: str, caption: str = "") -> str:
 
 
 def heatmap_figure(data: Matrix, title: str = "") -> go.Figure:
-    """Return a head's weights as a Plotly heatmap, with the matrix's title unless it has another."""
+    """Return a head's weights as a Plotly heatmap; the title defaults to the matrix's."""
     return head_heatmap(data.values, data.row_labels, data.column_labels, title or data.title)
 
 
@@ -86,28 +85,27 @@ def _alone(figure: Figure, title: str, caption: str) -> str:
 # --------------------------------------------------------------------------------------------- SVG
 
 _FULL = colours.SCALES["light"]
-# As many as an image with one byte per cell can have, besides the transparent one.
-_N_COLOURS = 255
+_N_COLOURS = 255  # one byte per cell, less the transparent colour
 _INK, _MUTED, _LINE = "#0f1722", "#4a5260", "#d3d9e0"
 _ROLES = {"query": colours.QUERY, "key": colours.KEY, "value": colours.VALUE, "plain": _MUTED}
 
 _LABEL, _SMALL, _NUMBER = 14, 12, 12  # font sizes
-_NUMBERED_PITCH = (34, 26)  # the least width and height of a cell with a number in it
-_SIDE = 640  # the largest side of a picture without numbers
+_NUMBERED_PITCH = (34, 26)  # least width and height of a cell with a number
+_SIDE = 640  # largest side of a picture without numbers
 _MAX_PITCH = 28
-_MAX_LABEL = 14  # the most letters of a label; all of it is in its title
-_MAX_CELLS = 1200  # the most cells that are elements; more become one image
+_MAX_LABEL = 14  # letters of a label; its title has all of them
+_MAX_CELLS = 1200  # drawn as elements; more become one image
 _EDGE = 16
 _TOTAL_GAP = 8
 
 
 def matrix_svg(data: Matrix) -> str:
-    """Return the matrix as a plain SVG picture on white; with at most 24 rows and columns, its numbers are written."""
+    """Return the matrix as a plain SVG on white, with its numbers if it has at most 24 rows and columns."""
     return _Svg(data).draw()
 
 
 class _Svg:
-    """The measurements of one picture, and how its parts are drawn."""
+    """The layout of one picture, and its drawing."""
 
     def __init__(self, data: Matrix) -> None:
         self.data = data
@@ -118,13 +116,12 @@ class _Svg:
         self.columns = [_shortened(label) for label in data.column_labels]
         self.pitch_x, self.pitch_y = self._pitches()
         widest = max((_width(label, _LABEL) for label in self.columns), default=0.0)
-        # Labels that are wider than their columns are written vertically.
         self.is_upright = widest > self.pitch_x - 6
         self.left = _EDGE + max((_width(label, _LABEL) for label in self.rows), default=0.0) + 8
         self.top = _EDGE + 44 + (widest if self.is_upright else _LABEL) + 8
         gap = _TOTAL_GAP if data.has_total_row else 0
         self.bottom = self.top + n_rows * self.pitch_y + gap
-        # Several of these pictures may be embedded in one page, where ids have to be unique.
+        # IDs have to be unique in a page that embeds several pictures.
         drawn = data.drawn.tobytes() + data.title.encode("utf-8", "replace")
         self.hatch_id = f"hatch-{hashlib.sha256(drawn).hexdigest()[:12]}"
         self.width = max(self.left + n_columns * self.pitch_x, _EDGE + 340.0) + _EDGE
@@ -216,7 +213,7 @@ class _Svg:
                 yield _text(self._written(value), {**middle, "font-size": _NUMBER, "fill": ink})
 
     def _corners(self) -> Iterator[str]:
-        """Yield the corners of the cells whose numbers lie beyond the colour scale."""
+        """Yield marks at the cells whose numbers lie beyond the colour scale."""
         side = min(6.0, max(2.0, self.pitch_x / 3), max(1.0, self.pitch_y))
         corners = [
             f"M{_round(self._x(column + 1) - 1.0 - side)} {_round(self._y(row) + 0.5)}h{_round(side)}v{_round(side)}z"
@@ -256,7 +253,7 @@ class _Svg:
         n_colours = len(self.fills)
         lowest, n_steps = (0, n_colours - 1) if self.data.palette == "weights" else (-1, n_colours // 2)
         limit = self.data.colour_limit
-        # What is written as zero has the colour of zero.
+        # A number written as zero has zero's colour.
         is_nothing = np.abs(values) < 0.5 * 10.0 ** -decimals_of(limit)
         part = np.clip(np.where(is_nothing, 0, np.nan_to_num(values, nan=0)) / limit, lowest, 1)
         step = np.floor(part * n_steps + 0.5).astype(int) - lowest * n_steps
@@ -280,7 +277,7 @@ _HATCHING = (
 
 
 def _element(tag: str, attributes: Mapping[str, object], *inside: str) -> str:
-    """Write an element, whose content is already written."""
+    """Return an element; its content is already escaped."""
     written = "".join(f' {name}="{_attribute(value)}"' for name, value in attributes.items())
     return f"<{tag}{written}>{''.join(inside)}</{tag}>" if inside else f"<{tag}{written}/>"
 
@@ -294,7 +291,7 @@ def _round(value: float) -> str:
 
 
 def _text(text: str, attributes: Mapping[str, object], *inside: str) -> str:
-    """Write text whose writing direction does not affect what is around it."""
+    """Return text whose writing direction does not affect its surroundings."""
     return _element("text", {**attributes, "style": "unicode-bidi:isolate"}, plain(text), *inside)
 
 
@@ -310,7 +307,7 @@ def _shortened(label: str) -> str:
 
 
 def _width(text: str, size: float) -> float:
-    """Estimate the width of a text: a file cannot know the fonts of its readers."""
+    """Estimate a text's width, since the reader's fonts are unknown."""
     return size * sum(_letter(letter) for letter in text)
 
 
@@ -323,7 +320,7 @@ def _letter(letter: str) -> float:
 
 
 def _every(pitch: float, room: float) -> int:
-    """Return the smallest n for which every n-th label has room."""
+    """Return the smallest power of two n for which every n-th label fits."""
     every = 1
     while every * pitch < room:
         every *= 2
@@ -352,7 +349,7 @@ def _linear(rgb: Float[Array, "*n 3"]) -> Float[Array, "*n 3"]:
     return np.where(rgb <= 10.31475, rgb / 3294.6, ((rgb / 255 + 0.055) / 1.055) ** 2.4)
 
 
-# OKLab (Ottosson 2020), in which equal distances look equal.
+# OKLab (Ottosson 2020), a perceptually uniform colour space.
 _TO_CONES = np.array([
     [0.4122214708, 0.5363325363, 0.0514459929],
     [0.2119034982, 0.6806995451, 0.1073969566],
@@ -384,22 +381,22 @@ def _png(steps: Array, fills: list[str]) -> bytes:
     return written.getvalue()
 
 
-# ---------------------------------------------------------------------------- the numbers of a run
+# ---------------------------------------------------------------------------------- a run's numbers
 
 
 def trace_npz(trace: Trace, layer: int | None = None) -> bytes:
     """Return a run as a compressed ``.npz``, which ``np.load`` opens without pickles.
 
-    Every number is the trace's own float32, bit for bit: nothing is rounded. To stay under 1 MB for 32 tokens
-    and a BERT of 12 layers, 12 heads and d_model 768, a file contains either all of one layer or a part of all:
+    Every number is the trace's own float32, bit for bit. To stay under 1 MB for 32 tokens and a BERT of 12 layers, 12
+    heads and d_model 768, a file contains one layer or a part of all:
 
-    - with a ``layer``, counted from 0: its inputs, queries, keys, values, mask and position bias (if there
-      is one), scale, weights, and the outputs of its heads as the model itself produced them;
+    - with a ``layer``, counted from 0: its inputs, queries, keys, values, mask and position bias (if any), scale,
+      weights, and the model's own head outputs;
     - without it: the weights, scale and mask of every layer.
 
-    Both have the text, the tokens (with a word of -1 for none) and the name of the model; for cross-attention
-    also ``key_tokens``, the tokens attended to. The arrays of a layer are named after it, ``layer_5_weights``,
-    and have the shapes (heads, queries, keys) or (heads, tokens, d_head).
+    Both have the text, the tokens (with a word of -1 for none) and the model's name; for cross-attention also
+    ``key_tokens``. A layer's arrays are named ``layer_5_weights`` and have the shapes (heads, queries, keys) or (heads,
+    tokens, d_head).
 
     Raises:
         IndexError: there is no such layer.
@@ -412,7 +409,7 @@ def trace_npz(trace: Trace, layer: int | None = None) -> bytes:
 
 
 def _named_arrays(trace: Trace, layers: Sequence[int], *, whole: bool) -> Iterator[tuple[str, Array]]:
-    """Yield the arrays of a file one by one: the weights of all layers at once may be hundreds of megabytes."""
+    """Yield a file's arrays one by one: the weights of all layers may be hundreds of megabytes."""
     yield from _token_arrays(trace).items()
     for index in layers:
         for name, part in _layer_arrays(trace.layers[index], whole=whole).items():
@@ -420,7 +417,7 @@ def _named_arrays(trace: Trace, layers: Sequence[int], *, whole: bool) -> Iterat
 
 
 def _npz(arrays: Iterable[tuple[str, Array]]) -> bytes:
-    """Write arrays as ``np.savez_compressed`` does, but one at a time."""
+    """Return arrays as ``np.savez_compressed`` writes them, but one at a time."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays:
@@ -431,7 +428,6 @@ def _npz(arrays: Iterable[tuple[str, Array]]) -> bytes:
 
 def _token_arrays(trace: Trace) -> dict[str, Array]:
     tokens = trace.tokens
-    # In cross-attention, the tokens attended to are not the ones that attend.
     read = {} if trace.memory is None else {"key_tokens": np.array([token.text for token in trace.memory], np.str_)}
     return read | {
         "model_id": np.array(trace.info.model_id),

@@ -1,4 +1,4 @@
-"""What a page is: its address, its names, and the parameters of its link."""
+"""A page's address, names, and parameters of its link."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def _every(_: ModelInfo) -> bool:
     return True
 
 
-# Compared by identity: there is one of each.
+# Each page is a singleton, compared by identity.
 @dataclass(frozen=True, slots=True, eq=False)
 class Page:
     """A page: its address (empty for the front page), its title, its group, and its purpose in one sentence.
 
-    ``own`` are the parameters that not every page has. ``is_for`` tells for which models the page makes sense;
-    ``matrix`` names the matrix, if any, that only this page draws. The browser's tab shows ``tab``, or the title.
-    ``minutes`` is about how long a visitor stays; 0 where that is up to them.
+    ``own`` are the parameters that not every page has. ``is_for`` returns whether the page makes sense for a model;
+    ``matrix`` names a matrix that only this page draws. ``tab`` replaces the title in the browser's tab. ``minutes`` is
+    a visit's usual length; 0 if open-ended.
     """
 
     address: str
@@ -41,7 +41,7 @@ class Page:
 
     @property
     def name(self) -> str:
-        """The address or, where a page needs a name, that of the front page."""
+        """The address; "front" for the front page."""
         return self.address or "front"
 
     @property

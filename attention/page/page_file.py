@@ -1,7 +1,7 @@
-"""A page as a file that needs no server: the same blocks that the app draws, written as HTML.
+"""A page as a file that needs no server: the app's blocks, written as HTML.
 
-It opens from a disk and fetches nothing from a network (its own policy forbids it). Hovering, pinning and the keyboard
-work as in the app; anything that would lead to another view does nothing.
+It works offline (its own policy forbids network access). Hovering, pinning and the keyboard work as in the app;
+anything that leads to another view does nothing.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ __all__ = ["Drawn", "drawn", "mathml", "page", "page_css", "plain", "theme", "th
 
 _FOLDER = ASSETS / "file"
 
-# What gives the address of the numbers of a picture, by its key; None if nobody can be asked.
+# A picture's key → a function for the address of its numbers; None without a server.
 ByKey = Callable[[str], AskAt | None]
 
 _AS_MADE = Arranged()
-# Components that only lead to other views; their numbers are shown beside them in any case.
+# Components that only lead to other views.
 _PRESSED = ("buttons",)
 # Characters that XML 1.0 does not allow, and HTML discourages.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -70,7 +70,7 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Blocks as HTML, with a place for each picture, and the pictures: their components' names and their data."""
+    """Blocks as HTML with placeholders for the pictures, and the pictures' components and data."""
 
     html: str
     pictures: tuple[Mapping[str, Any], ...]
@@ -79,10 +79,10 @@ class Drawn:
 def drawn(
     blocks: Blocks, ask_at: ByKey = lambda _: None, *, has_code: bool = True, arranged: Arranged = _AS_MADE
 ) -> Drawn:
-    """Return blocks as part of a page that has the components' scripts, with or without the code to read.
+    """Return blocks as part of a page that has the components' scripts, with or without code blocks.
 
-    ``ask_at`` gives, for the key of a picture, what gives the address of its numbers (see ``Large.payload``), where a
-    server can be asked for them; ``arranged`` is what a reader has made of them.
+    ``ask_at`` returns, for a picture's key, the addresses of its numbers on a server (see ``Large.payload``);
+    ``arranged`` is the reader's arrangement.
     """
     written = _Page("", "", arranged, ask_at)
     if not has_code:
@@ -101,7 +101,7 @@ def page_css() -> str:
 
 
 def theme() -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return the colours of the light page and of the dark one, by their purpose."""
+    """Return the colours of the light and of the dark page, by purpose."""
     return PAGES["light"], PAGES["dark"]
 
 
@@ -112,17 +112,17 @@ def theme_css() -> str:
 
 
 def mathml(latex: str) -> str:
-    """Return a formula as MathML, which browsers set by themselves, in as many parts as it may have lines."""
+    """Return a formula as MathML, split where lines may break."""
     return "".join(convert(part, display="block") for part in latex.split(r"\allowbreak"))
 
 
 def plain(text: str) -> str:
-    """Write text for HTML and XML; lone surrogates, and characters that neither may contain, become �."""
+    """Return text escaped for HTML and XML; characters that neither may contain, such as lone surrogates, become �."""
     return html.escape(_UNWRITABLE.sub("\ufffd", text))
 
 
 class _Page:
-    """One file while it is being written; its figures are collected for its script."""
+    """A file while it is being written; its figures are collected for its script."""
 
     def __init__(self, title: str, caption: str, arranged: Arranged, ask_at: ByKey = lambda _: None) -> None:
         self.title, self.caption, self.arranged, self.ask_at = title, caption, arranged, ask_at
@@ -145,11 +145,10 @@ class _Page:
             Proven: self._proven,
             Work: self._work,
             Progress: self._progress,
-            # A file has no links to other pages, no downloads, and takes no file.
+            # A file has no links, downloads and uploads.
             Download: self._nothing,
             Png: self._nothing,
             Upload: self._nothing,
-            # What is on its way will be there once a page is a file.
             Waiting: self._nothing,
             Way: self._nothing,
         }
@@ -159,10 +158,10 @@ class _Page:
         used = sorted({picture["component"] for picture in self.pictures})
         own = f"{assets.still()}\n{(_FOLDER / 'page.js').read_text('utf-8')}"
         script = assets.alone(f'"use strict";\n{assets.lean_components(used)}\n{own}')
-        # What draws charts is large, and so only where there are any.
+        # The chart library is large.
         scripts = [*([assets.plotly()] if "chart" in used else []), script]
         digests = " ".join(map(_digest, scripts))
-        # Only these very scripts may run, whatever a token contains, and nothing may be fetched.
+        # Only these scripts may run, whatever a token contains, and nothing may be fetched.
         policy = f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data: blob:"
         given = _json({"pictures": self.pictures, "styles": {name: assets.lean_css(assets.css(name)) for name in used}})
         heading = plain(self.title)
@@ -250,7 +249,6 @@ class _Page:
 
     def _fold(self, block: Fold) -> str:
         inside = self.all(block.blocks)
-        # Nothing is left of what can only be downloaded.
         if not inside.strip():
             return ""
         is_open = " open" if self.arranged.is_open(block) else ""
@@ -283,7 +281,7 @@ class _Page:
 
 
 def _digest(script: str) -> str:
-    """Return a script's hash as a policy names it."""
+    """Return a script's hash in the policy's notation."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}'"
 
 
@@ -296,7 +294,7 @@ def _proof(line: ProofLine) -> str:
 
 
 def _cell(value: object) -> str:
-    """Return a cell as it is read: the CSV has all digits of a number."""
+    """Return a cell for reading; the CSV has all digits."""
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
 
@@ -317,7 +315,7 @@ def _rows(columns: Columns) -> str:
 
 
 def _cells(rows: tuple[tuple[str, ...], ...]) -> str:
-    """Write rows as a table, the first of them as headings."""
+    """Return rows as a table, the first of them as headings."""
     titles, *others = rows
     head = "".join(f"<th>{plain(title)}</th>" for title in titles)
     body = "".join(f"<tr>{''.join(f'<td>{plain(cell)}</td>' for cell in row)}</tr>" for row in others)
@@ -325,7 +323,7 @@ def _cells(rows: tuple[tuple[str, ...], ...]) -> str:
 
 
 def _json(value: object) -> str:
-    """Write JSON that is safe inside a script element: no ``<`` can end the element or begin a comment."""
+    """Return JSON that is safe inside a script element: no ``<`` can end the element or begin a comment."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)  # ASCII, so no U+2028 either
     return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
 

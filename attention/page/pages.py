@@ -1,4 +1,4 @@
-"""All pages, in groups: the title, address and purpose of each, and what can be set on that page alone.
+"""All pages, in groups: title, address, purpose, and the parameters of their own.
 
 The navigation, the links between pages, the table in docs/pages.md and the tests over all pages come from here.
 """
@@ -42,7 +42,6 @@ __all__ = [
     "table",
 ]
 
-# What each group is called.
 GROUP_TITLES: Mapping[Group, str] = {
     "Learn": message("Learn"),
     "Explore": message("Explore"),
@@ -189,7 +188,6 @@ MODELS = Page(
 
 
 def _page_of(lab: Lab) -> Page:
-    """Return the page of a lab, on which a question is asked first."""
     return Page(
         lab.address,
         lab.title,
@@ -219,12 +217,11 @@ PAGES = (
     CLASSROOM,
     MODELS,
 )
-# A group exists once it has a page.
 GROUPS: tuple[Group, ...] = tuple(name for name in get_args(Group) if any(page.group == name for page in PAGES))
 
 
 def everything(page: Page) -> tuple[Parameter[Any], ...]:
-    """Return all parameters, each once: first those of this page, then those that other pages have of their own."""
+    """Return all parameters without repeats: this page's first, then those that only other pages have."""
     others = (own for other in PAGES for own in other.own)
     return tuple({parameter.name: parameter for parameter in (*page.parameters, *others)}.values())
 

@@ -1,11 +1,10 @@
-"""What a user can set, declared once: its name in a link, its values, how they are written, what a change resets.
+"""The parameters of links, each declared once: its name, its values, their notation, and what a change resets.
 
-A parameter has a *kind*, which reads a string strictly, writes a value, and says in words what it can be. Bounds may
-depend on the available models and on the chosen one (``Context``). Reading and writing links, the notices about bad
-values and the state of widgets all follow from these declarations, which are in :mod:`attention.page.settings`.
+A parameter has a *kind*, which reads a string strictly, writes a value and describes the possible values. Bounds may
+depend on the available models and on the chosen one (``Context``). Links, notices about invalid values and the state of
+widgets all follow from the declarations in :mod:`attention.page.settings`.
 
-In a link, layers, heads and examples are counted from 1, words and characters from 0; in the program all are counted
-from 0.
+Links count layers, heads and examples from 1, words and characters from 0; the program counts everything from 0.
 """
 
 from __future__ import annotations
@@ -54,24 +53,19 @@ __all__ = [
 
 T = TypeVar("T")
 
-# The most pinned tokens that a link has room for.
-MAX_PINS = 64
-# The most digits that a number in a link may have.
-MAX_DIGITS = 5
-# The most parts that an answer may have; the mark of a question is a hash.
-MAX_GIVEN = 16
+MAX_PINS = 64  # pinned tokens in a link
+MAX_DIGITS = 5  # digits of a number in a link
+MAX_GIVEN = 16  # parts of an answer
 _MARK = re.compile("[0-9a-f]{8}")
-# The most tables in one view whose rows have another order than their own, the most folds that are not as they begin,
-# and how tables and folds are called.
+# Reordered tables and toggled folds in a link, and the columns of a table.
 MAX_SORTED, MAX_TURNED, MAX_COLUMNS = 8, 16, 999
 _KEY = re.compile("[a-zA-Z0-9_]{1,64}")
-# How many characters of a bad value are repeated in the notice about it.
-MAX_SHOWN = 60
+MAX_SHOWN = 60  # characters of an invalid value quoted in the notice
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a word begins, independent of a model's tokens: in which of two texts, and at which character."""
+    """The start of a word, independent of a model's tokens: one of two texts, and a character offset."""
 
     segment: int
     start: int
@@ -79,7 +73,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What bounds depend on: the available models by their ids, and the id of the chosen one."""
+    """The available models by ID, and the ID of the chosen one: bounds depend on these."""
 
     models: Mapping[str, ModelInfo]
     model: str
@@ -96,7 +90,7 @@ class Context:
 
 
 def other_model(model: str, models: Mapping[str, ModelInfo]) -> str:
-    """Return the id of the model beside this one: the first of the catalogue that is not the model itself."""
+    """Return the ID of the model beside this one: the first other model of the catalogue."""
     return next(model_id for model_id in models if model_id != model)
 
 
@@ -113,31 +107,31 @@ class Kind(ABC, Generic[T]):
         """Read a value from a link.
 
         Raises:
-            ValueError: it is not a value of this kind, or not a possible one in this context.
+            ValueError: it is not a value of this kind, or not possible in this context.
         """
 
     @abstractmethod
     def write(self, value: T) -> str:
-        """Write a value for a link; there is exactly one way to write each value."""
+        """Return a value as written in a link; there is exactly one way to write each value."""
 
     @abstractmethod
     def fits(self, value: object, context: Context, /) -> bool:
-        """Tell whether an arbitrary object, such as one sent by a browser, is a possible value in this context."""
+        """Return whether an arbitrary object, such as one sent by a browser, is a possible value in this context."""
 
     @abstractmethod
     def can_be(self, context: Context, /) -> str:
-        """Say what a value can be, in a clause that follows a semicolon."""
+        """Describe the possible values, in a clause that follows a semicolon."""
 
     def tidy(self, value: T) -> T:
-        """Return a value in the form in which it is stored."""
+        """Return a value in its stored form."""
         return value
 
 
 @dataclass(frozen=True, slots=True)
 class Choice(Kind[T]):
-    """One of several options; where there are many, ``example`` says what they look like instead of naming them.
+    """One of several options; if there are many, ``example`` describes them in the notice.
 
-    Where they are ``counted``, a link may also say the place of one, counted from 1.
+    If they are ``counted``, a link may also give an option's number, from 1.
     """
 
     options: Callable[[Context], tuple[T, ...]]
@@ -146,7 +140,7 @@ class Choice(Kind[T]):
     counted: bool = False
 
     def read(self, written: str, context: Context) -> T:
-        """Return the option that is written like this, or stands at this place."""
+        """Return the option with this notation or number."""
         for place, option in enumerate(self.options(context), 1):
             if written == self.written(option) or (self.counted and written == str(place)):
                 return option
@@ -157,7 +151,7 @@ class Choice(Kind[T]):
         return self.written(value)
 
     def fits(self, value: object, context: Context) -> bool:
-        """Tell whether it is one of the options."""
+        """Return whether it is one of the options."""
         return any(type(value) is type(option) and value == option for option in self.options(context))
 
     def can_be(self, context: Context) -> str:
@@ -182,7 +176,7 @@ class Flag(Kind[bool]):
         return "1" if value else "0"
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether it is a truth value."""
+        """Return whether it is a truth value."""
         return isinstance(value, bool)
 
     def can_be(self, _: Context) -> str:
@@ -192,7 +186,7 @@ class Flag(Kind[bool]):
 
 @dataclass(frozen=True, slots=True)
 class Number(Kind[int]):
-    """The number of one of ``count`` consecutive things, counted from 0 here and from ``first`` in a link."""
+    """The index of one of ``count`` consecutive things, counted from 0 here and from ``first`` in a link."""
 
     count: Callable[[Context], int]
     first: int = 0
@@ -209,7 +203,7 @@ class Number(Kind[int]):
         return str(value + self.first)
 
     def fits(self, value: object, context: Context) -> bool:
-        """Tell whether the number is within the bounds."""
+        """Return whether the number is within the bounds."""
         return type(value) is int and 0 <= value < self.count(context)
 
     def can_be(self, context: Context) -> str:
@@ -219,12 +213,12 @@ class Number(Kind[int]):
 
 @dataclass(frozen=True, slots=True)
 class Text(Kind[str]):
-    """A text that was typed; all texts in a link share its limited length. Notices call it by its ``noun``."""
+    """A typed text, called ``noun`` in notices; all texts in a link share a limited length."""
 
     noun: str
 
     def read(self, written: str, _: Context) -> str:
-        """Make the text safe; every text is accepted."""
+        """Clean the text; every text is accepted."""
         return clean(written)
 
     def write(self, value: str) -> str:
@@ -232,7 +226,7 @@ class Text(Kind[str]):
         return value
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether it is a text."""
+        """Return whether it is a text."""
         return isinstance(value, str)
 
     def can_be(self, _: Context) -> str:
@@ -240,7 +234,7 @@ class Text(Kind[str]):
         return message("it can be any text")
 
     def tidy(self, value: str) -> str:
-        """Make the text safe."""
+        """Clean the text."""
         return clean(value)
 
 
@@ -263,15 +257,15 @@ class Name(Kind[str]):
         return value
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether it is a short enough text."""
+        """Return whether it is a short enough text."""
         return isinstance(value, str) and len(value) <= self.most
 
     def can_be(self, _: Context) -> str:
-        """Say how long it can be, with an example."""
+        """Give the maximum length and an example."""
         return message("it has {n} characters at most, and looks like {example}", n=self.most, example=self.example)
 
     def tidy(self, value: str) -> str:
-        """Make the name safe."""
+        """Clean the name."""
         return clean(value)
 
 
@@ -291,7 +285,7 @@ class Cells(Kind[Cell]):
         return f"{value.matrix}-{value.row}-{value.column}"
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether it is a cell; whether the matrix has this cell is known only once the matrix is computed."""
+        """Return whether it is a cell; whether the matrix has it is known only once the matrix is computed."""
         return isinstance(value, Cell)
 
     def can_be(self, _: Context) -> str:
@@ -301,7 +295,7 @@ class Cells(Kind[Cell]):
 
 @dataclass(frozen=True, slots=True)
 class Spots(Kind[Spot]):
-    """A place in one of two texts."""
+    """A spot in one of two texts."""
 
     def read(self, written: str, _: Context) -> Spot:
         """Read the sentence's letter and the character."""
@@ -313,7 +307,7 @@ class Spots(Kind[Spot]):
         return f"{SENTENCES[value.segment]}-{value.start}"
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether it is a spot in one of the texts."""
+        """Return whether it is a spot in one of the texts."""
         return isinstance(value, Spot) and 0 <= value.segment < len(SENTENCES)
 
     def can_be(self, _: Context) -> str:
@@ -323,7 +317,7 @@ class Spots(Kind[Spot]):
 
 @dataclass(frozen=True, slots=True)
 class Grid(Kind[tuple[int, ...]]):
-    """Some of the cells of a grid: for each row a number whose bit c tells of column c; rows of none at the end go."""
+    """Some cells of a grid: one number per row, whose bit c stands for column c; empty rows at the end are dropped."""
 
     most: int
 
@@ -339,7 +333,7 @@ class Grid(Kind[tuple[int, ...]]):
         return ".".join(f"{row:x}" for row in value)
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether these are rows of such a grid, the last of them with a cell."""
+        """Return whether these are rows of such a grid, the last of them not empty."""
         if not isinstance(value, tuple) or len(value) > self.most or (value and value[-1] == 0):
             return False
         return all(type(row) is int and 0 <= row < 2**self.most for row in value)
@@ -350,13 +344,13 @@ class Grid(Kind[tuple[int, ...]]):
 
     @staticmethod
     def of(rows: Iterable[int]) -> tuple[int, ...]:
-        """Return these rows without those at the end that have no cell."""
+        """Return these rows without empty ones at the end."""
         found = tuple(rows)
         return found[: max((place for place, row in enumerate(found, 1) if row), default=0)]
 
     @staticmethod
     def flipped(value: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
-        """Return the cells with one more, or without it if it is one of them."""
+        """Return the cells with one toggled."""
         rows = [*value, *[0] * (row + 1 - len(value))]
         rows[row] ^= 1 << column
         return Grid.of(rows)
@@ -364,7 +358,7 @@ class Grid(Kind[tuple[int, ...]]):
 
 @dataclass(frozen=True, slots=True)
 class Order(Kind[tuple[int, ...]]):
-    """An order of at most so many things: the index of the one at each place; what stays at the end is left out."""
+    """A permutation of at most ``most`` things: the index at each position, without the unmoved end."""
 
     most: int
 
@@ -380,7 +374,7 @@ class Order(Kind[tuple[int, ...]]):
         return as_order(value)
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether each index is in it once, and the last place has another than its own."""
+        """Return whether each index occurs once, and the last position has moved."""
         if not isinstance(value, tuple) or len(value) > self.most or not all(type(each) is int for each in value):
             return False
         return sorted(value) == list(range(len(value))) and (not value or value[-1] != len(value) - 1)
@@ -392,7 +386,7 @@ class Order(Kind[tuple[int, ...]]):
 
 @dataclass(frozen=True, slots=True)
 class Indices(Kind[tuple[int, ...]]):
-    """The numbers of some of ``count`` things, possibly none, in ascending order and without repetition."""
+    """The indices of some of ``count`` things, possibly none, ascending and distinct."""
 
     count: Callable[[Context], int]
     first: int = 1
@@ -410,7 +404,7 @@ class Indices(Kind[tuple[int, ...]]):
         return "-".join(str(index + self.first) for index in value)
 
     def fits(self, value: object, context: Context) -> bool:
-        """Tell whether these are ascending numbers within the bounds."""
+        """Return whether these are ascending numbers within the bounds."""
         count = self.count(context)
         return _are_ascending(value) and all(0 <= index < count for index in value)  # type: ignore[attr-defined]
 
@@ -422,7 +416,7 @@ class Indices(Kind[tuple[int, ...]]):
 
 @dataclass(frozen=True, slots=True)
 class Pins(Kind[tuple[Side, tuple[int, ...]]]):
-    """The tokens that are pinned in one of the two columns of the head view."""
+    """The pinned tokens in one of the head view's two columns."""
 
     def read(self, written: str, _: Context) -> tuple[Side, tuple[int, ...]]:
         """Read the column and the positions."""
@@ -439,7 +433,7 @@ class Pins(Kind[tuple[Side, tuple[int, ...]]]):
         return "-".join((side, *map(str, positions)))
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether it is a column and ascending positions in it."""
+        """Return whether it is a column and ascending positions in it."""
         if not isinstance(value, tuple) or len(value) != 2:
             return False
         side, positions = value
@@ -457,10 +451,10 @@ class Pins(Kind[tuple[Side, tuple[int, ...]]]):
 
 @dataclass(frozen=True, slots=True)
 class Answers(Kind[Answer]):
-    """What was answered to a question that is known by its mark."""
+    """The answer to a question, which is identified by its mark."""
 
     def read(self, written: str, context: Context) -> Answer:
-        """Read the mark and what was answered."""
+        """Read the mark and the answer."""
         mark, *given = written.split("-")
         value = Answer(mark, () if given == [SHOW] else tuple(map(_digits, given)))
         if not given or not self.fits(value, context):
@@ -468,11 +462,11 @@ class Answers(Kind[Answer]):
         return value
 
     def write(self, value: Answer) -> str:
-        """Write the mark and what was answered."""
+        """Write the mark and the answer."""
         return value.written()
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether it can be an answer; whether there is such a question is known once it is asked."""
+        """Return whether it can be an answer; whether the question exists is known once it is asked."""
         return (
             isinstance(value, Answer)
             and _MARK.fullmatch(value.mark) is not None
@@ -481,7 +475,7 @@ class Answers(Kind[Answer]):
         )
 
     def can_be(self, _: Context) -> str:
-        """Show some."""
+        """Give two examples."""
         return message("it looks like {example} or {other}", example="0a1b2c3d-2", other="0a1b2c3d-show")
 
 
@@ -501,7 +495,7 @@ class Keys(Kind[tuple[str, ...]]):
         return ".".join(value)
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether these can be keys; whether there are such parts is known once a page is made."""
+        """Return whether these can be keys; whether the parts exist is known once the page is made."""
         if not isinstance(value, tuple) or len(value) > MAX_TURNED or not all(isinstance(key, str) for key in value):
             return False
         return list(value) == sorted(set(value)) and all(map(_KEY.fullmatch, value))
@@ -512,14 +506,14 @@ class Keys(Kind[tuple[str, ...]]):
 
     @staticmethod
     def turned(value: tuple[str, ...], key: str, *, is_in: bool) -> tuple[str, ...]:
-        """Return these keys with one more, or without it."""
+        """Return these keys with one added or removed."""
         others = [each for each in value if each != key][: MAX_TURNED - is_in]
         return tuple(sorted([*others, key] if is_in else others))
 
 
 @dataclass(frozen=True, slots=True)
 class Sorts(Kind[tuple[tuple[str, RowOrder], ...]]):
-    """The orders of the rows of some tables: their keys in alphabetical order, each with a column and a direction."""
+    """The sort orders of some tables: keys in alphabetical order, each with a column and a direction."""
 
     def read(self, written: str, context: Context) -> tuple[tuple[str, RowOrder], ...]:
         """Read orders with points between them."""
@@ -534,7 +528,7 @@ class Sorts(Kind[tuple[tuple[str, RowOrder], ...]]):
         return ".".join(f"{table}-{written_order(order)}" for table, order in value)
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether these are such orders; whether there is such a table is known once a page is made."""
+        """Return whether these are such orders; whether the tables exist is known once the page is made."""
         if not isinstance(value, tuple) or len(value) > MAX_SORTED or not all(map(_is_order_of_one, value)):
             return False
         tables = [table for table, _ in value]
@@ -548,14 +542,14 @@ class Sorts(Kind[tuple[tuple[str, RowOrder], ...]]):
     def with_value(
         value: tuple[tuple[str, RowOrder], ...], table: str, order: RowOrder | None
     ) -> tuple[tuple[str, RowOrder], ...]:
-        """Return these orders with another one of one table, which None gives its own back."""
+        """Return these orders with one table's replaced; None restores the original order."""
         others = {name: each for name, each in value if name != table}
         kept = dict(list(others.items())[: MAX_SORTED - 1])
         return tuple(sorted((kept if order is None else kept | {table: order}).items()))
 
 
 def _is_order_of_one(value: object) -> bool:
-    """Tell whether a value has the form of a table's key with a column and a direction."""
+    """Return whether a value is a table's key with a column and a direction."""
     match value:
         case (str(), (int(column), bool())):
             return not isinstance(column, bool) and 0 <= column < MAX_COLUMNS
@@ -577,7 +571,7 @@ def _digits(written: str) -> int:
 
 
 class Values(Protocol):
-    """What holds a value for every parameter."""
+    """A value for every parameter."""
 
     def __getitem__(self, parameter: Parameter[T], /) -> T:
         """Return the value of a parameter."""
@@ -591,17 +585,16 @@ def _every(_: ModelInfo) -> bool:
     return True
 
 
-# Compared by identity: there is one declaration of each.
+# Each parameter is a singleton, compared by identity.
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter(Generic[T]):
     """Something that a user can set.
 
-    ``default`` is its value until the user chooses one; None always means that nothing was chosen. ``resets`` names
-    the parameters that go back to their defaults when this one changes; ``when`` decides whether they do, given the
-    values before and after. ``needs`` tells which models accept the parameter. ``opening`` returns the value that is
-    meant by a link which does not give one, if that depends on the model. ``otherwise`` says what is shown instead of
-    a bad value, if that is not simply the default. ``yields_to`` names the parameter that takes precedence if a link
-    gives both.
+    ``default`` is its value until the user chooses one; None always means that nothing was chosen. A change of its
+    value resets the parameters named in ``resets`` to their defaults, if ``when`` returns True for the values before
+    and after. ``needs`` returns whether a model accepts the parameter. ``opening`` returns the value for a link that
+    does not give one, if that depends on the model. ``otherwise`` says what is shown instead of an invalid value, if
+    not the default. ``yields_to`` names the parameter that takes precedence if a link gives both.
     """
 
     name: str
@@ -616,22 +609,22 @@ class Parameter(Generic[T]):
     yields_to: str = ""
 
     def opened(self, info: ModelInfo | None) -> T:
-        """Return the value meant by a link to this model that does not give one; the default for an unknown model."""
+        """Return the value for a link to this model that does not give one; the default for an unknown model."""
         return self.default if self.opening is None or info is None else self.opening(info)
 
     def fits(self, value: object, context: Context) -> bool:
-        """Tell whether an arbitrary object is a value that the parameter can have in this context."""
+        """Return whether an arbitrary object is a possible value in this context."""
         if value is None or value == self.default:
             return value == self.default
         return self.kind.fits(value, context) and self.needs(context.info)
 
     def tidied(self, value: T) -> T:
-        """Return a value in the form in which it is stored."""
+        """Return a value in its stored form."""
         kept: T = self.default if value is None else self.kind.tidy(value)
         return kept
 
     def complain(self, written: str, context: Context) -> str:
-        """Say that the value in a link is not a possible one, what is shown instead, and what the value can be."""
+        """Return the notice about an invalid value: the value, what is shown instead, and the possible values."""
         default = "" if self.default is None else self.kind.write(self.default)
         otherwise = self.otherwise or message("{value} is shown", value=default or message("the default"))
         return message(
@@ -643,7 +636,7 @@ class Parameter(Generic[T]):
         )
 
     def give_way(self, written: str) -> str:
-        """Say that another parameter of the link takes precedence over this one."""
+        """Return the notice that another parameter of the link takes precedence."""
         return message(
             "The link says {said} and {other}=: {other} counts.", said=self._said(written), other=self.yields_to
         )
@@ -658,7 +651,7 @@ def _refuse(kind: Text, info: ModelInfo) -> str:
 
 
 def read(parameter: Parameter[T], query: Mapping[str, str], context: Context) -> tuple[T, str]:
-    """Read a parameter from a link; a value that makes no sense becomes the default, with a notice that says so."""
+    """Read a parameter from a link; an invalid value becomes the default, with a notice."""
     written, opened = query.get(parameter.name), parameter.opened(context.models.get(context.model))
     if written is None:
         return opened, ""
@@ -669,6 +662,6 @@ def read(parameter: Parameter[T], query: Mapping[str, str], context: Context) ->
     except ValueError:
         return opened, parameter.complain(written, context)
     if value != parameter.default and not parameter.needs(context.info):
-        # What the user typed is not dropped silently.
+        # Typed text is not dropped silently.
         return opened, _refuse(parameter.kind, context.info) if isinstance(parameter.kind, Text) else ""
     return value, ""

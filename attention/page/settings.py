@@ -1,8 +1,8 @@
-"""Everything that a user can set on any page: the declarations from which links, notices and widgets follow.
+"""The parameters of all pages, from which links, notices and widgets follow.
 
-Those of :data:`SHARED` are in the links of all pages; each of the others belongs to a page of the registry
-(:mod:`attention.page.pages`). A sentence still being typed, an uploaded file and work in progress are not among them:
-the first is in the link once it is sent, a link has no room for the second, and the third is shared by all users.
+Those in :data:`SHARED` are in the links of all pages; each of the others belongs to pages in
+:mod:`attention.page.pages`. A sentence being typed, an uploaded file and work in progress are not parameters: the first
+is in the link once sent, the second is too long for a link, and the third is shared by all users.
 """
 
 from __future__ import annotations
@@ -113,24 +113,24 @@ DEFAULT_TEXT = reading.TEXT.first
 Panel = Literal["shapes", "numpy", "pytorch", "table"]
 PANELS: tuple[Panel, ...] = ("shapes", "numpy", "pytorch", "table")
 
-# The parameters that depend on the cells of a matrix, on the tokens of a text, and on the layers and heads of a model.
+# Parameters that depend on a matrix's cells, a text's tokens, and a model's layers and heads.
 _CELLS = ("cell", "beside_cell")
 _TOKENS = (*_CELLS, "word", "at", "pins", "order")
 _PLACES = ("layer", "head", "beside_layer", "beside_head")
 
 
 def masks_of(info: ModelInfo) -> tuple[MaskName, ...]:
-    """Return the masks that a model can be run with."""
+    """Return the masks that a model can run with."""
     return info.reading.masks
 
 
 def parts_of(info: ModelInfo) -> tuple[Part, ...]:
-    """Return a model's uses of attention."""
+    """Return a model's parts with attention."""
     return info.parts or PARTS[:1]
 
 
 def is_of_model(parameter: Parameter[Any]) -> bool:
-    """Tell whether a value makes sense for one model only, and is dropped when another is chosen."""
+    """Return whether the parameter is reset when another model is chosen."""
     return parameter.name in MODEL.resets
 
 
@@ -142,13 +142,13 @@ def _takes_sentences(info: ModelInfo) -> bool:
     return info.reading.takes_sentences
 
 
-# ----------------------------------------------------------------------------- what all pages have
+# ----------------------------------------------------------------------------------- all pages
 
 MODEL: Parameter[str] = Parameter(
     "model",
     Choice(lambda context: tuple(context.models)),
     bundled.default().model_id,
-    # The word in focus stays in focus: its spot is set after the model.
+    # The word stays in focus: its spot is set after the model.
     resets=("part", *_TOKENS, *_PLACES, "on", "savings", "hold"),
     unknown=message("is not here"),
 )
@@ -159,7 +159,7 @@ TEXT: Parameter[str] = Parameter(
     resets=_TOKENS,
     opening=lambda info: info.reading.first,
 )
-# A second sentence that the model reads together with the first, or what its decoder writes.
+# A second sentence that the model reads with the first, or the text that its decoder writes.
 PAIR: Parameter[str] = Parameter("pair", Text(message("second sentence")), "", resets=_TOKENS, needs=_takes_pair)
 PART: Parameter[Part] = Parameter(
     "part",
@@ -173,7 +173,7 @@ STEP: Parameter[str] = Parameter(
 
 
 def _has_other_sizes(before: Values, after: Values) -> bool:
-    """Tell whether the matrices change size, because padding is added or removed."""
+    """Return whether padding is added or removed, which changes the matrices' sizes."""
     return "padding" in (before[MASK], after[MASK])
 
 
@@ -187,7 +187,7 @@ WORD: Parameter[int | None] = Parameter(
     None,
     resets=(*_CELLS, "at"),
 )
-# The word in focus, by its place in the text: it was chosen among the tokens of another model.
+# The word in focus, by its spot in the text: it was chosen among another model's tokens.
 AT: Parameter[Spot | None] = Parameter("at", Spots(), None, resets=("word",), yields_to="word")
 
 
@@ -195,7 +195,7 @@ def _n_layers(info: ModelInfo) -> int:
     return max(info.n_layers, info.n_decoder_layers)
 
 
-# The layer and head that are looked at, and the cell that is opened; None is the model's default.
+# The layer and head in view, and the opened cell; None is the model's default.
 LAYER: Parameter[int | None] = Parameter(
     "layer", Number(lambda context: _n_layers(context.info), first=1), None, resets=("on",)
 )
@@ -204,7 +204,7 @@ HEAD: Parameter[int | None] = Parameter(
 )
 CELL: Parameter[Cell | None] = Parameter("cell", Cells(), None, otherwise=message("no cell is opened"))
 
-# A second model beside the first, and the layer, head and cell that are looked at in it.
+# A second model beside the first, and its layer, head and cell.
 BESIDE: Parameter[bool] = Parameter("beside", Flag(), False, needs=_takes_sentences)
 BESIDE_LAYER: Parameter[int | None] = Parameter(
     "beside_layer", Number(lambda context: _n_layers(context.other), first=1), None
@@ -214,12 +214,12 @@ BESIDE_HEAD: Parameter[int | None] = Parameter(
 )
 BESIDE_CELL: Parameter[Cell | None] = Parameter("beside_cell", Cells(), None, otherwise=message("no cell is opened"))
 
-# Whether the proof lies open, link by link.
+# Whether the proof is open, link by link.
 PROOF: Parameter[bool] = Parameter("proof", Flag(), False)
 BESIDE_PROOF: Parameter[bool] = Parameter("beside_proof", Flag(), False)
-# The keys of folds with no parameter of their own that are not as they begin: open, or shut if they begin open.
+# The keys of toggled folds, of those without a parameter of their own.
 OPEN: Parameter[tuple[str, ...]] = Parameter("open", Keys(), ())
-# The task of the page Find it that is being looked for on all pages; "" is none.
+# The search task shown on all pages; "" is none.
 SOUGHT: Parameter[str] = Parameter("find", Choice(lambda _: ("", *(task.name for task in TASKS))), "")
 
 SHARED: tuple[Parameter[Any], ...] = (
@@ -247,35 +247,32 @@ SHARED: tuple[Parameter[Any], ...] = (
 # ------------------------------------------------------------------------------- Step by step
 
 _PANEL: Choice[Panel] = Choice(lambda _: PANELS)
-# What is shown under the picture, and whether the parts of the opened cell are shown as a table.
+# The panel under the picture, and whether the opened cell's parts are shown as a table.
 PANEL: Parameter[Panel] = Parameter("panel", _PANEL, "shapes")
 BESIDE_PANEL: Parameter[Panel] = Parameter("beside_panel", _PANEL, "shapes")
 TABLE: Parameter[bool] = Parameter("table", Flag(), False)
 BESIDE_TABLE: Parameter[bool] = Parameter("beside_table", Flag(), False)
-# What grouped queries save: whether it is open (None: open if the model's heads share), and for the sizes of which
-# model ("": the chosen one).
+# The savings of grouped queries: whether they are open (None: open if the model has groups), and for whose sizes
+# ("": the chosen model's).
 SAVINGS: Parameter[bool | None] = Parameter("savings", Flag(), None)
 SIZES: Parameter[str] = Parameter("sizes", Choice(lambda _: tuple(preset.name for preset in PRESETS)), "")
-# Whether the answers to the questions that come up are open.
 WHY: Parameter[bool] = Parameter("why", Flag(), False)
-# Whether what comes next stands over the step that ends with it, instead of under all that the step shows.
+# Whether the next token's prediction stands above its step instead of below.
 NEXT: Parameter[bool] = Parameter("next", Flag(), False)
-# Of which matrix the factors are shown, by the letter of its weights.
+# The matrix whose factors are shown, by the letter of its weights.
 FACTORS: Parameter[str] = Parameter("factors", Choice(lambda _: ("", *LETTERS)), "", resets=_CELLS)
-# Whether the map of the model lies open beside the step.
 MAP: Parameter[bool] = Parameter("map", Flag(), True)
-# Whether a step asks before it shows, and what was answered; an answer to another question is none.
+# Whether a step asks a question first, and the answer; it counts only for its own question.
 GUESS: Parameter[bool] = Parameter("guess", Flag(), False)
 ANSWER: Parameter[Answer | None] = Parameter("answer", Answers(), None, otherwise=message("the question is asked"))
-# The same of the question of the front page.
 FIRST_ANSWER: Parameter[Answer | None] = Parameter("first", Answers(), None, otherwise=message("the question is asked"))
-# Whether the step is shown to a room: large, and without controls.
+# Whether the step is projected: large, and without controls.
 PRESENT: Parameter[bool] = Parameter("present", Flag(), False)
 
 
 @dataclass(frozen=True, slots=True)
 class OfPane:
-    """What can be set for one of two models side by side."""
+    """The parameters of one of two models side by side."""
 
     layer: Parameter[int | None]
     head: Parameter[int | None]
@@ -290,12 +287,12 @@ OTHER = OfPane(BESIDE_LAYER, BESIDE_HEAD, BESIDE_CELL, BESIDE_PANEL, BESIDE_TABL
 
 # ---------------------------------------------------------------------------------- All heads
 
-# In another order, one looks at the whole first.
+# A new order is shown whole first.
 SORT: Parameter[Sorting] = Parameter("sort", Choice(lambda _: SORT_NAMES), "layer", resets=("zoom",))
-# How far one has zoomed into the picture of all heads: by so many per cent of the whole, which a link counts as 100.
+# The zoom of the atlas in per cent beyond the whole, which is 100 in a link.
 ZOOM: Parameter[int] = Parameter("zoom", Number(lambda _: MAX_ZOOM - WHOLE + 1, first=WHOLE), 0)
 HIDE: Parameter[Hidden] = Parameter("hide", Choice(lambda _: HIDE_NAMES), "nothing")
-# Pinned tokens have other positions once the tokens are joined into words.
+# Merging tokens into words changes the positions of pins.
 WORDS: Parameter[bool] = Parameter("words", Flag(), False, resets=("pins",))
 RENORMALISE: Parameter[bool] = Parameter("renormalise", Flag(), False)
 BLOCK: Parameter[Block] = Parameter("block", Choice(lambda _: BLOCK_NAMES), "all")
@@ -310,25 +307,24 @@ MEAN: Parameter[bool] = Parameter("mean", Flag(), False)
 
 # ------------------------------------------------------------------------------------- others
 
-# The order of the rows of tables, by the tables' keys.
+# The sort orders of tables, by table key.
 ROWS: Parameter[tuple[tuple[str, RowOrder], ...]] = Parameter("rows", Sorts(), ())
 
-# A sentence that is read by itself and compared; None until the user chooses one.
+# A sentence to compare; None until the user chooses one.
 VERSUS: Parameter[str | None] = Parameter("versus", Text(message("sentence to compare")), None, resets=_CELLS)
 
 # What is to be found.
 TASK: Parameter[str] = Parameter("task", Choice(lambda _: tuple(task.name for task in TASKS)), TASKS[0].name)
 
-# Which lesson plan is shown.
 PLAN: Parameter[str] = Parameter("plan", Choice(lambda _: PLAN_NAMES), "twenty")
 
-# The hash of a file of the user's own, in place of the bundled sentences.
+# The hash of the user's file, in place of the bundled sentences.
 FILE: Parameter[str] = Parameter("file", Name(32, example="9f86d081884c7d659a2feaa0c55ad015"), "", resets=("hold",))
 
-# Whether what goes on while a page is looked at is held.
+# Whether a measurement is paused.
 HOLD: Parameter[bool] = Parameter("hold", Flag(), False)
 
-# At which end sentences of different lengths are aligned.
+# The end at which sentences of different lengths are aligned.
 ALIGNMENT: Parameter[Alignment] = Parameter("alignment", Choice(lambda _: ALIGNMENTS), "start")
 
 
@@ -338,12 +334,12 @@ def _relations() -> tuple[str, ...]:
 
 
 def _is_no_example(_: Values, after: Values) -> bool:
-    """Tell whether the relation does not occur in the example."""
+    """Return whether the example lacks the relation."""
     example = after[EXAMPLE]
     return example is not None and after[RELATION] not in corpus.annotated()[example].relations
 
 
-# Until the user chooses a relation or an example, the page takes the first.
+# Without a choice, the page takes the first relation and example.
 RELATION: Parameter[str] = Parameter(
     "relation",
     Choice(lambda _: _relations(), example=message("{example} or {other}", example="dobj", other="nsubj")),
@@ -356,5 +352,5 @@ RARE: Parameter[bool] = Parameter("rare", Flag(), False)
 
 WAY: Parameter[str] = Parameter("way", Choice(lambda _: tuple(way.file for way in WAYS)), WAYS[0].file)
 
-# The name of a model that the user wants and that is not here yet.
+# The ID of a model to download.
 GET: Parameter[str] = Parameter("get", Name(96, example="google-bert/bert-base-uncased"), "")

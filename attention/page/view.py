@@ -1,7 +1,6 @@
-"""What a user is looking at, in the form of a link: every part of a view can be shared and restored.
+"""A view: the user's settings on a page, in the form of a link, so that every part can be shared and restored.
 
-The parameters are declared in :mod:`attention.page.settings`; :mod:`attention.page.pages` says which page has which of
-them.
+The parameters are declared in :mod:`attention.page.settings`, and assigned to pages in :mod:`attention.page.pages`.
 """
 
 from __future__ import annotations
@@ -36,20 +35,20 @@ __all__ = [
 
 T = TypeVar("T")
 
-# The matrices that only one page draws: no other page knows their cells.
+# The matrices that only one page draws.
 _STRANGE = {page.matrix: page for page in PAGES if page.matrix}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The layer and head of one model that are looked at, and the opened cell; None was left open."""
+    """The layer, head and cell in view of one model; None if not chosen."""
 
     layer: int | None = None
     head: int | None = None
     cell: Cell | None = None
 
     def layer_and_head(self, info: ModelInfo, text: str) -> tuple[int, int]:
-        """Return the layer and the head; those opened first for a text, or the model's default beside a chosen one."""
+        """Return the layer and head: those chosen, the model's default beside a chosen one, or the text's opening."""
         if self.layer is None and self.head is None:
             return first_place(info, text)
         layer = info.default_layer if self.layer is None else self.layer
@@ -59,10 +58,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a page shows: a value for every parameter; ``chosen`` holds, by name, those that differ from the default.
+    """A page and a value for every parameter; ``chosen`` has, by name, those that differ from the default.
 
-    A view may also hold the parameters of other pages, so that they are still set when the user returns there; links
-    to this page do not contain them (``shown`` leaves them out). Views that show the same have equal links.
+    A view may also hold the parameters of other pages, so that they are still set when the user returns there;
+    ``shown`` and links leave them out. Views that show the same have equal links.
     """
 
     page: Page = FRONT
@@ -70,10 +69,10 @@ class View:
 
     @classmethod
     def of(cls, page: Page = FRONT, **values: Any) -> Self:
-        """Return a view with these values, by the names of their parameters; nothing is reset.
+        """Return a view with these values, by parameter name; nothing is reset.
 
         Raises:
-            TypeError: there is no parameter with one of the names.
+            TypeError: a name is not a parameter's.
         """
         known = {parameter.name: parameter for parameter in everything(page)}
         unknown = values.keys() - known
@@ -84,7 +83,7 @@ class View:
             view = view.replaced(known[name], value)
         return view
 
-    # -------------------------------------------------------------------------- its values
+    # ------------------------------------------------------------------------------ values
 
     def __getitem__(self, parameter: Parameter[T]) -> T:
         """Return the value of a parameter."""
@@ -98,22 +97,22 @@ class View:
 
     @property
     def pair(self) -> str:
-        """A second sentence that the model reads together with the first, or what its decoder writes."""
+        """A second sentence that the model reads with the first, or the text that its decoder writes."""
         return self[settings.PAIR]
 
     @property
     def versus(self) -> str | None:
-        """A sentence that is read by itself and compared; None until the user chooses one."""
+        """A sentence to compare; None until the user chooses one."""
         return self[settings.VERSUS]
 
     @property
     def model(self) -> str:
-        """The id of the model."""
+        """The ID of the model."""
         return self[settings.MODEL]
 
     @property
     def part(self) -> Part:
-        """Which use of attention is looked at."""
+        """The part of the model in view."""
         return self[settings.PART]
 
     @property
@@ -128,12 +127,12 @@ class View:
 
     @property
     def word(self) -> int | None:
-        """The word in focus, by its position among the model's tokens; if ``spot`` is None too, none was chosen."""
+        """The word in focus, by its token position; if ``spot`` is None too, none was chosen."""
         return self[settings.WORD]
 
     @property
     def spot(self) -> Spot | None:
-        """The place in the text of a word in focus that was chosen among another model's tokens."""
+        """The spot of a word in focus that was chosen among another model's tokens."""
         return self[settings.AT]
 
     @property
@@ -143,12 +142,12 @@ class View:
 
     @property
     def pane(self) -> Place:
-        """The layer, head and cell of the model that are looked at."""
+        """The layer, head and cell in view of the first model."""
         return self.place(settings.MAIN)
 
     @property
     def other(self) -> Place:
-        """The layer, head and cell of the model beside it."""
+        """The layer, head and cell in view of the second model."""
         return self.place(settings.OTHER)
 
     def place(self, pane: settings.OfPane) -> Place:
@@ -157,19 +156,19 @@ class View:
 
     @property
     def sort(self) -> Sorting:
-        """The order in which all heads are shown."""
+        """The order of all heads."""
         return self[settings.SORT]
 
     @property
     def arranged(self) -> Arranged:
-        """What was made of the page: the orders of its tables, and the folds that are not as they begin."""
+        """The reader's arrangement of the page: sort orders of tables, and toggled folds."""
         orders: tuple[tuple[str, RowOrder], ...] = self[settings.ROWS]
         turned: tuple[str, ...] = self[settings.OPEN]
         return Arranged(dict(orders), frozenset(turned))
 
     @property
     def zoom(self) -> int:
-        """How far one has zoomed into the picture of all heads, in per cent."""
+        """The zoom of the atlas, in per cent."""
         return WHOLE + self[settings.ZOOM]
 
     @property
@@ -179,18 +178,18 @@ class View:
 
     @property
     def look(self) -> Look:
-        """How weights are shown: for tokens or words, and with which of them hidden."""
+        """How weights are shown: for tokens or words, and which of them are hidden."""
         return Look(self[settings.WORDS], self[settings.HIDE], self[settings.RENORMALISE])
 
     @property
     def lines(self) -> Lines:
-        """What is set in the head view."""
+        """The settings of the head view."""
         return Lines(self[settings.ON], self[settings.LEAST], self[settings.PINS], self[settings.MEAN])
 
     # --------------------------------------------------------------------------- changes
 
     def with_value(self, parameter: Parameter[T], value: T) -> Self:
-        """Choose a value; if it is a new one, what the declaration ``resets`` goes back to its default."""
+        """Choose a value; a new one resets the parameters declared in ``resets``."""
         after = self.replaced(parameter, value)
         is_same = after[parameter] == self[parameter]
         return after if is_same or not parameter.when(self, after) else after._without(parameter.resets)
@@ -209,14 +208,14 @@ class View:
         return self._without([parameter.name for parameter in parameters])
 
     def valid_for(self, context: Context) -> Self:
-        """Drop what the model, or the one beside it, does not accept: a mask, a second sentence, a layer."""
+        """Drop what the models do not accept: a mask, a second sentence, a layer."""
         return self.without(*(each for each in self.page.parameters if not each.fits(self[each], context)))
 
     def for_page(self, page: Page) -> Self:
-        """Return the view on another page, without an answer; a cell of a matrix that it does not draw is dropped."""
+        """Return the view on another page, without answers, and without a cell that the page does not draw."""
         view = replace(self, page=page)
         if page is not self.page:
-            # Each page asks something else, and has other tables and folds.
+            # Pages differ in their questions, tables and folds.
             view = view.without(settings.ANSWER, settings.ROWS, settings.OPEN)
         cell = self[settings.CELL]
         is_strange = cell is not None and _STRANGE.get(cell.matrix, page) is not page
@@ -230,7 +229,7 @@ class View:
     def carry_over(self, before: Self) -> Self:
         """Return the view with the parameters of other pages as they were before, unless they are chosen here.
 
-        What a change since then has reset, such as tokens that were pinned in another text, does not come back.
+        Parameters that a change has reset since, such as tokens pinned in another text, stay reset.
         """
         kept = before
         for parameter in self.page.parameters:
@@ -248,7 +247,7 @@ class View:
         return [(parameter, kind) for parameter, kind in each if isinstance(kind, Text)]
 
     def _with_room(self) -> Self:
-        """Cut each text to the room that the texts before it leave in a link."""
+        """Cut each text to the room in a link that the texts before it leave."""
         chosen, before = dict(self.chosen), ""
         for parameter, _ in self._texts():
             kept = _kept(self[parameter] or "", before)
@@ -263,7 +262,7 @@ class View:
 
     def to_query(self) -> dict[str, str]:
         """Return the parameters of the link; defaults are left out."""
-        # A link to a bundled model need not give the values with which that model opens.
+        # A link to a bundled model omits that model's opening values.
         entry = bundled.find(self.model)
         info = None if entry is None else entry.info
         return {
@@ -276,8 +275,8 @@ class View:
     def from_query(
         cls, query: Mapping[str, str], page: Page, models: Mapping[str, ModelInfo]
     ) -> tuple[Self, list[str]]:
-        """Read a link to a page, with the parameters of other pages; a bad value becomes the default, with a notice."""
-        # The bounds of the other parameters depend on the model.
+        """Read a link to a page, with other pages' parameters; an invalid value becomes the default, with a notice."""
+        # Other parameters' bounds depend on the model.
         model, notice = read(settings.MODEL, query, Context(models, settings.MODEL.default))
         context, chosen, notices = Context(models, model), {}, [notice]
         for parameter in everything(page):
@@ -295,9 +294,9 @@ class View:
         return view._with_room(), [*view.notices(taken), *filter(None, notices)]
 
     def notices(self, typed: Mapping[str, str | None]) -> list[str]:
-        """Return a sentence for each text that a link does not hold as it was typed: too long, or its spaces folded.
+        """Return a sentence for each text that a link alters, because it is too long or has folded white space.
 
-        ``typed`` holds texts by the names of their parameters; for those not in it, the view's own texts are used.
+        ``typed`` has texts by parameter name; for others, the view's own are used.
         """
         found, before = [], ""
         for parameter, kind in self._texts():
@@ -313,7 +312,6 @@ class View:
 
 
 def _folded(noun: str) -> str:
-    """Say that white space was folded, which the tokenizers of some models would tell apart."""
     return message(
         "The {noun} has line breaks, tabs or several spaces in a row: the model reads one space in their place.",
         noun=noun,
@@ -321,7 +319,6 @@ def _folded(noun: str) -> str:
 
 
 def _cut(noun: str, cleaned: str, kept: str) -> str:
-    """Say how much of a text a link has room for."""
     facts: dict[str, str | float] = {"noun": noun, "all": f"{len(cleaned):,}", "room": f"{len(kept):,}"}
     if not kept:
         return message(
@@ -335,14 +332,14 @@ def _cut(noun: str, cleaned: str, kept: str) -> str:
 
 
 def _kept(cleaned: str, before: str) -> str:
-    """Cut a cleaned text to the room that the texts before it leave in a link."""
+    """Cut a cleaned text to the room in a link that the texts before it leave."""
     return shorten(before + cleaned)[0][len(before) :]
 
 
 def same_word(position: int, tokens: tuple[Token, ...], others: tuple[Token, ...]) -> int | None:
-    """Return the position, among another model's tokens, of the word at this position, by its place in the text.
+    """Return the position of the same word among another model's tokens, by its spot in the text.
 
-    None if it covers no characters, or the other model has read no such text.
+    None if it covers no characters, or the other model did not read that text.
     """
     spot = spot_of(tokens[position])
     return None if spot is None else word_at(spot, others)
@@ -354,7 +351,7 @@ def spot_of(token: Token) -> Spot | None:
 
 
 def word_at(spot: Spot, tokens: tuple[Token, ...]) -> int | None:
-    """Return the position of the token that covers a spot in the text, or of the last token before it, if any."""
+    """Return the position of the last token that begins at or before a spot in the text; None if there is none."""
     before = [
         token.position
         for token in tokens

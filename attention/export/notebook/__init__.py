@@ -1,1 +1,1 @@
-"""What a page shows as a Jupyter notebook, which runs without the app: by hand in NumPy, or with transformers."""
+"""A page as a Jupyter notebook that runs without the app: by hand in NumPy, or with transformers."""

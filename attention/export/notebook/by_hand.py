@@ -1,7 +1,7 @@
-"""One head in plain NumPy, from the tokens to what its layer adds, with the numbers of a page: nothing is imported.
+"""One head in plain NumPy, from the tokens to what its layer adds, with a page's numbers.
 
-The code of each step is the step's own (see :mod:`attention.lesson.steps`); here it goes on from one to the next, so
-that what a step computes is what the next begins with. It ends with a comparison with what the model itself had.
+Each step's code is the step's own (see :mod:`attention.lesson.steps`), continued from the one before. The end compares
+the results with the model's own.
 """
 
 from __future__ import annotations
@@ -26,20 +26,16 @@ from attention.lesson.steps.base import Step
 
 __all__ = ["by_hand"]
 
-# The most of a recorded array with a row for each token: of a longer text, so many rows around the word in focus.
-MAX_RECORDED_BYTES = 2**18
-# As near as sums of float32 come whose order is not the same, as a part of the largest number.
-TOLERANCE = 1e-4
-# Characters of a line of packed numbers: fewer lines are slow to draw in an editor, and more are tedious to pass.
-PACKED_WIDTH = 4000
-# Inches of a token in the picture, and the largest side.
-PITCH, MOST_INCHES = 0.35, 12.0
+MAX_RECORDED_BYTES = 2**18  # of an array with a row per token; a longer text keeps the rows around the focus
+TOLERANCE = 1e-4  # for float32 sums in another order, relative to the largest number
+PACKED_WIDTH = 4000  # characters per line: longer lines are slow in an editor, shorter ones tedious to scroll past
+PITCH, MOST_INCHES = 0.35, 12.0  # of a token in the picture, and the picture's largest side
 
 
 def by_hand(scene: HeadContext, added: Float[Array, "Q M"] | None = None) -> tuple[Cell, ...]:
     """Return the nine steps of a scene as cells with NumPy code that needs nothing else.
 
-    ``added`` is what the model itself has the layer's heads add to each token's vector, if that is known.
+    ``added`` is what the layer's heads add to each token's vector in the model itself, if known.
     """
     continued = Continued(_recorded_rows(scene))
     steps = [cell for step in STEPS for cell in _step(step, scene, continued)]
@@ -56,7 +52,7 @@ def by_hand(scene: HeadContext, added: Float[Array, "Q M"] | None = None) -> tup
 
 
 def _recorded_rows(scene: HeadContext) -> slice:
-    """Return all rows, or as many around the word in focus as are kept of what cannot be computed here."""
+    """Return all rows, or those around the word in focus that are kept of arrays not computed here."""
     count = len(scene.tokens)
     fitting = max(1, MAX_RECORDED_BYTES // max(scene.info.d_model * 4, len(scene.key_tokens) * 4))
     if count <= fitting:
@@ -85,7 +81,6 @@ def _opening(scene: HeadContext, continued: Continued) -> Text:
 
 
 def _step(step: Step, scene: HeadContext, continued: Continued) -> tuple[Cell, Cell]:
-    """Return what a step says, and its code."""
     code = step.code(CodeContext("numpy", scene, *step.printed_cell(scene), continued=continued))
     continued.follow(code)
     title = f"{number_of(step)} · {step.name}: {step.heading(scene)}"
@@ -94,7 +89,7 @@ def _step(step: Step, scene: HeadContext, continued: Continued) -> tuple[Cell, C
 
 
 def _proof(scene: HeadContext, continued: Continued, added: Array | None) -> str:
-    """Return the code that compares what was computed with what the model itself had."""
+    """Return the code that compares the results with the model's own."""
     rows, parts = continued.rows, scene.attention.projections
     theirs: dict[str, Array | None] = {
         "model_weights": scene.steps.weights[rows],
@@ -122,7 +117,7 @@ def _picture(scene: HeadContext) -> str:
 
 
 def _packed(numbers: Mapping[str, Array]) -> str:
-    """Write arrays as ``np.load`` reads them, as lines of text."""
+    """Return arrays in NumPy's file format, as lines of text."""
     file = io.BytesIO()
     arrays = {name: np.ascontiguousarray(array, np.float32) for name, array in numbers.items()}
     np.savez_compressed(file, allow_pickle=False, **arrays)

@@ -1,7 +1,7 @@
-"""Cells of a notebook as data, and how they are written: what was typed is text in them, never Markdown or code.
+"""Cells of a notebook as data, and the notebook's file.
 
-A notebook has no policy that forbids it anything. So nothing that a user typed may become markup in it: in code it
-stands as a Python literal, and in text with every sign escaped that Markdown, HTML or TeX would read.
+A notebook has no content policy, so no user text may become markup in it: in code it is a Python literal, and in text
+every character that Markdown, HTML or TeX would interpret is escaped.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ __all__ = ["Cell", "Code", "Text", "formula", "headed", "plain", "told", "writte
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A cell with text in Markdown; see ``plain`` and ``told`` for what is not written here."""
+    """A cell with Markdown; see ``plain`` and ``told`` for untrusted text."""
 
     markdown: str
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A cell with Python; what is ``folded`` is shown only when it is opened."""
+    """A cell with Python; if ``is_folded``, its source is collapsed."""
 
     source: str
     is_folded: bool = False
@@ -33,19 +33,19 @@ class Code:
 
 Cell = Text | Code
 
-# In a line that begins with something else, Markdown and HTML read none of the others.
+# All that Markdown or HTML may interpret; some characters only at the start of a line.
 _MARKUP = re.compile(r"[\\`*_\[\]<>#|~$&@]|:(?=\S)|\.(?=[^\W\d])|^\d+(?=[.)](?:\s|$))|^[-+=]")
-# What TeX begins with in a notebook: it is looked for in the page as it is drawn, but not in what is code.
+# TeX's delimiters: notebooks look for them in the rendered page, but not inside code.
 _TEX = "$\\"
-# What HTML and JSON cannot hold.
+# Characters not allowed in HTML or JSON.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# A hint where a line may break, which not every notebook knows.
+# Not every notebook supports this line-break hint.
 _BREAK = r"\allowbreak"
 _KEPT_TAGS = frozenset({"strong", "em", "b", "i", "bdi", "sub", "sup", "code"})
 
 
 def plain(text: str) -> str:
-    """Return any text as Markdown that shows it as it is, in one line.
+    """Return any text as Markdown that shows it unchanged, on one line.
 
     >>> plain("# $x$ *and* <b>")
     '&#35; <code>&#36;</code>x<code>&#36;</code> &#42;and&#42; &#60;b&#62;'
@@ -60,7 +60,7 @@ def _escaped(sign: str) -> str:
 
 
 def told(html: str) -> str:
-    """Return a lesson text, which is HTML with typed text escaped in it, as Markdown.
+    """Return a lesson text (HTML with escaped user text) as Markdown.
 
     >>> told('<p>Of <b class="q"><bdi>*cat*</bdi></b> there is <strong>1</strong>.</p>')
     'Of <b><bdi>&#42;cat&#42;</bdi></b> there is <strong>1</strong>.'
@@ -72,39 +72,39 @@ def told(html: str) -> str:
 
 
 class _Reader(HTMLParser):
-    """What is collected while a lesson text is read: tags without their attributes, and text."""
+    """Collect a lesson text's tags without attributes, and its text."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.written: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:  # noqa: ARG002 - its interface
-        """Write a tag that stands in a line; any other begins a paragraph."""
+        """Write an inline tag; any other begins a paragraph."""
         self.written.append(f"<{tag}>" if tag in _KEPT_TAGS else "\n\n")
 
     def handle_endtag(self, tag: str) -> None:
-        """Write the end of such a tag."""
+        """Write the end of an inline tag; any other ends a paragraph."""
         self.written.append(f"</{tag}>" if tag in _KEPT_TAGS else "\n\n")
 
     def handle_data(self, data: str) -> None:
-        """Write text, with the spaces at its ends, which part it from what stands beside it."""
+        """Write text, with the spaces at its ends that separate it from its neighbours."""
         before, after = (" " if each.isspace() else "" for each in (data[:1], data[-1:]))
         self.written.append(before if data.isspace() else f"{before}{plain(data)}{after}")
 
 
 def headed(title: str, *paragraphs: str, level: int = 1) -> Text:
-    """Return a cell that begins with a heading; the paragraphs are Markdown, and the title is not."""
+    """Return a cell that begins with a heading; ``title`` is plain text, the paragraphs are Markdown."""
     return Text("\n\n".join((f"{'#' * level} {plain(title)}", *paragraphs)))
 
 
 def formula(latex: str) -> str:
-    """Return a formula in a line of its own."""
+    """Return a displayed formula."""
     return f"$${latex.replace(_BREAK, '')}$$"
 
 
 def written(title: str, cells: Sequence[Cell]) -> str:
-    """Return cells as a notebook file (nbformat 4.5): the same text whenever the cells are the same."""
-    # Imported here, because it takes a tenth of a second, and only who opens a notebook needs it.
+    """Return cells as a notebook file (nbformat 4.5); equal cells give equal files."""
+    # The import takes a tenth of a second.
     import nbformat
     from nbformat import v4
 
@@ -122,7 +122,7 @@ def written(title: str, cells: Sequence[Cell]) -> str:
 def _node(number: int, cell: Cell) -> object:
     from nbformat import v4
 
-    # Otherwise each cell has an id by chance, and no two files were the same.
+    # The default IDs are random.
     named = {"id": f"cell-{number}"}
     if isinstance(cell, Text):
         return v4.new_markdown_cell(cell.markdown, **named)

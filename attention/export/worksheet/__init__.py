@@ -1,4 +1,4 @@
-"""A view as a page to print: the step's matrix with blanks, a head's work for a hand, questions, and solutions.
+"""A view as a page to print: the step's matrix with blanks, tasks by hand, questions, and solutions.
 
 It is data; :mod:`attention.export.worksheet.paper` writes it as HTML.
 """
@@ -21,17 +21,15 @@ __all__ = ["POLICY", "Blank", "Grid", "Task", "Worksheet", "can_be_done", "paper
 def worksheet_of(
     step: Step, scene: HeadContext, small: HeadContext, *, text: str, place: str, notes: tuple[str, ...] = ()
 ) -> Worksheet:
-    """Return the worksheet of a step of a scene; its tasks are about ``small``, a head whose numbers a hand can use.
+    """Return the worksheet of a scene's step; its tasks are about ``small``, a head suitable for work by hand.
 
-    ``text`` is what was read, and ``place`` says which part of which run this is. If a hand can do what the head of
-    the scene does, ``small`` is the scene itself.
+    ``text`` is the text read, and ``place`` the part of the run. ``small`` is the scene itself if its head is suitable.
     """
     hand, other = hand_of(small), elsewhere(scene)
     view, tasks = of_view(step, scene, hand if small is scene else None, other.word), tasks_of(hand)
     asked = (view, *tasks) if small is scene else (view,)
     return Worksheet(
         step.heading(scene),
-        # A picture is not written out.
         "" if scene.info.reading.is_laid_out else text,
         place,
         notes,

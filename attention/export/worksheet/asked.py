@@ -1,4 +1,4 @@
-"""Which of the ready questions a worksheet asks: those about the step, and about another token than its tasks."""
+"""The questions of a worksheet: those about the step, and about another token than its tasks."""
 
 from __future__ import annotations
 
@@ -17,25 +17,23 @@ __all__ = ["MOST_ASKED", "elsewhere", "questions_of"]
 
 MOST_ASKED = 5
 _NUMBER = re.compile(rf"[{MINUS}-]?\d+\.\d+")
-# What is worked out from rounded numbers may differ by so much from what the model has.
-_ALIKE = 0.011
+_ALIKE = 0.011  # the largest difference due to rounding
 
 
 def elsewhere(scene: HeadContext) -> HeadContext:
-    """Return the same head with another token in focus: the next word that may attend to several, or any such token.
+    """Return the same head with another token in focus: the next word that sees several keys, or else any token.
 
-    What is asked about it gives nothing away of the token in focus. Where there is no other token, it stays.
+    Questions about it reveal nothing about the token in focus. A single token stays in focus.
     """
     others = [place for place in range(len(scene.tokens)) if place != scene.word]
     free = [place for place in others if scene.visible[place].sum() > 1 and not scene.tokens[place].is_padding]
     words = set(words_of(scene.tokens)) & set(free)
-    # The ones after it come first, then those from the beginning on.
     found = sorted(words or free or others, key=lambda place: (place < scene.word, place))
     return replace(scene, word=found[0], cell=None) if found else scene
 
 
 def questions_of(step: Step, scene: HeadContext, tasks: Sequence[Task]) -> tuple[Guess, ...]:
-    """Return questions about a scene that fit a step, and say no number that the tasks ask for."""
+    """Return questions about a scene that fit a step and do not reveal the tasks' answers."""
     kept = [number for task in tasks for grid in task.grids for number in _kept_back(grid)]
     first = [each for name in step.questions if (each := ready(name)) is not None]
     found: list[Guess] = []
@@ -46,17 +44,16 @@ def questions_of(step: Step, scene: HeadContext, tasks: Sequence[Task]) -> tuple
 
 
 def _kept_back(grid: Grid) -> list[float]:
-    """Return the numbers that belong into the blanks of a table, and what the model has there."""
+    """Return the numbers for a table's blanks, and the model's own."""
     told = [blank.answer for blank in grid.blanks] + [str(cell) for _, cells in grid.own for cell in cells]
     return [number for text in told for number in _numbers(text)]
 
 
 def _tells(guess: Guess, kept: Sequence[float]) -> bool:
-    """Tell whether a question says one of these numbers."""
+    """Return whether a question reveals one of these numbers."""
     said = _numbers(" ".join((guess.question, *guess.answers)))
     return any(abs(one - other) <= _ALIKE for one in said for other in kept)
 
 
 def _numbers(text: str) -> list[float]:
-    """Return the numbers with decimals in a text."""
     return [float(found.replace(MINUS, "-")) for found in _NUMBER.findall(text)]

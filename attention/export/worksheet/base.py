@@ -1,4 +1,4 @@
-"""What a worksheet is, as data: tables with blanks, what to do with them, questions, and what is told afterwards."""
+"""A worksheet as data: tables with blanks, tasks, questions, and solutions."""
 
 from __future__ import annotations
 
@@ -12,27 +12,26 @@ from attention.lesson.quiz import Guess
 
 __all__ = ["MOST", "Blank", "Grid", "Row", "Task", "Worksheet", "apart", "rounded", "window", "written"]
 
-# So many columns or rows of a table have room on a sheet of paper, with boxes that are wide enough for a hand.
-MOST = 9
+MOST = 9  # columns or rows of a table on paper, with room for handwriting
 
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A place that is to be filled in, and what belongs there."""
+    """A blank, and its answer."""
 
     answer: str
 
 
-# The name of a row, and its cells.
+# A row's name and cells.
 Row = tuple[str, tuple[str | Blank, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table, some of whose cells may be blanks; all of its texts are plain.
+    """A table of plain text, some of whose cells may be blanks.
 
-    ``corner`` says what the rows are named by, and ``own``, among the solutions alone, what the model has. A table to
-    look numbers up in (``is_small``) is written small.
+    ``corner`` is the heading of the rows' names; ``own`` are the model's numbers, shown only in the solutions. A
+    look-up table (``is_small``) is in small print.
     """
 
     caption: str
@@ -50,7 +49,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something to do: what it is (HTML), its tables, and what is told of it among the solutions (HTML)."""
+    """A task: its text (HTML), its tables, and a remark in the solutions (HTML)."""
 
     title: str
     words: str
@@ -60,17 +59,17 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Worksheet:
-    """A page for a pupil's hand, and its solutions.
+    """A page to fill in by hand, and its solutions.
 
     Attributes:
-        title: what it is about.
-        text: what the model read.
-        place: which part of which run it shows.
-        notes: what has to be known about the choice of what is printed, in whole sentences.
+        title: its subject.
+        text: the text that the model read.
+        place: the part of the run.
+        notes: remarks on the choice of what is printed, in whole sentences.
         view: the matrix of the view, with blanks.
-        tasks: what is to be worked out, one after another, each from what the ones before give.
-        origin: where the numbers of the tasks come from, in a sentence.
-        questions: to be answered by ticking one of the boxes.
+        tasks: the tasks, each based on the results of those before.
+        origin: the source of the tasks' numbers, in a sentence.
+        questions: multiple-choice questions.
     """
 
     title: str
@@ -89,7 +88,7 @@ class Worksheet:
 
 
 def rounded(value: float | Decimal, places: int) -> Decimal:
-    """Round as a hand does: a half goes away from zero, and a zero has no sign.
+    """Round half away from zero, as by hand; a zero has no sign.
 
     >>> rounded(Decimal("0.125"), 2), rounded(-0.04, 1)
     (Decimal('0.13'), Decimal('0.0'))
@@ -99,7 +98,7 @@ def rounded(value: float | Decimal, places: int) -> Decimal:
 
 
 def written(value: Decimal) -> str:
-    """Write a number with all the places that it was rounded to.
+    """Return a number with all the decimals that it was rounded to.
 
     >>> written(Decimal("-1.50"))
     '−1.50'
@@ -110,7 +109,7 @@ def written(value: Decimal) -> str:
 
 
 def window(count: int, focus: int, most: int = MOST) -> range:
-    """Return so many places that follow one another, with the one in focus as near to their middle as there is room.
+    """Return up to ``most`` consecutive indices, with the focus as near to the middle as possible.
 
     >>> list(window(20, 10, 5)), list(window(20, 0, 5)), list(window(3, 2, 5))
     ([8, 9, 10, 11, 12], [0, 1, 2, 3, 4], [0, 1, 2])
@@ -120,7 +119,7 @@ def window(count: int, focus: int, most: int = MOST) -> range:
 
 
 def apart(labels: Sequence[str]) -> list[str]:
-    """Tell equal labels apart by their places.
+    """Return labels with their positions where they repeat.
 
     >>> apart(["the", "cat", "the"])
     ['the (0)', 'cat', 'the (2)']

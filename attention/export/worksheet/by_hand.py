@@ -1,10 +1,10 @@
-r"""All that a head does for one token, in three tasks for a hand: a dot product, a row of softmax and a weighted sum.
+r"""One token in one head, by hand: a dot product, a row of softmax and a weighted sum.
 
 .. math:: s_j = q \cdot k_j / \sqrt{d_k} \qquad \alpha_j = e^{s_j - m} / \sum_i e^{s_i - m} \qquad
           o = \sum_j \alpha_j v_j
 
-(Vaswani et al. 2017, section 3.2.1.) Everything is worked out from the numbers as they are printed, rounded, and then
-compared with what the model has.
+(Vaswani et al. 2017, section 3.2.1.) All results follow from the printed, rounded numbers, and are compared with the
+model's own.
 """
 
 from __future__ import annotations
@@ -24,46 +24,43 @@ from attention.lesson.prose import lesson, word
 
 __all__ = ["Hand", "can_be_done", "exponential", "feature_of", "hand_of", "keys_shown", "tasks_of"]
 
-# So many numbers of the output are worked out.
-_OUTPUTS = 2
-# The table of exponentials ends before minus this number: whatever lies below has 0.00.
-_LOWEST = 6
+_OUTPUTS = 2  # dimensions of the output to compute
+_LOWEST = 6  # exp(−6) rounds to 0.00: the table of exponentials ends before
 
 
 def can_be_done(scene: HeadContext) -> bool:
-    """Tell whether a hand can do what this head does: each of its few numbers has a name, and is large enough."""
+    """Return whether the head is suitable for calculation by hand: its few numbers have names, and are large enough."""
     return bool(scene.info.feature_names)
 
 
 def keys_shown(scene: HeadContext) -> tuple[list[int], list[int]]:
-    """Return the keys that have a column each, and all others: of many, those with the most weight for the focus."""
+    """Return the keys with a column each, and all others; among many keys, those with the most weight have a column."""
     weights = scene.steps.weights[scene.word]
     if weights.size <= MOST:
         return list(range(weights.size)), []
-    # One column is for the others.
     shown = set(np.argsort(-weights, kind="stable")[: MOST - 1].tolist())
     return sorted(shown), [key for key in range(weights.size) if key not in shown]
 
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """The numbers of the tasks, as they are printed, and as they follow from what is printed.
+    """The numbers of the tasks, as printed and as they follow from the printed ones.
 
     Attributes:
         scene: the head and the token in focus.
-        keys: the keys that have a column each.
-        others: the keys that have one column together.
+        keys: the keys with a column each.
+        others: the keys that share one column.
         pair: the key of the dot product.
-        dimensions: where both vectors of the pair are not 0.
-        products: of the two vectors' numbers, in these dimensions.
+        dimensions: those in which neither vector of the pair is 0.
+        products: the products in these dimensions.
         score: their sum.
-        scaled: the scores, scaled and rounded, by key; None where the mask hides a key.
-        exponentials: by key, of the scores without the largest; 0 where the mask hides one.
-        rest: the sum of the exponentials of all others.
+        scaled: by key, the scaled and rounded scores; None where masked.
+        exponentials: by key, of the scores minus the largest; 0 where masked.
+        rest: the sum of the other keys' exponentials.
         total: the sum of all exponentials.
         weights: by key.
-        rest_weight: that of all others together.
-        outputs: the numbers of the output that are worked out.
+        rest_weight: of all other keys together.
+        outputs: the dimensions of the output to compute.
     """
 
     scene: HeadContext
@@ -94,11 +91,11 @@ class Hand:
         return max(each for each in self.scaled.values() if each is not None)
 
     def value(self, key: int, dimension: int) -> Decimal:
-        """Return a number of a value vector, as it is printed."""
+        """Return a number of a value vector, as printed."""
         return rounded(float(self.scene.steps.values[key, dimension]), 1)
 
     def rest_value(self, dimension: int) -> Decimal:
-        """Return the mean of a number over the value vectors of all others, each by its weight, as it is printed."""
+        """Return the other keys' mean value in a dimension, weighted by their weights, as printed."""
         weights = self.scene.steps.weights[self.scene.word, list(self.others)].astype(np.float64)
         values = self.scene.steps.values[list(self.others), dimension]
         return rounded(float(weights @ values / (weights.sum() or 1)), 1)
@@ -114,11 +111,11 @@ class Hand:
 
 
 def hand_of(scene: HeadContext) -> Hand:
-    """Work out the tasks of a head for the token in focus, which may attend to at least one."""
+    """Compute the tasks of a head for the token in focus, which must see at least one key."""
     steps, focus = scene.steps, scene.word
     keys, others = keys_shown(scene)
     seen = np.flatnonzero(scene.visible[focus])
-    # The second of the keys by weight: if it is got wrong, all others are still about right.
+    # The key with the second-largest weight: a mistake in it hardly affects the others.
     order = seen[np.argsort(-steps.weights[focus, seen], kind="stable")]
     pair = int(order[min(1, order.size - 1)])
     q, k = ([rounded(float(each), 1) for each in row] for row in (steps.queries[focus], steps.keys[pair]))
@@ -156,7 +153,7 @@ def hand_of(scene: HeadContext) -> Hand:
 
 
 def exponential(difference: Decimal) -> Decimal:
-    """Return what the table of exponentials says: ``exp(x)`` with two decimals, for ``x`` of at most 0."""
+    """Return the entry of the table of exponentials: ``exp(x)`` with two decimals, for ``x ≤ 0``."""
     return rounded(math.exp(difference), 2)
 
 
@@ -166,10 +163,10 @@ def tasks_of(hand: Hand) -> tuple[Task, Task, Task]:
 
 
 def feature_of(scene: HeadContext, dimension: int) -> str:
-    """Return what a number of a head's values is: the one feature that it is made of, if it has a name, or its number.
+    """Return the name of a value's dimension: the single feature it comes from, or its number.
 
     Raises:
-        AssertionError: the weights of the model were not recorded.
+        AssertionError: the model's weights were not recorded.
     """
     parts = scene.attention.projections
     assert parts is not None
@@ -237,7 +234,7 @@ def _softmax(hand: Hand) -> Task:
         f"{MINUS}∞" if key not in scores else Blank(written(scores[key])) if key == hand.pair else written(scores[key])
         for key in hand.keys
     )
-    # What stands in the column of all others, which a text of few tokens does not have.
+    # The other keys' column; a text of few tokens has none.
     rest = ("",) if hand.others else ()
     rest_power = (written(hand.rest),) if hand.others else ()
     rest_weight = (Blank(written(hand.rest_weight)),) if hand.others else ()
@@ -264,7 +261,6 @@ def _softmax(hand: Hand) -> Task:
 
 
 def _exponentials() -> Grid:
-    """Return a table in which exp can be looked up."""
     tenths = [Decimal(tenth).scaleb(-1) for tenth in range(10)]
     rows: list[Row] = [
         (f"{MINUS}{whole}", tuple(written(exponential(-whole - tenth)) for tenth in tenths)) for whole in range(_LOWEST)

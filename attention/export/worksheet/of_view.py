@@ -1,4 +1,4 @@
-"""The matrix of a view on paper, with blanks: by what rule they are filled follows from what the step does."""
+"""A view's matrix on paper, with blanks that follow from what the step computes."""
 
 from __future__ import annotations
 
@@ -19,23 +19,20 @@ from attention.lesson.steps.base import Step
 
 __all__ = ["of_view"]
 
-# So many numbers of a vector have room beside a name.
-_MOST_NUMBERS = 7
-# More than so many equal numbers are not listed.
-_MOST_EQUAL = 3
+_MOST_NUMBERS = 7  # of a vector beside its name
+_MOST_EQUAL = 3  # equal numbers that are listed
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The part of a matrix that has room on a sheet: its rows and columns, and which of the rows is in focus."""
+    """The part of a matrix that fits on paper: its rows and columns, and the row in focus."""
 
     matrix: Matrix
     scene: HeadContext
     rows: Sequence[int]
     columns: Sequence[int]
     focus: int
-    # What else the step shows, by name.
-    beside: Mapping[str, Matrix]
+    beside: Mapping[str, Matrix]  # the step's matrices, by name
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -46,14 +43,14 @@ class _Part:
         return apart(self.matrix.row_labels)[row]
 
     def cell(self, row: int, column: int) -> str:
-        """Return a number as the picture writes it."""
+        """Return a number as in the picture."""
         value = float(self.matrix.drawn[row, column])
         if np.isnan(value):
             return ""
         return self.matrix.masked if np.isneginf(value) else self.matrix.written(value)
 
     def printed(self, row: int, column: int) -> Decimal | None:
-        """Return a number as it is printed; None where there is none, or the mask hides it."""
+        """Return a number as printed; None if it is missing or masked."""
         value = float(self.matrix.drawn[row, column])
         return rounded(value, 2) if np.isfinite(value) else None
 
@@ -61,16 +58,15 @@ class _Part:
         return tuple(self.cell(row, column) for column in self.columns)
 
     def grid(self, cells: Callable[[int], tuple[str | Blank, ...]], *more: str, own: tuple[Row, ...] = ()) -> Grid:
-        """Return the table with these cells in each row; ``more`` are the names of columns that are added."""
+        """Return the table with these cells in each row, and ``more`` columns."""
         rows = tuple((self.name(row), cells(row)) for row in self.rows)
         return Grid(self.matrix.title, self.matrix.row_axis, (*self.heads, *more), rows, own=own)
 
 
 def of_view(step: Step, scene: HeadContext, hand: Hand | None, spared: int) -> Task:
-    """Return the main matrix of a step with blanks; ``hand`` has the tasks if they are about this very head.
+    """Return a step's main matrix with blanks; if ``hand`` is given, its answers are the blanks.
 
-    Then the cells that the tasks ask for are blank. The row ``spared`` is left whole where there are blanks in each:
-    questions are asked about it.
+    Without it, the rule of the step applies, which leaves the row ``spared`` whole: questions are about it.
     """
     matrix = _main(step, scene)
     if matrix is None:
@@ -87,7 +83,7 @@ def _task(part: _Part, grids: tuple[Grid, ...], words: str, told: str = "") -> T
 
 
 def _chosen(part: _Part) -> str:
-    """Say which part of the matrix is printed, where that is not all of it."""
+    """Say which part of the matrix is printed, unless all of it is."""
     n_rows, n_columns = part.matrix.values.shape
     told = ""
     if len(part.rows) < n_rows:
@@ -99,7 +95,7 @@ def _chosen(part: _Part) -> str:
 
 
 def _main(step: Step, scene: HeadContext) -> Matrix | None:
-    """Return the matrix that a step is about or, where it adds parts up, what they add up to; None if it has none."""
+    """Return a step's main matrix, or the sum where it adds parts up; None if it has none."""
     found = step.matrices(scene)
     whole = [matrix for matrix in found if not matrix.has_total_row]
     return next((matrix for matrix in whole if matrix.name == step.main), whole[0] if whole else None)
@@ -113,7 +109,6 @@ def _part(step: Step, scene: HeadContext, matrix: Matrix) -> _Part:
     elif step.is_of_pairs:
         columns, _ = keys_shown(scene)
     else:
-        # The columns in which the row in focus has its largest numbers.
         sizes = np.abs(np.nan_to_num(matrix.values[focus].astype(np.float64)))
         columns = sorted(np.argsort(-sizes, kind="stable")[:_MOST_NUMBERS].tolist())
     return _Part(
@@ -121,9 +116,9 @@ def _part(step: Step, scene: HeadContext, matrix: Matrix) -> _Part:
     )
 
 
-# ------------------------------------------------------------------------------- what is left to the tasks
+# ----------------------------------------------------------------------------------- blanks of the tasks
 
-# By which results of the tasks a step is made of.
+# By the results of the tasks that the step's matrix contains.
 _IN_TASKS: Mapping[str, Callable[[Hand], Mapping[int, Decimal]]] = {
     "products": lambda hand: {hand.pair: hand.score},
     "results": lambda hand: {hand.pair: hand.result},
@@ -133,7 +128,7 @@ _IN_TASKS: Mapping[str, Callable[[Hand], Mapping[int, Decimal]]] = {
 
 
 def _left_to_tasks(part: _Part, found: Mapping[int, Decimal]) -> Task:
-    """Leave out what the tasks ask for."""
+    """Leave out the tasks' answers."""
 
     def cells(row: int) -> tuple[str | Blank, ...]:
         if row != part.focus:
@@ -148,11 +143,11 @@ def _left_to_tasks(part: _Part, found: Mapping[int, Decimal]) -> Task:
     return _task(part, (part.grid(cells, own=(own,)),), words)
 
 
-# ------------------------------------------------------------------------------- what follows from the rest
+# --------------------------------------------------------------------------------- blanks by a step's rule
 
 
 def _largest(part: _Part, _: int) -> Task:
-    """Ask for the column in which each row has its largest number."""
+    """Ask for the column of each row's largest number."""
 
     def cells(row: int) -> tuple[str | Blank, ...]:
         numbers = {column: part.printed(row, column) for column in part.columns}
@@ -167,7 +162,7 @@ def _largest(part: _Part, _: int) -> Task:
 
 
 def _to_one(part: _Part, spared: int) -> Task:
-    """Ask for one weight of each row, all of which add up to 1."""
+    """Ask for one weight of each row, whose weights add up to 1."""
     weights, shown = part.matrix.values.astype(np.float64), list(part.columns)
     n_others = weights.shape[1] - len(shown)
     off = [0.0]
@@ -190,7 +185,7 @@ def _to_one(part: _Part, spared: int) -> Task:
 
 
 def _added(part: _Part, spared: int) -> Task:
-    """Ask for a vector that is the sum of two others, where that is what it is."""
+    """Ask for the sum of two vectors, if the matrix is a plain sum."""
     words, positions = part.beside.get("words"), part.beside.get("positions")
     if words is None or positions is None or not np.allclose(words.values + positions.values, part.matrix.values):
         return _largest(part, spared)
@@ -204,7 +199,7 @@ def _added(part: _Part, spared: int) -> Task:
 
 
 def _divided(part: _Part, _: int) -> Task:
-    """Ask for a row of scaled scores, from the scores."""
+    """Ask for a row of scaled scores, given the scores."""
     scene = part.scene
     divisor = rounded(1 / scene.attention.scale, 2)
     scores = {column: rounded(float(scene.steps.scores[part.focus, column]), 2) for column in part.columns}
@@ -215,7 +210,7 @@ def _divided(part: _Part, _: int) -> Task:
 
 
 def _masked(part: _Part, _: int) -> Task:
-    """Ask what the mask leaves of a row of scaled scores."""
+    """Ask for a row of masked scores, given the scaled ones."""
     scaled = part.scene.steps.unmasked_scores[part.focus]
     before = {column: number(float(scaled[column])) for column in part.columns}
     answers = {column: part.cell(part.focus, column) for column in part.columns}
@@ -224,7 +219,7 @@ def _masked(part: _Part, _: int) -> Task:
 
 
 def _from_before(part: _Part, before: Mapping[str, Mapping[int, str]], answers: Mapping[int, str], words: str) -> Task:
-    """Ask for the row in focus, given by name the rows of which it is made."""
+    """Ask for the row in focus, given by name the rows that it is computed from."""
 
     def cells(row: int) -> tuple[str | Blank, ...]:
         return tuple(Blank(answers[column]) for column in part.columns) if row == part.focus else part.cells(row)
@@ -236,7 +231,7 @@ def _from_before(part: _Part, before: Mapping[str, Mapping[int, str]], answers: 
     return _task(part, (source, part.grid(cells, own=(own,))), words)
 
 
-# By how a step's blanks are filled; otherwise, the largest of each row is asked for.
+# By ``Step.filled_by``; the default is ``_largest``.
 _RULES: Mapping[str, Callable[[_Part, int], Task]] = {
     "added": _added,
     "divided": _divided,
@@ -246,10 +241,10 @@ _RULES: Mapping[str, Callable[[_Part, int], Task]] = {
 
 
 def _tokens(step: Step, scene: HeadContext) -> Task:
-    """Ask to which word each token belongs or, where tokens are no words, for its place."""
+    """Ask for the word of each token or, where tokens are not words, for its position."""
     shown = [scene.tokens[place] for place in window(len(scene.tokens), scene.word)]
     names, has_pieces = apart(scene.labels), scene.info.reading.has_pieces
-    # The first is given, from which one can count on.
+    # The first is given, to count on from.
     given = next((token for token in shown if token.word is not None), None) if len(shown) > 1 else None
     rows: list[Row] = []
     for token in shown:

@@ -1,7 +1,7 @@
-"""A worksheet as an HTML file that needs no script: for paper of any size, for the keyboard, and to be heard.
+"""A worksheet as an HTML file without scripts: for paper of any size, the keyboard, and screen readers.
 
-Every blank is a field with a name ("blank 7: to fill in"), which prints as a box. The solutions begin on a page of
-their own, and can be left out.
+Every blank is a named field ("blank 7: to fill in"), which prints as a box. The solutions begin on a new page, and can
+be left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from attention.page.page_file import plain, theme_css
 
 __all__ = ["POLICY", "paper"]
 
-# Nothing runs, and nothing is fetched.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 _NUMBER = re.compile(rf"[{MINUS}∞\d.]+")
@@ -28,7 +27,7 @@ _STYLES = ASSETS / "file" / "worksheet.css"
 
 
 def paper(sheet: Worksheet, *, with_solutions: bool = True, other: str = "") -> str:
-    """Return a worksheet as a file; ``other`` is the address of the same one with solutions, or without."""
+    """Return a worksheet as a file; ``other`` is the address of the version with or without solutions."""
     name = message("Worksheet: {title}", title=sheet.title)
     title = f"{sheet.text} · {name}" if sheet.text else name
     parts = [_head(sheet, name), _way(with_solutions, other), *_sheet(sheet)]
@@ -70,7 +69,7 @@ def _head(sheet: Worksheet, name: str) -> str:
 
 
 def _way(with_solutions: bool, other: str) -> str:
-    """Return what is read on a screen alone: how to print, and the way to the other file."""
+    """Return the on-screen text: how to print, and the link to the other version."""
     label = message("With solutions, for teachers")
     if with_solutions:
         label = message("Without solutions, to hand out as a file")
@@ -80,10 +79,9 @@ def _way(with_solutions: bool, other: str) -> str:
 
 
 def _sheet(sheet: Worksheet) -> Iterator[str]:
-    """Write what is to be done."""
     number = count(1)
     yield _section(_heading(2, message("What the model did")), sheet.view.words, _grids(sheet.view, number))
-    # What is said before the first of several stays with it.
+    # An introduction stays with the first item.
     before = [_heading(2, message("By hand")), sheet.origin]
     for place, task in enumerate(sheet.tasks, 1):
         yield _section(*before, _titled(place, task), task.words, _grids(task, number))
@@ -95,7 +93,7 @@ def _sheet(sheet: Worksheet) -> Iterator[str]:
 
 
 def _solutions(sheet: Worksheet) -> str:
-    """Write the same again, filled in, with the working and what one may have thought."""
+    """Return the solutions: the tables filled in, the working, and reasons for wrong answers."""
     number = count(1)
     parts = [
         _heading(2, message("Solutions")),
@@ -128,7 +126,7 @@ def _grids(task: Task, number: Iterator[int]) -> str:
 
 
 def _filled(task: Task, number: Iterator[int]) -> str:
-    """Write the tables that have blanks, filled in, with what the model has."""
+    """Return the tables with blanks, filled in, with the model's own numbers."""
     found = []
     for grid in task.grids:
         if grid.blanks:
@@ -138,7 +136,7 @@ def _filled(task: Task, number: Iterator[int]) -> str:
 
 
 def _named(name: str) -> str:
-    """Write the name of a row or column, which has room for a word."""
+    """Return the name of a row or column, shortened."""
     return _typed(name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…")
 
 
@@ -157,7 +155,7 @@ def _grid(grid: Grid, rows: list[str]) -> str:
 
 
 def _has_names(grid: Grid, column: int) -> bool:
-    """Tell whether names are to be written in a column, not numbers."""
+    """Return whether a column's blanks are names rather than numbers."""
     cells = (cells[column] for _, cells in grid.rows)
     return any(isinstance(cell, Blank) and not _NUMBER.fullmatch(cell.answer) for cell in cells)
 
@@ -166,10 +164,8 @@ def _look(name: str) -> str:
     return f' class="{name}"' if name else ""
 
 
-# Longer names of rows and columns are shortened.
-_LONGEST = 32
-# A table of so few columns need not be as wide as the page.
-_FEW = 3
+_LONGEST = 32  # letters of a row's or column's name
+_FEW = 3  # columns of a table narrower than the page
 
 
 def _row(row: Row, number: Iterator[int], *, is_filled: bool, look: str = "") -> str:
@@ -181,7 +177,7 @@ def _row(row: Row, number: Iterator[int], *, is_filled: bool, look: str = "") ->
 
 
 def _blank(blank: Blank, number: int, is_filled: bool) -> str:
-    """Write a blank with its number: a field, or what belongs there."""
+    """Return a blank with its number, as a field or filled in."""
     seen = f'<span class="number" aria-hidden="true">{number}</span>'
     if is_filled:
         heard = plain(message("blank {n}:", n=number))
@@ -211,7 +207,7 @@ def _asked(place: int, question: Guess) -> tuple[str, ...]:
 
 
 def _answered(place: int, question: Guess) -> tuple[str, ...]:
-    """Write the right answer, why it is right, and why one may think that another is."""
+    """Return the right answer, its reason, and the reasons for wrong answers."""
     right = " / ".join(_typed(question.answers[index]) for index in sorted(question.right))
     wrong = "".join(
         f"<dt>{_typed(answer)}</dt><dd>{why}</dd>"
@@ -229,5 +225,5 @@ def _answered(place: int, question: Guess) -> tuple[str, ...]:
 
 
 def _typed(text: str) -> str:
-    """Write a text that may have come from anybody, with its own direction."""
+    """Return untrusted text with its own writing direction."""
     return f"<bdi>{plain(text)}</bdi>" if text else ""

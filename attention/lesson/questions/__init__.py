@@ -1,4 +1,4 @@
-"""Ready questions about misconceptions: each is made of the text at hand, and judged by what the model did."""
+"""Questions about misconceptions, made from the current text and judged by the model's record."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ QUESTIONS: tuple[Ready, ...] = (
 
 
 def ready(name: str) -> Ready | None:
-    """Return the question with this name; None if there is none."""
+    """Return the question with this name; None if it does not exist."""
     return next((each for each in QUESTIONS if each.name == name), None)
 
 
 def that_fit(scene: HeadContext) -> list[Ready]:
-    """Return the questions that there are about a scene."""
+    """Return the questions that apply to a scene."""
     return [each for each in QUESTIONS if each.make(scene) is not None]

@@ -1,4 +1,4 @@
-"""What a ready question is made of: answers, one of which the record calls right, and why one may think another is."""
+"""The parts of a ready question: answers, one of them right by the record, and a reply to each wrong one."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ __all__ = [
     "told",
 ]
 
-# Numbers that differ by no more than this are equal but for rounding.
+# Largest difference due to rounding.
 NEAR = 1e-4
-# Numbers that differ by no more than this may be written alike.
+# Largest difference of numbers that may be written alike.
 ALIKE = 0.005
-# With four decimals, anything smaller would be written as 0.
+# Smaller numbers would be written as 0 with four decimals.
 _LEAST_EXACT = 0.00005
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A question about a misconception, made of the text at hand.
+    """A question about a misconception, made from the current text.
 
     Attributes:
-        name: what it is called in a request.
-        title: what a teacher chooses it by.
-        make: makes the question of a scene; None where the scene has no such case.
-        is_hidden: whether the pictures of the view could tell the answer, so that they wait until it is shown.
+        name: its name in a request.
+        title: its title in the teacher's list.
+        make: makes the question from a scene; None where it does not apply.
+        is_hidden: whether the view's pictures could reveal the answer and stay hidden until it is shown.
         names_words: whether words of the text are among the answers.
-        seen_at: where one can see what is right: a step, or another page.
+        seen_at: the step or page that shows the answer.
     """
 
     name: str
@@ -58,13 +58,13 @@ class Ready:
 
 
 def pick(question: str, reason: str, answers: Sequence[tuple[str, str]], right: int) -> Guess:
-    """Return a question with one right answer; each answer comes with why one may think so, in case it is not right."""
+    """Return a question with one right answer; each answer comes with the reply to those who choose it wrongly."""
     whys = tuple("" if index == right else why for index, (_, why) in enumerate(answers))
     return Guess(question, tuple(answer for answer, _ in answers), reason, frozenset({right}), whys=whys)
 
 
 def several() -> tuple[str, ...]:
-    """Return the answers to which ``how_many`` belongs."""
+    """Return the answers that ``how_many`` indexes."""
     return (
         message("all of them"),
         message("more than half, but not all"),
@@ -74,34 +74,34 @@ def several() -> tuple[str, ...]:
 
 
 def how_many(count: int, total: int) -> int:
-    """Return which of ``several`` says how many of them all there are."""
+    """Return the index in ``several`` for ``count`` out of ``total``."""
     if count == total:
         return 0
     return 1 if 2 * count > total else 2 if count else 3
 
 
 def can_choose(scene: HeadContext) -> bool:
-    """Tell whether the token in focus may attend to more than one."""
+    """Return whether the token in focus sees more than one key."""
     return int(scene.visible[scene.word].sum()) > 1
 
 
 def choosing(scene: HeadContext) -> Bool[Array, " Q"]:
-    """Tell which rows are those of tokens of the text that may attend to more than one token."""
+    """Mark the rows of tokens, without padding, that see more than one key."""
     is_padding = np.array([token.is_padding for token in scene.tokens])
     chooses: Bool[Array, " Q"] = (scene.visible.sum(axis=1) > 1) & ~is_padding
     return chooses
 
 
 def is_first(row: Float[Array, " K"], key: int) -> bool:
-    """Tell whether no key has more than this one."""
+    """Return whether no key has more than this one."""
     return bool(row[key] >= row.max() - NEAR)
 
 
 def leads(row: Float[Array, " K"], key: int) -> bool:
-    """Tell whether all others have clearly less than this one."""
+    """Return whether all other keys have clearly less."""
     return bool(row[key] - np.delete(row, key).max() > ALIKE)
 
 
 def told(value: float) -> str:
-    """Return a number with so many digits that it is not written as 0 unless it is."""
+    """Return a number with enough digits that only 0 is written as 0."""
     return exact(value) if value == 0 or abs(value) >= _LEAST_EXACT else f"<b>{small(value)}</b>"

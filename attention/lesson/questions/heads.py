@@ -1,4 +1,4 @@
-"""What heads have to do with one another: their mean, their numbers, and how they are mixed."""
+"""Questions about several heads: their mean, their numbers, and how they are mixed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attention.lesson.quiz import Guess, words_seen
 
 __all__ = ["mean", "mixed", "namesake", "shape"]
 
-# What is smaller than this part of the largest is nothing.
+# Relative to the largest share; anything smaller counts as 0.
 _NOTHING = 1e-6
 
 
@@ -93,7 +93,7 @@ def namesake(scene: HeadContext) -> Guess | None:
 
 
 def mixed(scene: HeadContext) -> Guess | None:
-    """Ask how many heads have a part in one number of ΔE: the largest of the token in focus."""
+    """Ask how many heads contribute to one number of ΔE: the largest of the token in focus."""
     parts = scene.attention.projections
     n_heads = scene.info.n_heads
     if parts is None or n_heads < 2:
@@ -143,7 +143,7 @@ def shape(scene: HeadContext) -> Guess | None:
     }
     right = f"{n_queries} × {width}"
     answers = [(right, ""), *((each, why) for each, why in wrong.items() if each != right)]
-    # In the order of the numbers, so that the place of the right one tells nothing.
+    # Sorted, so that the right answer's position reveals nothing.
     answers.sort(key=lambda each: tuple(map(int, each[0].split(" × "))))
     reason = lesson("questions/shape-because", queries=n_queries, keys=n_keys, width=width)
     return pick(lesson("questions/shape", d_model=d_model), reason, answers, [each for each, _ in answers].index(right))

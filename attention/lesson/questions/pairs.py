@@ -1,4 +1,4 @@
-"""What one token has to do with another: scores both ways, weights, and what is handed over."""
+"""Questions about pairs of tokens: scores both ways, weights, and weighted values."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from attention.lesson.quiz import TIE, Guess, words_of
 
 __all__ = ["first", "itself", "largest", "longer", "special", "symmetric"]
 
-# Weight clearly below or above an even share.
+# Relative to an even share: clearly less, clearly more.
 _LESS, _MORE = 0.8, 1.2
 
 
 def symmetric(scene: HeadContext) -> Guess | None:
-    """Ask for the score of a pair the other way round: of the pair whose scores differ most."""
+    """Ask for the score of a pair the other way round: the pair whose two scores differ most."""
     others = [key for key in words_of(scene.tokens) if key != scene.word]
     if scene.own_key is None or not others:
         return None
@@ -41,7 +41,7 @@ def symmetric(scene: HeadContext) -> Guess | None:
 
 
 def largest(scene: HeadContext) -> Guess | None:
-    """Ask whether the highest score of all is where the largest weight is, among rows that may choose."""
+    """Ask whether the highest score of the head has the largest weight."""
     rows = np.flatnonzero(choosing(scene))
     if rows.size < 2:
         return None
@@ -83,7 +83,6 @@ def itself(scene: HeadContext) -> Guess | None:
     if scene.own_key is None or rows.size < 2:
         return None
     count = sum(is_first(scene.steps.weights[row], int(row)) for row in rows)
-    # The row in focus where it may choose, and the last one otherwise.
     row = scene.word if scene.word in rows else int(rows[-1])
     given = row if is_first(scene.steps.weights[row], row) else int(scene.steps.weights[row].argmax())
     all_of_them, more, fewer, none = several()
@@ -148,7 +147,7 @@ def longer(scene: HeadContext) -> Guess | None:
 
 
 def special(scene: HeadContext) -> Guess | None:
-    """Ask how much weight goes to special tokens, or to the first one, compared with an even share."""
+    """Ask how much weight goes to special tokens, or to the first token, compared with an even share."""
     marks = [token.position for token in scene.key_tokens if token.is_special and not token.is_padding]
     idle = marks or ([0] if scene.attention.is_causal else [])
     rows = choosing(scene)
@@ -175,7 +174,7 @@ def special(scene: HeadContext) -> Guess | None:
 
 
 def first(scene: HeadContext) -> Guess | None:
-    """Ask what a causal mask leaves to the first token: the one that is there, or one that might be."""
+    """Ask what the first token can see under a causal mask, the model's own or an imagined one."""
     scores = scene.steps.unmasked_scores
     if scene.own_key is None or len(scores) < 2 or not scene.visible[0, 0]:
         return None

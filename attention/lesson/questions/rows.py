@@ -1,4 +1,4 @@
-"""What softmax makes of a row of scores."""
+"""Questions about softmax over a row of scores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attention.measures.entropies import entropy, normalised_entropy
 __all__ = ["added", "after", "doubled", "even", "negative", "scaled", "sums", "zero"]
 
 _ADDED = 5.0
-# So much more even must one row be than another, as a part of what is possible.
+# The least difference of two rows' normalised entropies.
 _MORE_EVEN = 0.1
 
 
@@ -49,7 +49,7 @@ def sums(scene: HeadContext) -> Guess | None:
 
 
 def zero(scene: HeadContext) -> Guess | None:
-    """Ask for the weight that a score of 0 would get: of the key whose weight it would change most."""
+    """Ask for the weight that a score of 0 would get, for the key whose weight it would change most."""
     if not can_choose(scene):
         return None
     scores, weights = _scores(scene), scene.steps.weights[scene.word]
@@ -75,7 +75,7 @@ def zero(scene: HeadContext) -> Guess | None:
 
 
 def added(scene: HeadContext) -> Guess | None:
-    """Ask what becomes of the weights of a row if the same number is added to all its scores."""
+    """Ask what happens to a row's weights if the same number is added to all its scores."""
     if not can_choose(scene):
         return None
     before, after_ = softmax(_scores(scene)), softmax(_scores(scene) + _ADDED)
@@ -100,7 +100,7 @@ def added(scene: HeadContext) -> Guess | None:
 
 
 def doubled(scene: HeadContext) -> Guess | None:
-    """Ask what becomes of the weights of a row if all its scores are doubled."""
+    """Ask what happens to a row's weights if all its scores are doubled."""
     if not can_choose(scene):
         return None
     before, after_ = softmax(_scores(scene)), softmax(2 * _scores(scene))
@@ -123,7 +123,7 @@ def doubled(scene: HeadContext) -> Guess | None:
 
 
 def scaled(scene: HeadContext) -> Guess | None:
-    """Ask what the division by √d does to the order and to the weights of a row."""
+    """Ask what the division by √d does to the order and the weights of a row."""
     if not can_choose(scene) or scene.attention.scale == 1:
         return None
     scores = scene.attention.capped(scene.steps.scores[scene.word].astype(np.float64))
@@ -154,7 +154,7 @@ def scaled(scene: HeadContext) -> Guess | None:
 
 
 def negative(scene: HeadContext) -> Guess | None:
-    """Ask for the weight of a negative score: the lowest of all rows that may choose."""
+    """Ask for the weight of a negative score: the lowest visible one."""
     is_seen = scene.visible & choosing(scene)[:, None]
     scores = np.where(is_seen, scene.steps.masked_scores, np.inf)
     row, key = (int(each) for each in np.unravel_index(int(scores.argmin()), scores.shape))
@@ -173,7 +173,7 @@ def negative(scene: HeadContext) -> Guess | None:
 
 
 def after(scene: HeadContext) -> Guess | None:
-    """Ask what a row adds up to if a weight is set to 0 after softmax, and not masked before it."""
+    """Ask what a row adds up to if a weight is set to 0 after softmax instead of masked before it."""
     if not can_choose(scene):
         return None
     weights = scene.steps.weights[scene.word].astype(np.float64)
@@ -245,6 +245,5 @@ def _range(scene: HeadContext, row: int) -> tuple[str, str]:
 
 
 def _scores(scene: HeadContext) -> Float[Array, " K"]:
-    """Return what softmax gets in the row in focus."""
     scores: Float[Array, " K"] = scene.steps.masked_scores[scene.word].astype(np.float64)
     return scores

@@ -1,4 +1,4 @@
-"""What becomes of a text: its words, their order, and its length."""
+"""Questions about a text: its words, their order, and its length."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def rows(scene: HeadContext) -> Guess | None:
 
 
 def equal(scene: HeadContext) -> Guess | None:
-    """Ask whether the same token has the same vector twice, before any position is added."""
+    """Ask whether a repeated token has the same vector both times, before positions are added."""
     parts, inputs = scene.trace.embeddings, scene.attention.inputs
     if parts is None or inputs is None or scene.own_key is None:
         return None
@@ -55,7 +55,7 @@ def equal(scene: HeadContext) -> Guess | None:
 
 
 def turned(scene: HeadContext) -> Guess | None:
-    """Ask what becomes of a weight in the first layer if no positions are told and the words stand in reverse."""
+    """Ask what happens to a weight in the first layer if the words are reversed and positions are left out."""
     words = words_of(scene.tokens)
     if len(words) < 3 or scene.own_key is None or not can_be_reordered(scene.trace):
         return None
@@ -64,7 +64,7 @@ def turned(scene: HeadContext) -> Guess | None:
     before = first_head(scene.trace, scene.head, range(len(order)), with_positions=False).weights
     after = first_head(scene.trace, scene.head, order.tolist(), with_positions=False).weights
     one = scene.word if scene.word in words else words[0]
-    # Where each token stands now; each weight follows the two, or stays with the place of the other.
+    # Each token's new position. A weight may follow its two tokens, or stay with the key's old position.
     place = np.argsort(order)
     weights, follows, stays = before[one], after[place[one]][place], after[place[one]]
     change, is_apart = np.abs(follows - weights), np.abs(stays - weights) > TIE

@@ -1,4 +1,4 @@
-"""The steps of attention, in order; to add one, write a module and add its name to this list."""
+"""The steps of attention, in order; to add one, write a module and list it here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEPS: tuple[Step, ...] = (
 
 
 def keys() -> tuple[str, ...]:
-    """Return the keys of the steps, which are their names in links, in order."""
+    """Return the steps' keys, which are their names in links, in order."""
     return tuple(step.key for step in STEPS)
 
 
@@ -38,5 +38,5 @@ def step_of(key: str) -> Step:
 
 
 def number_of(step: Step) -> int:
-    """Return the number of a step, counted from 1."""
+    """Return a step's number, counted from 1."""
     return keys().index(step.key) + 1

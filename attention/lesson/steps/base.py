@@ -1,4 +1,4 @@
-"""What a step consists of: a name, a formula, a text, pictures that explain their cells, code and shapes."""
+"""The parts of a step: name, formula, text, matrices with explained cells, code and shapes."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from attention.lesson.tables import Columns, matrix_table, token_table
 
 __all__ = ["Extra", "Step", "StepMatrix", "Strip", "Where", "explained", "no_words"]
 
-# What is shown under a step on its page only: what grouped queries save, how a layer ends, and the next token.
+# Shown under a step, on its own page only: savings of grouped queries, the end of the layer, the next token.
 Extra = Literal["savings", "onward", "what now", "next token"]
-# Where in a model a step happens: at its input, where the residual stream enters the layer, in the attention, or where
-# its output is added to the stream.
+# A step's place in the model: the input, the residual stream before the layer, the attention, or the addition of its
+# output to the stream.
 Where = Literal["input", "stream", "attention", "sum"]
-# How blanks are filled in by hand: the largest number of each row, a sum of two, a quotient, what is not hidden, or
-# what is left of 1.
+# How blanks are filled in by hand: each row's largest number, a sum of two, a quotient, the visible cells, or the rest
+# to 1.
 Filled = Literal["largest", "added", "divided", "hidden", "rest"]
-# What is worked out by hand and stands in the matrix of a step.
+# Results of tasks by hand that a step's matrix contains.
 Made = Literal["", "products", "results", "shares", "outputs"]
 
 
 @dataclass(frozen=True, slots=True)
 class StepMatrix:
-    """A matrix that a step shows, the function that explains one of its cells, and how it came to be."""
+    """A matrix of a step, the function that explains one of its cells, and the transition that leads to it."""
 
     matrix: Matrix
     explain: Callable[[HeadContext, Cell], Detail]
@@ -46,7 +46,7 @@ class StepMatrix:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """Tokens in a row, and how a text became them; if one of them is in focus, another can be chosen."""
+    """A row of tokens, and the split of the text into them; another token can be chosen if one is in focus."""
 
     name: str
     tokens: tuple[Token, ...]
@@ -61,7 +61,7 @@ def _nothing(_scene: HeadContext) -> tuple[()]:
 
 
 def explained(exhibits: Sequence[StepMatrix], scene: HeadContext) -> Detail | None:
-    """Explain the opened cell of a scene; None if it is in none of these matrices."""
+    """Return the explanation of a scene's opened cell; None if it is in none of these matrices."""
     cell = scene.cell
     if cell is None:
         return None
@@ -75,32 +75,32 @@ def no_words(_scene: HeadContext) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of attention. What it says and shows depends only on a scene, and is made on demand.
+    """One step of attention; everything it shows is derived from a scene on demand.
 
     Attributes:
         key: its name in links.
         name: its short name, for the list of all steps.
         title: its general heading.
         formula: in LaTeX; without a scene, the general formula.
-        words: what happens here, with the words and numbers of the scene (HTML).
+        words: what happens here, with the scene's words and numbers (HTML).
         shapes: the shapes of its inputs and outputs, in one line.
-        code: the same in NumPy or PyTorch, with the numbers of the page; it runs if pasted.
-        own_title: its heading for a scene that the general one does not fit, or None.
+        code: the step in NumPy or PyTorch, with the page's numbers; it runs if pasted.
+        own_title: the heading for a scene that the general one does not fit, or None.
         strips: rows of tokens to show before the matrices.
-        exhibits: matrices to show, in the order in which they are computed.
-        factors: what one of them is the product of, and itself in the end, by the letter of its weights; shown instead.
+        exhibits: matrices to show, in order of computation.
+        factors: by the letter of the weights, the factors of a product and the product itself; shown instead.
         charts: the charts under the opened cell, by name.
-        guess: what to ask before the step is shown; None if this scene leaves nothing to guess.
-        whys: answers to the questions that come up here, with the numbers of the scene (HTML).
-        aside: a less important text, in smaller letters (HTML).
-        main: the name of the matrix that the step is about, if that is not the first.
+        guess: the question to ask before the step is shown; None if this scene leaves nothing to guess.
+        whys: answers to likely questions, with the scene's numbers (HTML).
+        aside: a less important text, in small print (HTML).
+        main: the name of the step's main matrix, if not the first.
         is_of_pairs: whether its matrices have a query for each row and a key for each column.
         is_side_by_side: whether its matrices are shown side by side.
         has_head_grid: whether the weights of all heads of the layer are shown under it.
-        extras: what else is shown under it on a page.
-        where: where in the model it happens.
-        questions: the ready questions that belong to it, by name, the best first.
-        filled_by: how the blanks of its matrix are filled in on a worksheet.
+        extras: further blocks on its page.
+        where: its place in the model.
+        questions: the names of its ready questions, the best first.
+        filled_by: how its matrix's blanks are filled in on a worksheet.
         made_by: which results of the tasks by hand its matrix has; empty if none.
     """
 
@@ -134,36 +134,36 @@ class Step:
         return self.title if scene is None else self.own_title(scene) or self.title
 
     def shown(self, scene: HeadContext, factors: str = "") -> tuple[StepMatrix, ...]:
-        """Return the matrices that are shown: those of the step or, if it has them, the factors with this letter."""
+        """Return the matrices to show: the factors with this letter, if there are any, or else the step's own."""
         found = self.factors(scene).get(factors) if factors else None
         return self.exhibits(scene) if found is None else found
 
     def matrices(self, scene: HeadContext, factors: str = "") -> tuple[Matrix, ...]:
-        """Return the matrices that are shown, without the functions that explain their cells."""
+        """Return the matrices to show, without their explanations."""
         return tuple(exhibit.matrix for exhibit in self.shown(scene, factors))
 
     def tables(self, scene: HeadContext, factors: str = "") -> dict[str, Callable[[], Columns]]:
-        """Return the tables behind the pictures by name; each is made only when called, since large ones take time."""
+        """Return the pictures' tables by name, as functions, since large ones take time."""
         tables: dict[str, Callable[[], Columns]] = {}
         tables |= {strip.name: partial(token_table, strip.tokens) for strip in self.strips(scene)}
         tables |= {matrix.name: partial(matrix_table, matrix) for matrix in self.matrices(scene, factors)}
-        # If nothing that the step shows was recorded, there are still the tokens.
+        # If nothing of the step was recorded, there are still the tokens.
         return tables or {"tokens": partial(token_table, scene.tokens)}
 
     def opened(self, scene: HeadContext, factors: str = "") -> HeadContext:
-        """Return the scene with its opened cell or, if no cell of this step is open, with the one most worth seeing."""
+        """Return the scene with its opened cell or, if it is not of this step, with the most informative one."""
         matrices = self.matrices(scene, factors)
         if not matrices:
             return scene.with_cell(None)
         if scene.cell is not None and any(matrix.has(scene.cell) for matrix in matrices):
             return scene
-        # The product comes after its factors.
+        # The product is last.
         otherwise = matrices[-1] if factors and factors in self.factors(scene) else matrices[0]
         main = next((matrix for matrix in matrices if matrix.name == self.main), otherwise)
         return scene.with_cell(self._most_telling(scene, main))
 
     def detail(self, scene: HeadContext, factors: str = "") -> Detail | None:
-        """Explain the opened cell of the scene; None if it is in no matrix that this step shows."""
+        """Return the explanation of the scene's opened cell; None if no matrix of this step has it."""
         return explained(self.shown(scene, factors), scene)
 
     def printed_cell(self, scene: HeadContext) -> tuple[int, int | None]:

@@ -1,4 +1,4 @@
-"""Each token becomes a vector: the input of the layer."""
+"""The embeddings: each token becomes a vector, the input of the layer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _formula(scene: HeadContext | None) -> str:
         return own
     norm = scene.attention.norm
     if norm is not None:
-        # Short enough to stand beside the heading, where two models are side by side.
+        # Short enough for a heading where two models are side by side.
         before = message("layer {layer}", layer=scene.layer)
         inside = rf"\text{{{before}}}" if scene.layer else _stream(scene)
         return rf"X = \mathrm{{{norm.name}}}({inside})"
@@ -44,12 +44,11 @@ def _formula(scene: HeadContext | None) -> str:
     return f"X = {_first(scene)}"
 
 
-# What stands in the formula where the parts of the embedding are not known.
 _UNKNOWN = message("embeddings")
 
 
 def _first(scene: HeadContext) -> str:
-    """Return in LaTeX what enters layer 1, where that has no norm of its own."""
+    """Return in LaTeX the input of layer 1, where that layer has no norm before attention."""
     parts = scene.trace.embeddings
     if parts is None:
         return rf"\text{{{_UNKNOWN}}}"
@@ -63,7 +62,7 @@ def _first(scene: HeadContext) -> str:
 
 
 def _stream(scene: HeadContext) -> str:
-    """Return in LaTeX the vectors that layer 1 normalises; a few models have normalised them before."""
+    """Return in LaTeX the residual stream that layer 1 normalises; a few models have normalised it before."""
     parts, made = scene.trace.embeddings, _parts(scene)
     return made if parts is None or parts.norm is None else rf"\mathrm{{{parts.norm.name}}}({made})"
 
@@ -73,7 +72,6 @@ def _embedding(name: str) -> str:
 
 
 def _parts(scene: HeadContext) -> str:
-    """Return in LaTeX the parts that are added up before the first layer."""
     parts = scene.trace.embeddings
     names = [scene.info.reading.unit]
     if parts is not None:
@@ -83,7 +81,6 @@ def _parts(scene: HeadContext) -> str:
 
 
 def _has_norm(scene: HeadContext) -> bool:
-    """Tell whether a norm comes between the sum of the parts and the layer."""
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     if inputs is None or parts is None:
         return False
@@ -117,7 +114,6 @@ def _words(scene: HeadContext) -> str:
 
 
 def _tell_deeper(scene: HeadContext, inputs: Array) -> str:
-    """Describe the input of a layer after the first."""
     cosines = _cosines(inputs, scene.word)
     nearest = int(cosines.argmax())
     return lesson(
@@ -134,7 +130,6 @@ def _tell_deeper(scene: HeadContext, inputs: Array) -> str:
 
 
 def _tell_sum(scene: HeadContext, inputs: Array, parts: Embeddings, positions: Array) -> str:
-    """Describe the input of layer 1, and the parts that were added up for it."""
     text = lesson(
         "embed/words",
         width=parts.words.shape[1],
@@ -155,7 +150,7 @@ def _tell_sum(scene: HeadContext, inputs: Array, parts: Embeddings, positions: A
 
 
 def _tell_words_alone(scene: HeadContext, inputs: Array) -> str:
-    """Describe the input of layer 1 where no positions are added, and there is no norm in the layer before it."""
+    """Describe the input of layer 1 where neither positions are added nor a norm precedes attention."""
     facts = {
         "width": inputs.shape[1],
         "focus": word(scene.names[scene.word]),
@@ -168,7 +163,7 @@ def _tell_words_alone(scene: HeadContext, inputs: Array) -> str:
 
 
 def _tell_lengths(scene: HeadContext, one: Array, other: Array) -> str:
-    """Say how the length of a sum depends on those of its two parts; nothing if a part is zero."""
+    """Return how a sum's norm depends on its two parts; empty if a part is zero."""
     both = float(np.linalg.norm(one) * np.linalg.norm(other))
     if not both:
         return ""
@@ -183,7 +178,7 @@ def _tell_lengths(scene: HeadContext, one: Array, other: Array) -> str:
 
 
 def _tell_stream(scene: HeadContext, inputs: Array) -> str:
-    """Describe the input of a layer that normalises before attention and adds to the residual stream."""
+    """Describe the input of a layer with a norm before attention."""
     assert scene.attention.norm is not None
     assert scene.stream is not None
     facts: dict[str, str | int] = {
@@ -208,7 +203,6 @@ def _tell_stream(scene: HeadContext, inputs: Array) -> str:
 
 
 def _tell_first_stream(scene: HeadContext, facts: dict[str, str | int]) -> str:
-    """Describe the input of layer 1, and how the model learns the position of a token."""
     parts = scene.trace.embeddings
     if parts is None or parts.positions is None:
         text = lesson("embed/words-bias" if scene.attention.bias is not None else "embed/words-rotary", **facts)
@@ -228,7 +222,7 @@ def _tell_first_stream(scene: HeadContext, facts: dict[str, str | int]) -> str:
 
 
 def _cosines(of: Array, row: int) -> Array:
-    """Return the cosine of one row with every other; for itself, the lowest possible value."""
+    """Return the cosine of one row with every other; −∞ for itself."""
     lengths = np.linalg.norm(of, axis=1)
     products = lengths * lengths[row]
     cosines = (of @ of[row]) / np.where(products == 0, 1, products)
@@ -243,7 +237,7 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     if norm is not None and scene.layer and scene.stream is not None:
         title = message("Before {name}: what layer {layer} left", name=norm.name, layer=scene.layer)
         exhibits.append(_exhibit(scene, "stream", title, scene.stream, _explain_stream))
-    # The parts are added before the first layer; the input of a deeper layer does not consist of them alone.
+    # Only layer 1's input is the sum of these parts alone.
     if parts is not None and scene.layer == 0:
         title = scene.info.reading.part
         exhibits.append(_exhibit(scene, "words", title, parts.words, _explain_part))
@@ -254,7 +248,7 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
 
 
 def entering(scene: HeadContext) -> tuple[StepMatrix, ...]:
-    """Return what is multiplied to make queries, keys and values: X and, if keys and values are made of another, Z."""
+    """Return the inputs of the projections: X and, for cross-attention, Z."""
     inputs, sources, norm = scene.attention.inputs, scene.attention.key_inputs, scene.attention.norm
     exhibits = []
     if inputs is not None:
@@ -277,7 +271,7 @@ def _exhibit(
     *,
     of_keys: bool = False,
 ) -> StepMatrix:
-    # The parts of the embedding may be narrower than what enters the layers.
+    # Embeddings may be narrower than the layers.
     width = values.shape[1]
     dimensions = scene.dimensions if len(scene.dimensions) == width else numbered(width)
     return StepMatrix(vectors(scene, name, title, values, dimensions, of_keys=of_keys), explain)
@@ -314,7 +308,7 @@ def _explain_input(scene: HeadContext, cell: Cell) -> Detail:
 
 
 def _explain_normed_input(scene: HeadContext, cell: Cell) -> Detail:
-    """Explain a normalised number: the original one, divided by the size of its row, times a weight."""
+    """Explain a normalised number: the original one, divided by its row's size, times a weight."""
     norm, inputs, stream = scene.attention.norm, scene.attention.inputs, scene.stream
     assert norm is not None
     assert inputs is not None
@@ -350,7 +344,6 @@ def _explain_stream(scene: HeadContext, cell: Cell) -> Detail:
 
 
 def _explain_source(scene: HeadContext, cell: Cell) -> Detail:
-    """Explain a number of the encoder's output, from which cross-attention makes keys and values."""
     assert scene.attention.sources is not None
     row = scene.attention.sources[cell.row]
     title = lesson(
@@ -393,7 +386,6 @@ def _code(excerpt: CodeContext) -> str:
 
 
 def _sum_code(excerpt: CodeContext, parts: Embeddings) -> str:
-    """Return the code that adds up what enters the first layer."""
     rows = excerpt.rows(parts.words)
     E, ids = _as_lookup(parts.words[rows])
     S, segment_ids = (None, None) if parts.segments is None else _as_lookup(parts.segments[rows])
@@ -416,7 +408,7 @@ def _sum_of(parts: Embeddings) -> Array:
 
 
 def _continued_code(excerpt: CodeContext, inputs: Array) -> str:
-    """Return the code that makes the whole input of the layer: from its parts, or from what the layer before left."""
+    """Return the code for the layer's whole input: from its parts, or from the output of the layer before."""
     scene, parts = excerpt.scene, excerpt.scene.trace.embeddings
     norm = scene.attention.norm
     if not scene.layer and parts is not None:
@@ -440,10 +432,9 @@ def _is_made_by(vectors: Array, norms: Sequence[Norm], wanted: Array) -> bool:
 
 
 def _norms_code(excerpt: CodeContext, norms: Sequence[Norm], vectors: Array) -> str:
-    """Return the code of norms, one after the other; the last makes the input of the layer."""
+    """Return the code of consecutive norms; the last one gives the layer's input."""
     codes = []
     for number, norm in enumerate(norms, start=1):
-        # Each has numbers of its own.
         suffix = f"_{number}" if len(norms) > 1 else ""
         named = excerpt.write(**{f"gain{suffix}": norm.gain, f"bias{suffix}": norm.bias})
         vectors = norm(vectors)
@@ -460,7 +451,7 @@ def _norms_code(excerpt: CodeContext, norms: Sequence[Norm], vectors: Array) -> 
 
 
 def _what_follows(excerpt: CodeContext, X: Array) -> str | None:
-    """Say what the model does to the sum before its first layer, if it does anything."""
+    """Return a note on what the model does to the sum before its first layer; None if nothing."""
     scene = excerpt.scene
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     projection = None if parts is None else parts.projection
@@ -524,7 +515,7 @@ def _whys(scene: HeadContext) -> str:
     if parts.positions is None:
         return lesson("embed/why-positions-later")
     if scene.attention.is_causal:
-        # Then the mask tells something of the order, too.
+        # A causal mask conveys order too.
         return ""
     text = lesson(
         "embed/why-positions",

@@ -1,4 +1,4 @@
-"""The heads' outputs are placed side by side and multiplied by W_O: what the layer adds to each token's vector."""
+"""The heads' outputs, concatenated and multiplied by W_O: what the layer adds to each token's vector."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _words(scene: HeadContext) -> str:
 
 
 def _lengths(scene: HeadContext) -> Array:
-    """Return how long the vector is that each head adds to the word in focus, where W_O is known."""
+    """Return the norm of what each head adds to the word in focus, where W_O is known."""
     assert scene.attention.projections is not None
     outputs = scene.all_outputs[:, scene.word]
     by_head = scene.attention.projections.W_O.reshape(*outputs.shape, -1)
@@ -66,7 +66,6 @@ def _lengths(scene: HeadContext) -> Array:
 
 
 def _tell_joining(scene: HeadContext) -> str:
-    """Say which matrices each head has to itself, and how the heads' outputs are joined."""
     matrix = "W<sub>O</sub>"
     if scene.has_bias("O"):
         matrix = message("{matrix}, with a bias {bias}", matrix=matrix, bias="b<sub>O</sub>")
@@ -84,7 +83,6 @@ def _tell_joining(scene: HeadContext) -> str:
 
 
 def _tell_added(scene: HeadContext) -> str:
-    """Say what becomes of ΔE, as far as it is known."""
     layer = scene.attention
     if not scene.knows_layers:
         return lesson("heads/added-unknown")
@@ -106,7 +104,7 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
 
 
 def _factors(scene: HeadContext) -> Mapping[str, tuple[StepMatrix, ...]]:
-    """Return what ΔE is the product of, and ΔE itself; nothing if W_O is not known."""
+    """Return the factors of ΔE, and ΔE itself; {} if W_O is unknown."""
     weights = weights_of(scene, "O", ["change"])
     if not weights:
         return {}
@@ -187,7 +185,7 @@ def _code(excerpt: CodeContext) -> str:
 
 
 def _own(excerpt: CodeContext, rows: slice) -> Values:
-    """Choose the line that puts this head's output among those of the others, if the code has computed it."""
+    """Return the line that inserts this head's output among the others', if the code has computed it."""
     is_computed = excerpt.continued is not None and "output" in excerpt.continued.made
     which = "" if rows == slice(None) else f"[{rows.start}:{rows.stop}]"
     return {"head": str(excerpt.scene.head), "own": f"output{which}" if is_computed else None}
@@ -203,7 +201,7 @@ def _shapes(scene: HeadContext) -> str:
 
 
 def _guess(scene: HeadContext) -> Guess | None:
-    """Ask whether the head with the largest weight in the row in focus adds the longest vector, too."""
+    """Ask whether the head with the largest weight in the row in focus also adds the longest vector."""
     if scene.attention.projections is None or scene.info.n_heads < 2:
         return None
     lengths = _lengths(scene)
@@ -238,7 +236,7 @@ def _guess(scene: HeadContext) -> Guess | None:
 
 
 def _whys(scene: HeadContext) -> str:
-    """Say how two heads differ in the row in focus: the ones with the largest weights on different keys."""
+    """Say how two heads differ in the row in focus: those with the largest weights on different keys."""
     if scene.info.n_heads < 2 or scene.visible[scene.word].sum() < 2:
         return ""
     rows = np.stack([scene.attention.head(head).weights[scene.word] for head in range(scene.info.n_heads)])

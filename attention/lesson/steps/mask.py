@@ -1,4 +1,4 @@
-"""Keys that a query may not attend to get a score of −∞."""
+"""The mask: keys that a query may not attend to get a score of −∞."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _words(scene: HeadContext) -> str:
     return told + _tell_window(scene)
 
 
-# The lessons that say otherwise what they say where what is far away is hidden, too.
+# The lessons for a sliding window, which also hides distant tokens.
 _WITH_WINDOW = {
     "mask/decoder": "mask/decoder-window",
     "mask/causal": "mask/causal-window",
@@ -65,7 +65,7 @@ _WITH_WINDOW = {
 
 
 def _tell_window(scene: HeadContext) -> str:
-    """Say which layers hide what is far away, if those of the model differ in that."""
+    """Say which layers have a sliding window, if not all or none."""
     reaches = [_reach(scene, layer) for layer in range(len(scene.trace.layers))]
     if not any(reaches) or all(reaches):
         return ""
@@ -75,9 +75,9 @@ def _tell_window(scene: HeadContext) -> str:
 
 
 def _reach(scene: HeadContext, layer: int) -> int:
-    """Return how many tokens up to itself a token sees in a layer, if only the nearest; 0 if it sees all before it.
+    """Return the width of a layer's sliding window, the token itself included; 0 if it sees all before it.
 
-    A window on both sides is told by the one that looks back.
+    A two-sided window is measured backwards.
     """
     if scene.use.looks_elsewhere:
         return 0
@@ -105,7 +105,7 @@ def _mask_lesson(scene: HeadContext, hides: bool) -> str:
 
 def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     change, title = masking(scene), f"{unmasked_name(scene)} + M"
-    # What the mask does not hide keeps its colour.
+    # Visible cells keep their colours.
     masked = pairs(scene, "masked", title, scene.steps.masked_scores, change.source.colour_limit)
     return (StepMatrix(replace(masked, later=_LATER if _may_hide(scene) else ""), _explain, change),)
 
@@ -114,7 +114,7 @@ _LATER = message("A decoder would hide the grey cells: each token may look only 
 
 
 def _may_hide(scene: HeadContext) -> bool:
-    """Tell whether a causal mask could hide something: tokens attend to those of the same text, and all are seen."""
+    """Return whether a causal mask could hide something here: self-attention over a text without a mask."""
     is_text = scene.info.reading.takes_sentences and not scene.use.looks_elsewhere
     return is_text and scene.attention.mask is None and not scene.hides_later and len(scene.tokens) > 1
 
@@ -134,7 +134,7 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     note = lesson(_reason(scene, cell), **names, visible=int(visible.sum()), total=visible.size)
     row = np.where(visible, scene.steps.masked_scores[cell.row], 0)
     labels, axis = indexed(scene.key_labels), message("what is left of this row")
-    # A bar of −∞ cannot be drawn; a table can say it.
+    # The bars cannot show −∞; the table can.
     columns = {
         message("part"): list(labels),
         axis: [repr(float(score)) for score in scene.steps.masked_scores[cell.row]],
@@ -143,7 +143,6 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
 
 
 def _reason(scene: HeadContext, cell: Cell) -> str:
-    """Return the name of the lesson that says why the mask hides a cell, or that it does not."""
     if not np.isneginf(scene.steps.mask[cell.row, cell.column]):
         return "mask/cell-visible" if len(scene.key_tokens) > 1 else "mask/cell-lone"
     if scene.key_tokens[cell.column].is_padding:
@@ -171,7 +170,7 @@ def _code(excerpt: CodeContext) -> str:
 
 
 def _mask_values(mask: Array, excerpt: CodeContext) -> Values:
-    """Choose the line of code that makes the mask: by a rule if there is one, else from its numbers."""
+    """Return the line of code for the mask: a rule if one fits, else its numbers."""
     values: Values = dict.fromkeys(("zeros_shape", "first_hidden", "n_hidden", "causal_shape", "mask"))
     n_keys = mask.shape[1]
     n_hidden = int(np.isneginf(mask[0]).sum())
@@ -192,7 +191,7 @@ def _shapes(scene: HeadContext) -> str:
 
 
 def _guess(scene: HeadContext) -> Guess | None:
-    """Ask how many cells a causal mask closes: the one that is there or, where nothing is hidden, if it were there."""
+    """Ask how many cells a causal mask hides: the model's own or, where nothing is hidden, an imagined one."""
     n_queries, n_keys = scene.visible.shape
     n_closed = int((~scene.visible).sum())
     is_triangle = scene.attention.is_causal and not _reach(scene, scene.layer)
@@ -212,14 +211,14 @@ def _guess(scene: HeadContext) -> Guess | None:
     return Guess(question, tuple(map(str, offered)), because, right, whys=told)
 
 
-# With four decimals, anything smaller would be written as 0.
+# Smaller numbers would be written as 0 with four decimals.
 LEAST_EXACT = 0.00005
-# A smaller weight is as good as none.
+# A smaller weight is negligible.
 LEAST_TOLD = 0.01
 
 
 def _whys(scene: HeadContext) -> str:
-    """Say what a score of 0 would get in the row in focus: of what is hidden or, if nothing is, of the least weight."""
+    """Say which weight a score of 0 would get in the row in focus: for a hidden key or, without one, the lowest."""
     scores, visible = scene.steps.masked_scores[scene.word], scene.visible[scene.word]
     if visible.sum() < 2:
         return ""
@@ -234,7 +233,7 @@ def _whys(scene: HeadContext) -> str:
     }
     if zero >= LEAST_TOLD:
         return lesson("mask/why-infinity", **facts)
-    # Beside scores as high as these, 0 is next to nothing; softmax would do the same with lower ones.
+    # Beside scores this high, 0 gets next to no weight; softmax would give the same weights for lower ones.
     highest = float(np.delete(scores, key).max())
     lowered = float(softmax(np.where(is_key, 0.0, scores - highest))[key])
     return lesson("mask/why-infinity-high", highest=fact(highest), lowered=exact(lowered), **facts)

@@ -1,4 +1,4 @@
-"""Each token gets three vectors: what it asks for, what it offers, and what it hands over."""
+"""Queries, keys and values: three projections of each token's vector."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ __all__ = ["STEP"]
 
 _COLOURS = {"Q": colours.QUERY, "K": colours.KEY, "V": colours.VALUE}
 
-# What is said of a cell, by the name of its matrix.
+# Matrix name → lesson about its cells.
 _CELLS = {"queries": "qkv/cell-query", "keys": "qkv/cell-key", "values": "qkv/cell-value"}
 
-# Of what a matrix is made, by its name.
+# Matrix name → letter of its projection.
 _OF: Mapping[str, Letter] = MappingProxyType(
     {"queries": "Q", "keys": "K", "values": "V", "projected_queries": "Q", "projected_keys": "K"}
 )
@@ -46,7 +46,7 @@ def _formula(scene: HeadContext | None) -> str:
     source = "X" if scene is None else scene.use.source
     opened, closed = ("", "") if scene is None else _around(scene, r"\mathrm{turn}", r"\mathrm{norm}")
     of_q, of_k, of_v = (_product(scene, *each) for each in zip(("X", source, source), "QKV", strict=True))
-    # Each equation is a group, so that a narrow page breaks the line between them.
+    # Each equation is a group: a narrow page breaks the line between them.
     return r" \quad\allowbreak ".join(
         (
             f"{{{latex.Q} = {opened}{of_q}{closed}}}",
@@ -57,14 +57,14 @@ def _formula(scene: HeadContext | None) -> str:
 
 
 def _around(scene: HeadContext, turn: str, norm: str) -> tuple[str, str]:
-    """Return what is written before and after a product that is normalised, rotated by the positions, or both."""
+    """Return what is written before and after a product that is normalised, rotated by position, or both."""
     layer = scene.attention
     done = [name for name, is_done in ((turn, layer.rotary), (norm, layer.query_norm or layer.key_norm)) if is_done]
     return "".join(f"{name}(" for name in done), ")" * len(done)
 
 
 def _product(scene: HeadContext | None, source: str, symbol: str) -> str:
-    """Return in LaTeX a projection, with its bias if it has one; as a function of its source if it is not known."""
+    """Return a projection in LaTeX, with its bias if it has one; as a function of its source if unknown."""
     weight, bias, function = (latex.coloured(_COLOURS[symbol], f"{letter}_{symbol}") for letter in "Wbf")
     if scene is not None and scene.attention.projections is None:
         return f"{function}({source})"
@@ -88,7 +88,7 @@ def _words(scene: HeadContext) -> str:
 
 
 def _own_lengths(scene: HeadContext) -> dict[str, str]:
-    """Return the lengths of the key and the value of the word in focus, if it has them."""
+    """Return the norms of the key and the value of the word in focus; {} in cross-attention."""
     own = scene.own_key
     if own is None:
         return {}
@@ -96,13 +96,12 @@ def _own_lengths(scene: HeadContext) -> dict[str, str]:
 
 
 def _tell_biases(scene: HeadContext) -> str:
-    """Say which of the projections add a bias, if any do."""
     names = [f"b<sub>{symbol}</sub>" for symbol in "QKV" if scene.has_bias(symbol)]
     return lesson("qkv/bias", biases=listed(names)) if names else ""
 
 
 def _tell_norms(scene: HeadContext) -> str:
-    """Say that queries and keys are normalised, if they are, and how long the query in focus is before and after it."""
+    """Say that queries and keys are normalised, if they are, and the norm of the query in focus before and after."""
     norm = scene.attention.query_norm or scene.attention.key_norm
     if norm is None or not _knows_way(scene):
         return ""
@@ -117,13 +116,11 @@ def _tell_norms(scene: HeadContext) -> str:
 
 
 def _knows_way(scene: HeadContext) -> bool:
-    """Tell whether it is known how queries and keys were made."""
     layer = scene.attention
     return layer.inputs is not None and layer.sources is not None and layer.projections is not None
 
 
 def _tell_rotary(scene: HeadContext) -> str:
-    """Say how queries and keys are rotated by their positions, if they are."""
     turns = scene.attention.rotary
     if turns is None:
         return ""
@@ -138,7 +135,7 @@ def _tell_rotary(scene: HeadContext) -> str:
     )
     if turns.width < scene.d_head:
         text += lesson("qkv/rotary-part", turned=turns.width, d_head=scene.d_head)
-    # Some models multiply what they turn by a factor, because they were stretched to longer texts.
+    # Models extended to longer texts may also scale what they rotate.
     factor = float(np.hypot(turns.cosines[0, 0], turns.sines[0, 0]))
     if abs(factor - 1) > TIE / 10:
         return text + lesson("qkv/rotary-factor", factor=exact(factor))
@@ -146,14 +143,13 @@ def _tell_rotary(scene: HeadContext) -> str:
 
 
 def _angles(turns: Rotary, position: int) -> Float[Array, " half"]:
-    """Return by how many degrees each pair turns at a position, whole turns included."""
-    # At position 1 each angle is θ; with a single token there is position 0 only.
+    """Return the angle of each pair at a position in degrees, whole turns included."""
+    # At position 1 each angle is θ; a single token has only position 0.
     thetas = np.arctan2(turns.sines[1], turns.cosines[1]) if len(turns.sines) > 1 else np.zeros(turns.width // 2)
     return np.degrees(position * thetas.astype(np.float64))
 
 
 def _tell_groups(scene: HeadContext) -> str:
-    """Say which heads share keys and values, if any do."""
     size, info = scene.info.group_size, scene.info
     if size == 1:
         return ""
@@ -180,18 +176,17 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
 
 
 def _product_name(scene: HeadContext, source: str, symbol: str) -> str:
-    """Return a projection as the title of a picture has it."""
     if scene.attention.projections is None:
         return f"f_{symbol}({source})"
     return f"{source}·W_{symbol}" + (f" + b_{symbol}" if scene.has_bias(symbol) else "")
 
 
 def _factors(scene: HeadContext) -> Mapping[str, tuple[StepMatrix, ...]]:
-    """Return of Q, K and V what each is the product of, and itself; nothing if that is not known."""
+    """Return the factors of Q, K and V, each with the product itself; {} if unknown."""
     entered, made = entering(scene), _exhibits(scene)
     if not entered or scene.attention.projections is None:
         return {}
-    # Keys and values come from the last of what enters: X, or another text's Z.
+    # Keys and values come from the last input: X, or Z in cross-attention.
     sources: dict[Letter, StepMatrix] = {"Q": entered[0], "K": entered[-1], "V": entered[-1]}
     found: dict[str, tuple[StepMatrix, ...]] = {}
     for letter, source in sources.items():
@@ -202,7 +197,6 @@ def _factors(scene: HeadContext) -> Mapping[str, tuple[StepMatrix, ...]]:
 
 
 def _before_turning(scene: HeadContext, of_q: str, of_k: str) -> tuple[StepMatrix, ...]:
-    """Return queries and keys as they were before they were normalised, or rotated by their positions."""
     projected_queries, projected_keys = scene.projected
     has_norm = scene.attention.query_norm is not None or scene.attention.key_norm is not None
     told_q, told_k = (
@@ -235,7 +229,7 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
 
 
 def _explain_normed(scene: HeadContext, cell: Cell, title: str) -> Detail:
-    """Explain a number of a normalised query or key, which is not turned, by the number before the norm."""
+    """Explain a number of a normalised query or key that is not rotated."""
     vector = scene.projected["qk".index(cell.matrix[0])][cell.row]
     before = float(vector[cell.column])
     after = float(getattr(scene.steps, cell.matrix)[cell.row, cell.column])
@@ -322,7 +316,7 @@ def _code(excerpt: CodeContext) -> str:
 
 
 def _done_beside(scene: HeadContext, place: str) -> str:
-    """Say what a model does with queries and keys that the code does not; empty if it does nothing of the kind."""
+    """Return a note on what the model does with queries and keys that the code does not; empty if nothing."""
     turns = scene.attention.rotary
     if scene.attention.query_norm is not None or scene.attention.key_norm is not None:
         return message(
@@ -364,7 +358,7 @@ def _made_code(excerpt: CodeContext, X: Array, Z: Array) -> str:
         return _turned_code(excerpt, X, parts, turns)
     (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = parts
     columns = excerpt.columns(W_Q)
-    # The three matrices of a large model are too long as text; the first one shows how it is done.
+    # A large model's three matrices are too long to paste; the first one stands for all.
     n_bytes = W_Q.nbytes + W_K.nbytes + W_V.nbytes + (Z.nbytes if Z is not X else 0)
     has_all = is_continued or n_bytes <= MAX_BYTES
     source = "X" if Z is X else "Z"
@@ -391,7 +385,7 @@ def _made_code(excerpt: CodeContext, X: Array, Z: Array) -> str:
 
 
 def _also(source: str, biases: tuple[Array | None, Array | None]) -> str:
-    """Say how keys and values are computed, if their matrices are too long as text."""
+    """Describe the computation of keys and values where their matrices are too long to paste."""
     how = "with weights of their own" if source == "X" else "of the encoder's output Z"
     of_k, of_v = (
         f"{symbol} = {source} @ W_{symbol}" + ("" if bias is None else f" + b_{symbol}")
@@ -401,7 +395,7 @@ def _also(source: str, biases: tuple[Array | None, Array | None]) -> str:
 
 
 def _turned_code(excerpt: CodeContext, X: Array, parts: tuple[_Linear, _Linear, _Linear], turns: Rotary) -> str:
-    """Return the code for queries that are rotated by their positions: with both columns of each pair, or neither."""
+    """Return the code for queries rotated by position, with whole pairs of columns."""
     (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = parts
     half, is_whole = W_Q.shape[1] // 2, excerpt.continued is not None
     norm = excerpt.scene.attention.norm
@@ -446,7 +440,7 @@ def _how_turned(plus_b_Q: str, *, is_whole: bool) -> str:
 
 
 def _others_turned(excerpt: CodeContext, key: _Linear, value: _Linear, *, is_whole: bool) -> Values:
-    """Write what makes keys and values; nothing of it if the queries are to show how it is done."""
+    """Return the code for keys and values; None for each if only the queries are shown."""
     steps = excerpt.scene.steps
     arrays = {"W_K": key[0], "b_K": key[1], "W_V": value[0], "b_V": value[1]}
     made = {"K": steps.keys, "V": steps.values, "K_half": steps.keys[:, : steps.keys.shape[1] // 2]}
@@ -457,7 +451,6 @@ def _others_turned(excerpt: CodeContext, key: _Linear, value: _Linear, *, is_who
 
 
 def _head_projections(scene: HeadContext) -> tuple[_Linear, _Linear, _Linear]:
-    """Return this head's columns of W_Q, W_K and W_V, with their biases, where they are known."""
     query, key, value = (linear_of(scene, letter) for letter in ("Q", "K", "V"))
     assert query is not None
     assert key is not None
@@ -468,7 +461,7 @@ def _head_projections(scene: HeadContext) -> tuple[_Linear, _Linear, _Linear]:
 def _is_explained(
     scene: HeadContext, inputs: tuple[Array, Array, Array], parts: tuple[_Linear, _Linear, _Linear]
 ) -> bool:
-    """Tell whether X W + b, rotated where the model does that, gives the recorded Q, K and V."""
+    """Return whether X W + b, rotated where the model does that, gives the recorded Q, K and V."""
     recorded = (scene.steps.queries, scene.steps.keys, scene.steps.values)
     queries, keys, values = (project(source, *linear) for source, linear in zip(inputs, parts, strict=True))
     made = (scene.attention.turned(queries), scene.attention.turned(keys), values)
@@ -491,7 +484,7 @@ def _shapes(scene: HeadContext) -> str:
 
 
 def _guess(scene: HeadContext) -> Guess | None:
-    """Ask whether one key matches the query in focus better than another one does: both the nearest other words."""
+    """Ask whether one key matches the query in focus better than another: the two nearest other words."""
     others = sorted(set(words_seen(scene)) - {scene.own_key}, key=lambda key: (abs(key - scene.word), key))
     if len(others) < 2:
         return None
@@ -517,7 +510,7 @@ def _guess(scene: HeadContext) -> Guess | None:
 
 
 def _whys(scene: HeadContext) -> str:
-    """Say what one matrix for queries and keys would do to the scores of two words, where the same tokens meet."""
+    """Say what a shared matrix for queries and keys would do to the scores of two words; empty in cross-attention."""
     if scene.own_key is None:
         return ""
     queries, scores, focus = scene.steps.queries, scene.steps.scores, scene.word

@@ -1,4 +1,4 @@
-"""The scores are divided by √d_k, so that softmax does not become extreme."""
+"""The scores are divided by √d_k, which keeps softmax from saturating."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _words(scene: HeadContext) -> str:
 
 
 def _tell_cap(scene: HeadContext) -> str:
-    """Say that the model caps its scores, and what that does to the one that is furthest from 0."""
+    """Say that the model caps its scores, if it does, and the effect on the one farthest from 0."""
     steps, cap = scene.steps, scene.attention.softcap
     if cap is None:
         return ""
@@ -58,7 +58,7 @@ def _tell_cap(scene: HeadContext) -> str:
 
 
 def _tell_spread(scene: HeadContext) -> str:
-    """Say how the spread of the scores changes; a single score has none."""
+    """Say how the spread of the scores changes; empty for a single score."""
     steps = scene.steps
     if steps.scores.size < 2:
         return ""
@@ -70,21 +70,19 @@ def _tell_spread(scene: HeadContext) -> str:
 
 
 def _words_lesson(scene: HeadContext) -> str:
-    """Return the name of the lesson that says what this model divides its scores by."""
     if scene.attention.has_usual_scale:
         return "scale/words"
     return "scale/words-none" if scene.attention.scale == 1 else "scale/words-own"
 
 
 def _spread_lesson(scene: HeadContext) -> str:
-    """Return the name of the lesson that says how this changes the spread of the scores."""
     if scene.attention.has_usual_scale:
         return "scale/spread"
     return "scale/spread-none" if scene.attention.scale == 1 else "scale/spread-own"
 
 
 def _tell_unscaled(scene: HeadContext) -> str:
-    """Say what softmax would give for the row without scaling; the mask applies in both cases."""
+    """Say what softmax would give in the row without scaling; the mask applies in both cases."""
     steps, row = scene.steps, scene.word
     focus, n_visible = word(scene.names[row]), int(scene.visible[row].sum())
     best = int(steps.masked_scores[row].argmax())
@@ -171,12 +169,12 @@ def _shapes(scene: HeadContext) -> str:
     return f"{scores}{f' / {divisor}' if divisor else ''} → {scores}"
 
 
-# A weight of at least this much leaves next to nothing for the others.
+# The least weight that leaves next to nothing for the others.
 NEARLY_ALL = 0.9
 
 
 def _guess(scene: HeadContext) -> Guess | None:
-    """Ask what becomes of the largest weight of the row if the scores are not divided."""
+    """Ask what happens to the row's largest weight if the scores are not divided."""
     if scene.attention.scale == 1 or scene.visible[scene.word].sum() < 2:
         return None
     key, scaled, plain = _largest(scene)
@@ -202,7 +200,7 @@ def _guess(scene: HeadContext) -> Guess | None:
 
 
 def _whys(scene: HeadContext) -> str:
-    """Say why a root, where the scale is one, and what the division does to softmax's slope."""
+    """Say why the divisor is a root, where it is one, and how the division affects softmax's slope."""
     text = lesson("scale/why-root", root=exact(scene.d_head**0.5)) if scene.attention.has_usual_scale else ""
     if scene.attention.scale == 1 or scene.visible[scene.word].sum() < 2:
         return text
@@ -217,7 +215,7 @@ def _whys(scene: HeadContext) -> str:
 
 
 def _largest(scene: HeadContext) -> tuple[int, float, float]:
-    """Return the key with the largest weight in the row in focus, that weight, and what it is without the division."""
+    """Return the key with the largest weight in the row in focus, that weight, and the weight without division."""
     steps, row = scene.steps, scene.word
     key = int(steps.weights[row].argmax())
     plain = softmax(np.where(scene.visible[row], scene.attention.capped(steps.scores[row]), -np.inf))

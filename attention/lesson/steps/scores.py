@@ -1,4 +1,4 @@
-"""Every query meets every key: one score for each pair."""
+"""The scores: every query times every key."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ def _words(scene: HeadContext) -> str:
 
 
 def _tell_bias(scene: HeadContext, best: int) -> str:
-    """Say what the model adds to its scores, if it does."""
     layer = scene.attention
     if layer.bias is None:
         return ""
@@ -55,7 +54,7 @@ def _tell_bias(scene: HeadContext, best: int) -> str:
 
 
 def _tell_hidden_best(scene: HeadContext, best: int) -> str:
-    """Say that the mask will hide the key with the highest score, and which has the highest of those that remain."""
+    """Say that the mask will hide the highest-scoring key, if it will, and which visible key scores highest."""
     seen = scene.visible[scene.word]
     if seen[best] or not seen.any():
         return ""
@@ -122,7 +121,6 @@ def _shapes(scene: HeadContext) -> str:
 
 
 def _guess(scene: HeadContext) -> Guess | None:
-    """Ask which token scores highest with the one in focus."""
     names, row = scene.key_names, scene.steps.scores[scene.word]
     return highest(
         scene,

@@ -1,4 +1,4 @@
-"""Each row of scores becomes weights that add up to 1."""
+"""Softmax: each row of scores becomes weights that add up to 1."""
 
 from __future__ import annotations
 
@@ -26,11 +26,9 @@ from attention.lesson.transitions import scaled_name, weighing
 
 __all__ = ["STEP", "tell_weights"]
 
-# A first token that gets more than this share of a head's weight is called a sink.
+# The least share of a head's weight on an attention sink.
 MOST = 0.5
-# The most tokens with the same weight that are named.
-MAX_TIED = 5
-# What the bars of a cell show.
+MAX_TIED = 5  # tokens with equal weight that are named
 _OF_ROW = message("the weights of this row")
 
 
@@ -44,7 +42,7 @@ def _words(scene: HeadContext) -> str:
 
 
 def _tell_next(scene: HeadContext) -> str:
-    """Say which word a row of cross-attention is about: not its own, but the one that is written after it."""
+    """Say which word a row of the decoder predicts: the next one."""
     name = scene.use.asides.get("softmax")
     if name is None:
         return ""
@@ -54,10 +52,7 @@ def _tell_next(scene: HeadContext) -> str:
 
 
 def _tell_sink(scene: HeadContext) -> str:
-    """Return what is known about attention sinks, if the word in focus gives the most weight to such a token.
-
-    They have been measured on texts only.
-    """
+    """Return the text on attention sinks if the word in focus attends most to one; sinks are known for texts only."""
     if not scene.info.reading.has_sinks:
         return ""
     row = scene.steps.weights[scene.word]
@@ -71,7 +66,7 @@ def _tell_sink(scene: HeadContext) -> str:
 
 
 def _sink(name: str, scene: HeadContext, best: int) -> str:
-    """Return what a lesson says about a sink, and where most of the remaining weight goes."""
+    """Return the text on a sink, and where most of the remaining weight goes."""
     row = scene.steps.weights[scene.word]
     words = [t.position for t in scene.key_tokens if _is_word(t) and t.position not in (scene.own_key, best)]
     text = lesson(
@@ -100,23 +95,21 @@ def _rows_that_choose(scene: HeadContext) -> str:
 
 
 def _is_word(token: Token) -> bool:
-    """Tell whether a token is a word or a piece of one, not a special token or punctuation."""
     return not token.is_special and not is_punctuation(token)
 
 
 def _share(scene: HeadContext, key: int) -> float:
-    """Return the mean weight of a key over the rows that have a choice: with one visible token, it gets everything."""
+    """Return the mean weight of a key over the rows that see more than one."""
     free = _choosing(scene)
     return float(scene.steps.weights[free, key].mean()) if free.any() else 0.0
 
 
 def _choosing(scene: HeadContext) -> Bool[Array, " Q"]:
-    """Tell which rows may look at more than one token."""
     return scene.visible.sum(axis=1) > 1
 
 
 def tell_weights(scene: HeadContext) -> str:
-    """Return in a sentence which tokens the word in focus attends to."""
+    """Return as HTML which tokens the word in focus attends to."""
     row = scene.steps.weights[scene.word]
     order = np.argsort(-row, kind="stable")
     facts = {"focus": word(scene.names[scene.word]), "best_weight": fact(float(row[order[0]]))}
@@ -143,7 +136,6 @@ def tell_weights(scene: HeadContext) -> str:
 
 
 def _tied(names: list[str]) -> str:
-    """Name the tokens that get equal weight, as many as fit into a sentence."""
     named = [f"<b>{word(name)}</b>" for name in names[:MAX_TIED]]
     more = len(names) - MAX_TIED
     return listed([*named, messages("{n} more", "{n} more", more)]) if more > 0 else listed(named)
@@ -213,12 +205,11 @@ def _shapes(scene: HeadContext) -> str:
     return message("S ({size}) → A ({size}), each row that sees anything adding up to 1", size=size)
 
 
-# So many bars can be dragged with some care.
-MAX_BARS = 8
+MAX_BARS = 8  # that can be dragged with care
 
 
 def _guess(scene: HeadContext) -> Guess | None:
-    """Ask for the weights of the row in focus, given its scores; of a long row, for the highest scores and the rest."""
+    """Ask for the weights of the row in focus, given its scores; in a long row, for the highest scores and the rest."""
     scores, weights = scene.steps.masked_scores[scene.word], scene.steps.weights[scene.word]
     order = [int(key) for key in np.argsort(-scores, kind="stable") if scene.visible[scene.word, key]]
     if len(order) < 2:
@@ -281,7 +272,7 @@ def _whys(scene: HeadContext) -> str:
 
 
 def _n_idle(scene: HeadContext, idle: list[int]) -> int:
-    """Return how many heads of the layer give more than half of their weight to these keys, on average over rows."""
+    """Return how many of the layer's heads give these keys more than half of their weight, averaged over rows."""
     free = _choosing(scene)
     shares = (scene.attention.head(head).weights[free][:, idle] for head in range(len(scene.attention.queries)))
     return sum(float(share.sum(axis=1).mean()) > MOST for share in shares)

@@ -1,4 +1,4 @@
-"""The first step: the sentence or the picture is cut into tokens."""
+"""The tokens: the sentence or picture is cut into pieces."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from attention.lesson.transitions import splitting
 
 __all__ = ["STEP"]
 
-# The special tokens that are explained in a sentence of their own, in this order.
+# Special tokens with a sentence of their own.
 _SPECIAL_LESSONS = {
     "[CLS]": "tokens/special-cls",
     "[SEP]": "tokens/special-sep",
@@ -48,7 +48,7 @@ def _shapes(scene: HeadContext) -> str:
 
 
 def _strips(scene: HeadContext) -> tuple[Strip, ...]:
-    # If the same tokens attend and are attended to, there is only one side.
+    # Self-attention has only one side.
     shown = zip(scene.use.sides, (scene.tokens, scene.key_tokens), (scene.word, None), strict=False)
     return tuple(
         Strip(side.name, tokens, focus, side.label, side.caption, splitting(tokens)) for side, tokens, focus in shown
@@ -82,7 +82,6 @@ def _words(scene: HeadContext) -> str:
 
 
 def _tell_pieces(scene: HeadContext) -> str:
-    """Say how words were cut, and what the tokens are that are not words."""
     text = ""
     pieces = _pieces(scene)
     if len(pieces) > 1:
@@ -96,7 +95,7 @@ def _tell_pieces(scene: HeadContext) -> str:
     if parts:
         text += lesson("tokens/bytes", token=word(parts[0]))
     specials = dict.fromkeys(token.text for token in scene.tokens if token.is_special)
-    # A special token may also have been typed; then the model did not add it.
+    # A typed special token was not added by the model.
     added = dict.fromkeys(token.text for token in scene.tokens if token.is_special and token.word is None)
     if added:
         text += lesson("tokens/special", specials=", ".join(map(word, added)))
@@ -112,7 +111,7 @@ def _tell_pieces(scene: HeadContext) -> str:
 
 
 def _tell_count(scene: HeadContext) -> str:
-    """Say how many tokens there are, not counting padding or the token with which a decoder begins."""
+    """Say how many tokens there are, without padding and a decoder's start token."""
     names, info = scene.names, scene.info
     count = sum(not token.is_padding for token in scene.tokens) - scene.use.n_given
     facts: dict[str, str | int] = {
@@ -133,7 +132,7 @@ def _tell_count(scene: HeadContext) -> str:
 
 
 def _source(token: Token) -> str:
-    """Return how a model with a lexicon knows the features of a token."""
+    """Say where a model with a lexicon has a token's features from."""
     if token.is_special:
         return message("It is no word.")
     if token.is_guessed:
@@ -149,7 +148,6 @@ def _source(token: Token) -> str:
 
 
 def _tell_padding(scene: HeadContext) -> str:
-    """Say how many padding tokens were added, if any were."""
     padding = [token.text for token in scene.tokens if token.is_padding]
     if not padding:
         return ""
@@ -157,13 +155,11 @@ def _tell_padding(scene: HeadContext) -> str:
 
 
 def _note(scene: HeadContext) -> str:
-    """Say what the model's name does not say about it."""
     note = scene.info.note
     return lesson("tokens/note", model=word(scene.info.name), note=html.escape(note)) if note else ""
 
 
 def _features(scene: HeadContext) -> str:
-    """Return the model's features of the word in focus, if its dimensions have names."""
     parts = scene.trace.embeddings
     if parts is None:
         return ""
@@ -172,7 +168,7 @@ def _features(scene: HeadContext) -> str:
 
 
 def _pieces(scene: HeadContext) -> list[Token]:
-    """Return the pieces of the word in focus or, if that is whole, of the first word that was cut."""
+    """Return the pieces of the word in focus or, if it is whole, of the first word that was cut."""
     groups = [list(group) for key, group in groupby(scene.tokens, lambda token: token.word) if key is not None]
     in_focus = [group for group in groups if scene.focus in group and len(group) > 1]
     return next(iter(in_focus or [group for group in groups if len(group) > 1]), [])

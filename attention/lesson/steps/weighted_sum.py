@@ -1,4 +1,4 @@
-"""The values are added up, each multiplied by its weight."""
+"""The weighted sum: the values are added up, each multiplied by its weight."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
         column_axis=message("dimensions of the head"),
         palette="signed",
         alt=message("Weighted value vectors that add up to the output of “{text}”.", text=scene.names[row]),
-        # Nearly all of the sum may come from one row: that one is the message, and no outlier beside the others.
+        # A row that makes up nearly all of the sum is the point, not an outlier to clip.
         limit=float(np.abs(values).max()) or 1.0,
         row_role="value",
         title_role="value",

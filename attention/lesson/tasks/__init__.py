@@ -1,4 +1,4 @@
-"""Things to find, each of which the app judges itself from the link of a view: by a rule, from the record."""
+"""Search tasks, judged by the app from the link of a view: by a rule, from the record."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ TASKS: tuple[Task, ...] = (previous.TASK, adjective.TASK, it.TASK, layer.TASK, c
 
 
 def task_of(name: str) -> Task | None:
-    """Return the task with this name; None if there is none."""
+    """Return the task with this name; None if it does not exist."""
     return next((each for each in TASKS if each.name == name), None)

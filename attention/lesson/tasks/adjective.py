@@ -1,4 +1,4 @@
-"""A head that joins an adjective to its noun."""
+"""The task: a head that links an adjective to its noun."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from attention.lesson.tasks.base import Handed, ModelHead, Task, UnfitError, Ver
 __all__ = ["TASK"]
 
 _RELATION = "amod"
-# In the annotated sentences, the next word is the noun of 95% of the adjectives, so that finding nouns alone would also
-# be done by a head that takes the next word of anything: it must do so for less than half of the other words. Clark et
-# al. 2019 found 75.6% for the best head of BERT-base; three in four are as many.
+# In the annotated sentences, the next word is the noun for 95% of the adjectives, so a head that always attends to the
+# next word would pass: it must do so for less than half of the other words. Clark et al. 2019 found 75.6% for the best
+# head of BERT-base.
 _LEAST, _MOST = 0.75, 0.5
-# By the place of a direction: from the adjective to its noun, and the other way round.
+# From the adjective to its noun, and the other way round.
 _TOLD = {0: "find/adjective-asks", 1: "find/adjective-answers"}
 
 
 def judge(handed: Handed) -> Verdict:
-    """Judge by the annotated sentences: how many nouns a head finds, and how often it takes the next word otherwise.
+    """Judge by the annotated sentences: the share of nouns found, and how often the head takes the next word otherwise.
 
-    Of the two directions, from the adjective to its noun and from the noun to its adjective, the better one counts.
+    The better of the two directions, adjective to noun and noun to adjective, counts.
     """
     scene = handed.scene
     check = handed.runs.syntax()
@@ -43,7 +43,7 @@ def judge(handed: Handed) -> Verdict:
 
 
 def rule(_: ModelHead | None) -> str:
-    """Say what is to be found, and how it is judged."""
+    """Return as HTML the task and how it is judged."""
     return lesson("find/adjective", least=percent(_LEAST), most=percent(_MOST))
 
 

@@ -1,4 +1,4 @@
-"""What a task is made of: what is to be found, and a judge that reads a handed-in view from the record alone."""
+"""The parts of a search task: its goal, and a judge that reads a submitted view from the record."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ __all__ = [
 ]
 
 _STARTS = ASSETS / "tasks.toml"
-# A sentence of fewer words has so few places to attend to that much is found by chance.
+# In a shorter sentence, much is found by chance.
 LEAST_WORDS = 5
 
 
 class UnfitError(Exception):
-    """A view about which a task can say nothing; the message says why, and what would do."""
+    """A view that a task cannot judge; the message says why, and what to submit instead."""
 
 
 class Runs(Protocol):
-    """What a judge may ask of the model that has run: each takes long, and is kept."""
+    """Further results of the model for a judge; each takes long, and is cached."""
 
     def reading(self, text: str) -> Trace | None:
-        """Return what the model does on another text; None if it does not accept that, or is gone."""
+        """Return the model's run on another text; None if the model refuses it or is gone."""
 
     def forecast(self) -> Forecast | None:
         """Return the prediction of the next token; None if the model does not make one."""
 
     def syntax(self) -> SyntaxCheck | None:
-        """Return what all heads do on the annotated sentences; None if that is not counted yet."""
+        """Return all heads' results on the annotated sentences; None if not counted yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +67,20 @@ class ModelHead:
     head: int
 
     def __str__(self) -> str:
-        """Return the head as a sentence says it."""
+        """Return the head as named in a sentence."""
         return message("layer {layer}, head {head} of {name}", layer=self.layer + 1, head=self.head + 1, name=self.name)
 
 
 @dataclass(frozen=True)
 class Handed:
-    """A view that was handed in.
+    """A submitted view.
 
     Attributes:
-        scene: what was run on its sentence, with its layer and its head.
-        runs: what else can be known of the model.
+        scene: the run on its sentence, with its layer and head.
+        runs: further results of the model.
         versus: the sentence to compare; empty if there is none.
-        is_open: whether the head was left open, so that the page for two sentences shows the one that changes most.
-        given: the head that was given with the task; None if none was.
+        is_open: whether no head was chosen, so that the page for two sentences shows the one that changes most.
+        given: the head that came with the task, or None.
     """
 
     scene: HeadContext
@@ -92,7 +92,7 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a view is worth: whether it solves the task, a score from 0 to 1, and as HTML what was found there."""
+    """The judgement of a view: whether it solves the task, a score from 0 to 1, and the finding as HTML."""
 
     is_solved: bool
     score: float
@@ -107,15 +107,15 @@ def headline(score: float, *, is_solved: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something to find, which the app judges itself.
+    """A search task that the app judges.
 
     Attributes:
-        name: what it is called in a request and in a link.
-        title: what it is chosen by.
-        judge: judges a view; raises UnfitError if it can say nothing about it.
-        rule: returns as HTML what is to be found, and how it is judged, where a head is given or none is.
-        is_given: whether it is about one head, which is chosen with it.
-        is_quick: whether a view is judged at once, without running the model any further.
+        name: its name in requests and links.
+        title: its title in lists.
+        judge: judges a view; raises UnfitError if it cannot.
+        rule: returns as HTML the task and how it is judged, with or without a given head.
+        is_given: whether it is about one head, chosen with it.
+        is_quick: whether a view is judged without another run of the model.
     """
 
     name: str
@@ -127,16 +127,16 @@ class Task:
 
     @property
     def page(self) -> str:
-        """The address of the page on which one begins."""
+        """The address of the page to begin on."""
         return _starts()[self.name]["page"]
 
     @property
     def is_of_two(self) -> bool:
-        """Tell whether it is about two sentences beside one another."""
+        """Whether it compares two sentences."""
         return self.page == "compare"
 
     def start(self, given: ModelHead | None = None) -> dict[str, str]:
-        """Return the parameters of the link with which one begins."""
+        """Return the parameters of the link to begin with."""
         query = dict(parse_qsl(_starts()[self.name]["link"]))
         if given is None:
             return query
@@ -145,25 +145,24 @@ class Task:
 
 @cache
 def _starts() -> dict[str, dict[str, str]]:
-    """Return the page and the link with which one begins, by the name of the task."""
     return tomllib.loads(_STARTS.read_text("utf-8"))
 
 
 def check_length(words: Sequence[Word]) -> None:
-    """Refuse a sentence that is too short.
+    """Check that a sentence is long enough.
 
     Raises:
-        UnfitError: it has too few words; punctuation marks are none.
+        UnfitError: it has too few words; punctuation marks do not count.
     """
     if sum(not (word.is_special or word.is_padding or is_punctuation(word)) for word in words) < LEAST_WORDS:
         raise UnfitError(message("This sentence is too short: it needs {n} words at least.", n=LEAST_WORDS))
 
 
 def both_sentences(handed: Handed) -> tuple[HeadContext, HeadContext]:
-    """Return what a head does on both sentences; where none was chosen, the head that changes most.
+    """Return the head's scenes on both sentences; if no head was chosen, those of the head that changes most.
 
     Raises:
-        UnfitError: there is no second sentence, or the model does not accept it.
+        UnfitError: there is no second sentence, or the model refuses it.
     """
     if not handed.versus:
         raise UnfitError(message("This view has one sentence. Put two beside each other on the page Compare."))
@@ -179,7 +178,7 @@ def both_sentences(handed: Handed) -> tuple[HeadContext, HeadContext]:
 
 
 def differ_in_one_word(first: HeadContext, second: HeadContext) -> tuple[list[Word], list[Word], int]:
-    """Return the words of two sentences, and the place of the one in which they differ.
+    """Return the words of two sentences, and the index of the one in which they differ.
 
     Raises:
         UnfitError: they are too short, or do not differ in exactly one word.

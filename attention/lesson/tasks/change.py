@@ -1,4 +1,4 @@
-"""Two sentences that change a given head most."""
+"""The task: two sentences that change a given head most."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from attention.lesson.tasks.base import Handed, ModelHead, Task, UnfitError, Ver
 
 __all__ = ["TASK"]
 
-# A fifth of what a word has to give. A word replaced at random moves no weight between the others by more than 0.09 in
-# the median head of BERT, and 0.14 in that of SmolLM2.
+# A word replaced at random moves the weights between the others by at most 0.09 in the median head of BERT, and by
+# at most 0.14 in that of SmolLM2.
 _LEAST = 0.2
 
 
 def judge(handed: Handed) -> Verdict:
-    """Judge by the largest change of a weight between two words that both sentences have, as Compare shows it."""
+    """Judge by the largest change of a weight between two shared words, as the page Compare shows it."""
     first, second = both_sentences(handed)
     info = first.info
     here = ModelHead(info.model_id, info.name, first.layer, first.head)
@@ -45,7 +45,7 @@ def judge(handed: Handed) -> Verdict:
 
 
 def rule(given: ModelHead | None) -> str:
-    """Say what is to be found, and how it is judged."""
+    """Return as HTML the task and how it is judged."""
     if given is None:
         return lesson("find/change", least=fact(_LEAST))
     return lesson("find/change-given", least=fact(_LEAST), place=word(str(given)))

@@ -1,4 +1,4 @@
-"""A sentence in which *it* changes its mind: another word, and it attends most to another noun."""
+"""The task: a sentence in which replacing a word makes *it* attend most to another noun."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ _IT = "it"
 
 
 def judge(handed: Handed) -> Verdict:
-    """Judge by the row of *it* in both sentences: by how much its noun leads there, in the sentence where it is less.
+    """Judge by the row of *it* in both sentences: the smaller of the two leads of its noun.
 
-    ``min(a₁[n₁] − a₁[n₂], a₂[n₂] − a₂[n₁])`` for the nouns n₁ and n₂ that get most in the first sentence and in the
-    second; only nouns of both sentences count. It has to lead by 0.02 in both, as where Compare says that a word leads.
+    The score is ``min(a₁[n₁] − a₁[n₂], a₂[n₂] − a₂[n₁])`` for the nouns n₁ and n₂ with the largest weights in the first
+    and the second sentence; only shared nouns count. Both leads must be 0.02 or more, as for a lead on the page
+    Compare.
     """
     first, second = both_sentences(handed)
     ours, theirs, apart = differ_in_one_word(first, second)
@@ -54,7 +55,7 @@ def judge(handed: Handed) -> Verdict:
 
 
 def _it(ours: Sequence[Word], theirs: Sequence[Word]) -> int:
-    """Return the place of the one *it* that both sentences have.
+    """Return the index of the one *it* that both sentences have.
 
     Raises:
         UnfitError: there is none, or there are several.
@@ -66,7 +67,7 @@ def _it(ours: Sequence[Word], theirs: Sequence[Word]) -> int:
 
 
 def rule(_: ModelHead | None) -> str:
-    """Say what is to be found, and how it is judged."""
+    """Return as HTML the task and how it is judged."""
     return lesson("find/it", least=fact(LEVEL))
 
 

@@ -1,4 +1,4 @@
-"""The layer from which the next token is right."""
+"""The task: the layer from which on the next token is right."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ __all__ = ["TASK"]
 
 
 def judge(handed: Handed) -> Verdict:
-    """Judge by the logit lens: right is the layer ``since`` of the forecast, and the earlier it is the better.
+    """Judge by the logit lens: the right layer is the forecast's ``since``, and an earlier one scores higher.
 
-    The score is the share of layers after which the model's own answer is the first guess, from there to the end,
-    ``(L − l + 1) / L`` for layer l of L; for another layer than the right one it is 0. No threshold is needed: a
-    first guess is first or not.
+    The score is the share of layers from there on, ``(L − l + 1) / L`` for layer l of L; 0 for a wrong layer.
     """
     scene, found = handed.scene, handed.runs.forecast()
     if found is None:
@@ -32,7 +30,6 @@ def judge(handed: Handed) -> Verdict:
 
 
 def _told(found: Forecast, here: int) -> str:
-    """Say what the model would answer after a layer, and where to look if it is not the right one."""
     guess = found.layers[here]
     facts: dict[str, str | int] = {
         "layer": here,
@@ -49,7 +46,7 @@ def _told(found: Forecast, here: int) -> str:
 
 
 def rule(_: ModelHead | None) -> str:
-    """Say what is to be found, and how it is judged."""
+    """Return as HTML the task and how it is judged."""
     return lesson("find/layer")
 
 

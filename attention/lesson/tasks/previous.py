@@ -1,4 +1,4 @@
-"""A head that attends to the previous token."""
+"""The task: a head that attends to the previous token."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from attention.measures.summaries import summarise_weights
 
 __all__ = ["TASK"]
 
-# Clark et al. 2019 call a head that exceeds this one of the previous token. By even weights nobody comes near it: under
-# a causal mask, T tokens give (1/2 + 1/3 + … + 1/T) / T of theirs to the one before, which is 0.27 at most.
+# Clark et al.'s 2019 threshold for a previous-token head. Uniform weights stay far below: under a causal mask, they
+# give (1/2 + 1/3 + … + 1/T) / T to the previous token, at most 0.27.
 _RULE = next(rule for rule in BEHAVIOUR_RULES if rule.measure == "previous")
 
 
 def judge(handed: Handed) -> Verdict:
-    """Judge by the share of a head's weight on the token before, averaged over all rows; the first has none."""
+    """Judge by the mean weight on the previous token over all rows; the first row has none."""
     scene = handed.scene
     check_length(words_of(scene.tokens))
     score = summarise_weights(scene.steps.weights[None], scene.tokens)[0].previous
@@ -26,7 +26,7 @@ def judge(handed: Handed) -> Verdict:
 
 
 def rule(_: ModelHead | None) -> str:
-    """Say what is to be found, and how it is judged."""
+    """Return as HTML the task and how it is judged."""
     return lesson("find/previous", least=fact(_RULE.threshold))
 
 

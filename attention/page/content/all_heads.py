@@ -1,4 +1,4 @@
-"""All heads at once: the atlas with one head enlarged beside it, what that does, and the table of all heads."""
+"""The page All heads: the atlas, the chosen head enlarged and described, and a table."""
 
 from __future__ import annotations
 
@@ -84,9 +84,7 @@ from attention.page.view import View
 __all__ = ["content", "looks"]
 
 _CHOOSE, _STILL = message("Choose one to enlarge it."), message("The one in the frame is enlarged.")
-# So many weights are 17 MB as a figure.
-_MOST_IN_FIGURE = 500_000
-# What a press in the picture of all heads sets.
+_MOST_IN_FIGURE = 500_000  # weights: 17 MB as a figure
 _SETS: Mapping[str, Parameter[Any]] = {"layer": LAYER, "head": HEAD, "zoom": ZOOM}
 _ACROSS = " → ".join(SENTENCES)
 _SORT_LABELS: dict[Sorting, str] = {
@@ -96,7 +94,7 @@ _SORT_LABELS: dict[Sorting, str] = {
     "similarity": message("likeness"),
     "across": _ACROSS,
 }
-# What the number under a head measures, if that is not the name of the sorting.
+# The name of the number under a head.
 _BADGE_NAMES: dict[Sorting, str] = {
     **_SORT_LABELS,
     "pattern": message("score for this pattern"),
@@ -105,8 +103,7 @@ _BADGE_NAMES: dict[Sorting, str] = {
 
 
 def looks(view: View, panes: Sequence[Pane]) -> Blocks:
-    """Return the controls for the order of the heads and for how their weights are shown."""
-    # Attention goes from one sentence to the other only if there are two.
+    """Return the controls for the order of the heads and the display of their weights."""
     is_pair = any(pane.pair for pane in panes)
     has_patterns = all(pane.scene is None or pane.scene.use.has_patterns for pane in panes)
     is_offered = {"across": is_pair, "pattern": has_patterns}
@@ -162,12 +159,12 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
 
 
 def _have_words(panes: Sequence[Pane]) -> bool:
-    """Tell whether tokens are words or pieces of them: those of a picture are not, and none of them is punctuation."""
+    """Return whether tokens are words or pieces of them, rather than patches of a picture."""
     return all(pane.scene is None or pane.scene.info.reading.has_pieces for pane in panes)
 
 
 def _fitting(view: View, panes: Sequence[Pane]) -> View:
-    """Return the view without what a link of another model asks for: a picture has neither words nor punctuation."""
+    """Return the view without options that do not apply to pictures: whole words, and hidden punctuation."""
     if _have_words(panes):
         return view
     if view.look.words:
@@ -176,7 +173,7 @@ def _fitting(view: View, panes: Sequence[Pane]) -> View:
 
 
 def _hide_labels(panes: Sequence[Pane]) -> dict[Hidden, str]:
-    """Name the options for hiding tokens by the special tokens that occur."""
+    """Return the labels of the options for hiding tokens, naming the special tokens that occur."""
     scenes = [pane.scene for pane in panes if pane.scene is not None]
     tokens = [token for scene in scenes for token in (*scene.tokens, *scene.key_tokens)]
     special = ", ".join(special_names(tokens)) or message("special tokens")
@@ -209,7 +206,7 @@ def _atlas(view: View, scene: HeadContext, surveyed: Survey) -> Atlas:
 
 
 def _heads(view: View, pane: Pane, scene: HeadContext, surveyed: Survey) -> Blocks:
-    """Return all heads with the chosen one beside them, and below what that does, with its weights as lines."""
+    """Return all heads, the chosen one beside them, and its description and lines below."""
     current = (scene.layer, scene.head)
     reading, has_rules = scene.info.reading, scene.use.has_patterns
     rules = (
@@ -254,13 +251,12 @@ def _lines(view: View, pane: Pane, scene: HeadContext) -> Blocks:
 
 
 def _heatmap(look: Look, scene: HeadContext) -> Picture:
-    # A whole word is not a token, so it cannot be in focus.
+    # Only a token can be in focus, not a merged word.
     sets = {} if look.words else {"row": WORD}
     return Picture("head_matrix", head_matrix(scene, look, scene.head), sets=sets, is_selectable=True)
 
 
 def _shares(surveyed: Survey, index: int) -> Blocks:
-    """Say how much weight goes from one sentence to the other in this head."""
     if surveyed.shares is None or surveyed.word_shares is None:
         return ()
     shares, of_words = surveyed.shares[index], surveyed.word_shares[index]
@@ -271,7 +267,6 @@ def _shares(surveyed: Survey, index: int) -> Blocks:
 
 
 def _downloads(view: View, scene: HeadContext, found: Found, pair: str, notes: Sequence[str]) -> Blocks:
-    """Return the downloads, which say how the weights are shown; each is made on demand."""
     title = f"{scene.trace.text} / {pair}" if pair else scene.trace.text
     model = " ".join([f"{scene.info.name}.", *notes])
     head = " ".join([f"{scene.place}.", *notes])
@@ -312,7 +307,7 @@ def _downloads(view: View, scene: HeadContext, found: Found, pair: str, notes: S
 
 
 def _figures(view: View, scene: HeadContext, title: str, caption: str) -> Blocks:
-    """Return all heads as a Plotly figure, with the two tokens of each number; of a long text, that is too large."""
+    """Return all heads as a Plotly figure, unless the text is too long for it."""
     trace = scene.trace
     if len(trace.layers) * trace.info.n_heads * len(scene.tokens) * len(scene.key_tokens) > _MOST_IN_FIGURE:
         return ()
@@ -336,7 +331,7 @@ def _title_of(scene: HeadContext, n_heads: int) -> str:
 
 
 def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
-    """Return sentences about everything that the pictures do not show unchanged: nothing is altered silently."""
+    """Return a sentence about each way in which the pictures alter the weights."""
     notes = []
     if look.words:
         notes.append(

@@ -1,4 +1,4 @@
-"""The page for a class: how a room is opened and joined, and lesson plans with a way to each of their views."""
+"""The page for a class: how to open and join a room, and lesson plans with links to their views."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["content"]
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return what a class sees, the chosen plan, and what a room can do; on a ``whole`` page, all plans."""
+    """Return a sentence's arcs, the chosen plan, and what a room can do; on a ``whole`` page, all plans."""
     shown = [plan for plan in plans() if whole or plan.name == view[PLAN]]
     return (
         Heading(message("A room for your class")),
@@ -44,7 +44,7 @@ def _plan(plan: Plan) -> Blocks:
 
 
 def _part(plan: Plan, place: int, part: Part) -> Block:
-    """Return one view of a plan: when it comes, what to say, and the way to it."""
+    """Return one view of a plan: its minutes, the teacher's text, and its link."""
     before = sum(each.minutes for each in plan.parts[:place])
     when = message("Minute {first} to {last}", first=before, last=before + part.minutes)
     page = next(each for each in PAGES if each.address == part.page)

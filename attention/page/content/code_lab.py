@@ -1,4 +1,4 @@
-"""The code lab: attention written five ways, with the result of each on the text that was typed."""
+"""The code lab: attention written five ways, with each result on the user's text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["content"]
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return how well the five ways agree, and the code and shapes of one of them, or of all for a ``whole`` page."""
+    """Return how well the five ways agree, and the code and shapes of one of them, or of all on a ``whole`` page."""
     return tuple(block for pane in panes for block in _pane(view, pane, whole))
 
 

@@ -1,4 +1,4 @@
-"""Two sentences in one head, or two models on one sentence: both heatmaps, their difference, and every head."""
+"""The page Compare: two sentences in one head, or two models on one sentence; heatmaps, difference, every head."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ASK = message("Type a second sentence above, or choose one of the pairs of examp
 
 
 def opening(view: View) -> View:
-    """Choose the first pair of examples if the text is the very first example and there is no second sentence."""
+    """Return the view with the first example pair, if the text is the default one and has no second sentence."""
     if view.beside or view.versus is not None or view.text != DEFAULT_TEXT:
         return view
     first, other = EXAMPLES[0]
@@ -51,22 +51,22 @@ def opening(view: View) -> View:
 
 
 def run_as(view: View) -> View:
-    """Return the view as it is run: a pair would be read as one text, and the cell of a step does not exist here."""
+    """Return the view to run: a pair would be read as one text, and the cells of steps do not exist here."""
     return view.without(STEP, PAIR, PART, CELL, OTHER.cell)
 
 
 def second(view: View) -> str:
-    """Return the sentence that the text is compared with; empty if there is none, or two models are compared."""
+    """Return the sentence to compare with; empty if there is none, or if models are compared."""
     return "" if view.beside else view.versus or ""
 
 
 def unfit(info: ModelInfo) -> str:
-    """Say that there is nothing to compare for a model that reads no English sentences."""
+    """Return the message for a model that does not read English sentences."""
     return not_for(info, message("sets two English sentences side by side"))
 
 
 def shortly(first: str, other: str) -> str:
-    """Return a pair of sentences, in which the second leaves out the words with which both begin.
+    """Return a pair of sentences on one line, the second without the words that both begin with.
 
     >>> shortly("The river bank was wet", "The central bank was rich")
     'The river bank was wet | … central bank was rich'
@@ -77,15 +77,15 @@ def shortly(first: str, other: str) -> str:
 
 
 def asked(view: View, panes: Sequence[Pane]) -> Asked:
-    """Return what there is to guess about the pair that is opened, if the view asks for guesses."""
+    """Return the question about the chosen cell, if the view asks for guesses."""
     comparison = _comparison(view, panes)
     return Asked(view) if comparison is None else _asked(view, comparison, _selected(view, comparison)[0])
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return both heatmaps, their difference and what it says and, for one model, how much every head changes.
+    """Return both heatmaps, their difference described and, for one model, the change of every head.
 
-    Where nothing has run, a ``whole`` page says why, which the app does above it.
+    If nothing ran, a ``whole`` page says why; in the app, the answer above it does.
     """
     places = (Row(tuple(map(place_of, panes))),) if view.beside and panes else ()
     reasons = {str(pane.reason): pane.reason for pane in panes}
@@ -98,7 +98,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
 
 
 def _alone(scene: HeadContext) -> Blocks:
-    """Return pairs of examples to choose from, and the first sentence, as it will stand beside the second."""
+    """Return the example pairs, and the first sentence's heatmap."""
     row = tuple(Button(shortly(*pair), parts=dict(zip(("text", "versus"), pair, strict=True))) for pair in EXAMPLES)
     side = _sentence(scene, is_first=True)
     return (
@@ -119,7 +119,6 @@ def _compared(view: View, panes: Sequence[Pane], comparison: Comparison) -> Bloc
     return (
         *notices,
         *question.content(),
-        # Small differences need room for their digits.
         Row(((*texts, *_change(view, panes, comparison, selected)), (difference,)), (3, 5)),
         Heading(message("Both, whole")),
         Row(((first,), (other,))),
@@ -133,7 +132,7 @@ def _compared(view: View, panes: Sequence[Pane], comparison: Comparison) -> Bloc
                 ),
             )
         ),
-        # If the two share no word, the change of a head is not defined.
+        # Without a shared word, a head's change is undefined.
         *(_changes(panes) if not view.beside and comparison.counted.any() else ()),
     )
 
@@ -141,7 +140,7 @@ def _compared(view: View, panes: Sequence[Pane], comparison: Comparison) -> Bloc
 def _change(
     view: View, panes: Sequence[Pane], comparison: Comparison, selected: tuple[int, int] | None
 ) -> Iterator[Block]:
-    """Yield what changes, in a sentence and as the two rows of the word, or that nothing changes clearly."""
+    """Yield the change, as a sentence and as the word's two rows, or a sentence that nothing changes clearly."""
     changed = None if view.beside or not comparison.counted.any() else _changed(panes)
     if changed is not None and (told := tell_unclear(changed)):
         yield Prose(told)
@@ -155,7 +154,7 @@ def _change(
 
 
 def _way_to_most(view: View, panes: Sequence[Pane], changed: Float[Array, "L H"]) -> Iterator[Way]:
-    """Yield the way to the head that changes most, where another one is open."""
+    """Yield the link to the head that changes most, if another one is open."""
     layer, head = (int(index) for index in np.unravel_index(changed.argmax(), changed.shape))
     scene = panes[0].scene
     if scene is None or (scene.layer, scene.head) == (layer, head):
@@ -166,13 +165,13 @@ def _way_to_most(view: View, panes: Sequence[Pane], changed: Float[Array, "L H"]
 
 
 def _notes(info: ModelInfo, *, are_models: bool) -> Iterator[Prose]:
-    """Yield what has to be said of a model's heads, and of how they change."""
+    """Yield the remarks on a model's heads, and on how they change."""
     for name in filter(None, (info.build.of_heads, "" if are_models else info.build.of_changes)):
         yield Prose(lesson(name, model=word(info.name)))
 
 
 def _opened(view: View, panes: Sequence[Pane], comparison: Comparison) -> Iterator[Prose]:
-    """Yield why this head is opened, if the user has chosen none and the sentences make a difference to it."""
+    """Yield the reason why this head is open, if the user chose none and the sentences differ in it."""
     if view.beside or view[LAYER] is not None or view[HEAD] is not None or not comparison.counted.any():
         return
     scene, changed = panes[0].scene, _changed(panes)
@@ -219,7 +218,7 @@ def _selected(view: View, comparison: Comparison) -> tuple[tuple[int, int] | Non
 
 
 def _comparison(view: View, panes: Sequence[Pane]) -> Comparison | None:
-    """Return what was run twice, side by side; None if something is missing."""
+    """Return the two runs side by side; None if one is missing."""
     scenes = [pane.scene for pane in panes if pane.scene is not None]
     if len(scenes) < 2:
         return None

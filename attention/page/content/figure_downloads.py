@@ -1,4 +1,4 @@
-"""The numbers behind the pictures of a page, as files: whatever is drawn can be taken along."""
+"""The numbers of a page's pictures, as files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["behind"]
 
 
 def behind(blocks: Blocks) -> Blocks:
-    """Return, folded, a file for each matrix and each chart that has none of its name on the page already."""
+    """Return, folded, a file for each matrix and chart that has no table of its name on the page."""
     found = walk(blocks)
     files = {each.file for each in found if isinstance(each, Table)}
     drawn = {each.key: each.figure for each in found if isinstance(each, Picture)}

@@ -1,4 +1,4 @@
-"""The page of things to find: the rule of one of them, and the verdict on the view that is brought along."""
+"""The page of search tasks: a task's rule, and the verdict on the current view."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from attention.page.view import View
 
 __all__ = ["content", "judged", "run_as", "sentences"]
 
-# Two sentences are beside one another on these pages.
+# Pages with two sentences side by side.
 _OF_TWO = (COMPARE, FIND_IT)
 
 
 def run_as(view: View) -> View:
-    """Return the view as its model is run: alone, and with no cell opened."""
+    """Return the view to run: one model, no cell opened."""
     return view.without(STEP, BESIDE, CELL, OTHER.cell)
 
 
 def judged(task: Task, view: View, panes: Sequence[Pane], given: ModelHead | None = None) -> Verdict:
-    """Judge a view, and what was run for it.
+    """Judge a view and its runs.
 
     Raises:
-        UnfitError: the task can say nothing about it.
+        UnfitError: the task cannot judge the view.
     """
     return task.judge(_handed(view, panes[0] if panes else None, given))
 
@@ -70,13 +70,13 @@ def _handed(view: View, pane: Pane | None, given: ModelHead | None) -> Handed:
 
 
 def sentences(view: View) -> tuple[str, ...]:
-    """Return the sentence of a view and, where its page sets another one beside it, that one too."""
+    """Return the sentence of a view and, if its page compares two, the second."""
     has_two = view.page is COMPARE or (view.page is FIND_IT and _task(view).is_of_two)
     return (view.text, view.versus) if view.versus and has_two else (view.text,)
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return the rule of the chosen task and the verdict; a ``whole`` page has the rules of all."""
+    """Return the rule of the chosen task and the verdict; a ``whole`` page has all rules."""
     task = _task(view)
     options = tuple(Option(each.name, each.title) for each in TASKS)
     choice = Setting("task", TASK, message("What to find"), task.name, options, clears=(SOUGHT,))
@@ -96,7 +96,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
 
 
 def _task(view: View) -> Task:
-    """Return the task that is shown: the one that was chosen here or, failing that, the one that is looked for."""
+    """Return the task chosen on this page or, failing that, the one being sought."""
     chosen = view[TASK] if view[TASK] != TASK.default or not view[SOUGHT] else view[SOUGHT]
     task = task_of(chosen)
     assert task is not None
@@ -104,7 +104,7 @@ def _task(view: View) -> Task:
 
 
 def _picture(task: Task, view: View, panes: Sequence[Pane]) -> Blocks:
-    """Return what is judged: the weights of the view's head or, of two sentences, where one word looks in both."""
+    """Return what is judged: the head's weights or, of two sentences, one word's row in both."""
     scene = panes[0].scene if panes else None
     if scene is None:
         return ()
@@ -119,7 +119,7 @@ def _picture(task: Task, view: View, panes: Sequence[Pane]) -> Blocks:
 
 
 def _changed_row(first: HeadContext, second: HeadContext) -> Matrix:
-    """Return the row of “it” in both sentences or, where there is none, the row that changes most."""
+    """Return the row of “it” in both sentences or, without one, the row that changes most."""
     compared = Comparison(
         side_of(first, message("The first sentence")), side_of(second, message("The second sentence"))
     )
@@ -129,7 +129,7 @@ def _changed_row(first: HeadContext, second: HeadContext) -> Matrix:
 
 
 def _ways(task: Task, view: View) -> Block:
-    """Return the way to where one looks for it: with the task's own example, and with the view as it is."""
+    """Return the links to the task's page: with its own example, and with the current view."""
     page = next(each for each in PAGES if each.address == task.page)
     sought = {SOUGHT.name: task.name}
     example = Way(

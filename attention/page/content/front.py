@@ -1,4 +1,4 @@
-"""The front page: one picture of attention in a sentence, what it shows, and the ways in."""
+"""The front page: one picture of attention in a sentence, its description, and the links to the rest."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from attention.page.view import View
 
 __all__ = ["OPENING_TEXT", "content", "opening", "run_as"]
 
-# The heading over so many other models.
+# The heading, by the number of other models.
 _MORE = (
     "",
     message("One more model"),
@@ -55,23 +55,22 @@ _MORE = (
 )
 
 
-# The front opens on a sentence in which a word looks for another one.
 OPENING_TEXT = "The animal didn't cross the street because it was too tired"
 
 
 def opening(view: View) -> View:
-    """Return the view with the sentence of the front, where a link has none and the model reads English."""
+    """Return the view with the front's sentence, if the link has none and the model reads English."""
     is_open = view.chosen.keys().isdisjoint((TEXT.name, PAIR.name))
     return view.replaced(TEXT, OPENING_TEXT) if is_open and (view.model, OPENING_TEXT) in openings() else view
 
 
 def run_as(view: View) -> View:
-    """Return the view with which the model begins: the head opened first, at the weights, with nothing beside it."""
+    """Return the view to run: the head opened first, at the softmax step, with no second model."""
     return _begun(view).replaced(STEP, softmax.STEP.key)
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return the picture with its words, and the ways on; on a ``whole`` page, no ways."""
+    """Return the picture with its text, and the links; a ``whole`` page has no links."""
     if not panes:
         return () if whole else (Heading(message("See attention happen"), 1),)
     pane = panes[0]
@@ -81,21 +80,20 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
 
 
 def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
-    """Return what attention is in two sentences, the picture, what it shows, and the way in."""
+    """Return two sentences on attention, the picture, its description, and the link to the steps."""
     intro = Prose(lesson(pane.info.reading.lesson("front/intro"), model=word(pane.info.name)))
     scene = pane.scene
     if scene is None:
         return (*_title(message("See attention happen"), whole=whole), intro)
     telling = front.telling(scene) if view[WORD] is None and view[AT] is None else scene
     if telling.word != scene.word:
-        # What is looked at goes along to the steps.
         scene, view = telling, view.replaced(WORD, telling.word)
     guess = front.guess(scene)
     nothing = message("No word here stands out enough to guess. Try another sentence.")
     asked = Asked(view, view[GUESS], guess, FIRST_ANSWER, next_word(scene), nothing)
     is_hidden = asked.is_asked and asked.is_open
     title = message("Where does “{word}” look?", word=scene.names[scene.word].strip(SPACE))
-    # The caption of the head speaks of one word.
+    # The head's caption is about one word.
     caption = tell_opening(scene) if scene.word == first_word(scene.trace) else ""
     told = () if is_hidden else (Prose(softmax.tell_weights(scene) + caption),)
     has_choice = not whole and (guess is not None or view[GUESS])
@@ -107,7 +105,7 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
         *_title(title, whole=whole),
         intro,
         _picture(view, scene, is_hidden=is_hidden),
-        # Above the question, so that it does not come under the pointer which asks for it.
+        # Above the question, which would otherwise appear under the pointer that asked for it.
         Section("front_ways", (_way_in(view, pane, scene, is_hidden=is_hidden), *choice), is_line=True),
         *asked.content(),
         *told,
@@ -121,9 +119,9 @@ def _title(text: str, *, whole: bool) -> Blocks:
 
 
 def _picture(view: View, scene: HeadContext, *, is_hidden: bool) -> Block:
-    """Return the weights of the head that is opened first, as arcs; until the question is answered, the sentence alone.
+    """Return the weights of the head as arcs; until the question is answered, the sentence alone.
 
-    What is no row of words (a picture, or a text that attends to another) has its whole matrix.
+    A picture, or a text that attends to another, has its whole matrix instead.
     """
     matrix = softmax.STEP.matrices(scene)[0]
     steps = STEP_BY_STEP, view.for_page(STEP_BY_STEP).replaced(STEP, softmax.STEP.key).to_query()
@@ -155,7 +153,7 @@ def _way_in(view: View, pane: Pane, scene: HeadContext, *, is_hidden: bool) -> W
 
 
 def _ways_to(models: Sequence[Bundled], server: Server) -> Blocks:
-    """Return links to the other models that come with the project."""
+    """Return links to the other bundled models."""
     if not models:
         return ()
     return Heading(_MORE[len(models)]), Row(tuple(_way_to(each, server) for each in models))
@@ -163,7 +161,6 @@ def _ways_to(models: Sequence[Bundled], server: Server) -> Blocks:
 
 def _way_to(entry: Bundled, server: Server) -> Blocks:
     info, invitation = entry.info, entry.invitation
-    # No word of the text that a decoder writes has been in focus yet.
     start = _begun(server.seen_with(info.model_id)).for_page(STEP_BY_STEP)
     start = start.with_value(PART, invitation.part).with_value(STEP, invitation.step)
     start = start.with_value(NEXT, invitation.next).with_value(FACTORS, invitation.factors)
@@ -175,5 +172,5 @@ def _way_to(entry: Bundled, server: Server) -> Blocks:
 
 
 def _begun(view: View) -> View:
-    """Return the view with which a model begins: its default layer and head, no open cell, no model beside it."""
+    """Return the view with the default layer and head, no open cell and no second model."""
     return view.without(LAYER, HEAD, CELL, BESIDE)

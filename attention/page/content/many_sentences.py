@@ -1,4 +1,4 @@
-"""Many sentences: what every head does on average, layer by layer, and one head enlarged."""
+"""The page Many sentences: each head's mean behaviour, layer by layer, and one head enlarged."""
 
 from __future__ import annotations
 
@@ -38,13 +38,12 @@ __all__ = ["content"]
 
 _ALIGNMENT_LABELS = {"start": message("the first token"), "end": message("the last token")}
 _SETS: Mapping[str, Parameter[Any]] = {"layer": LAYER, "head": HEAD, "zoom": ZOOM}
-# So many charts stand side by side.
-_ABREAST = 3
+_ABREAST = 3  # charts side by side
 
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """The sentences, where they come from, and what is wrong with them."""
+    """The sentences, their source, and problems with them."""
 
     lines: tuple[str, ...]
     source: str
@@ -52,7 +51,7 @@ class _Texts:
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return how far the measuring is and, once it is done or held, its result; a ``whole`` page takes no file."""
+    """Return the measurement's progress and, once it is done or paused, its result; a ``whole`` page takes no file."""
     intro, pane = Prose(lesson("study/intro")), panes[0]
     if pane.server is None or pane.place is None:
         return (intro, *about(view, pane))
@@ -62,14 +61,13 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     measured = pane.server.study(texts.lines, is_held=view[HOLD]) if texts.lines else None
     if measured is None:
         return (intro, *problems, *own)
-    # The pictures grow while the sentences are read; all else is told of what is done.
+    # The pictures grow while sentences are read; the rest waits for the end.
     is_whole = measured.is_over or view[HOLD]
     shown = _measured(view, pane.info, pane.place, texts, measured, is_whole=is_whole)
     return (intro, *problems, *about(view, pane), *how_far(measured, is_held=view[HOLD]), *shown, *own)
 
 
 def _own(view: View) -> Fold:
-    """Return the field for the user's own file."""
     upload = Upload(
         "own_file",
         FILE,
@@ -91,7 +89,7 @@ def _own(view: View) -> Fold:
 
 
 def _texts(view: View, server: Server) -> _Texts:
-    """Return the sentences of the link's file; without one, the bundled ones."""
+    """Return the sentences of the link's file, or the bundled ones."""
     bundled, key = _Texts(corpus.sentences(), message("the bundled ones")), view[FILE]
     if not key:
         return bundled
@@ -129,7 +127,6 @@ def _measured(
 
 
 def _told(info: ModelInfo, texts: _Texts, measured: Measured[StudyResult | None], result: StudyResult) -> list[str]:
-    """Say how much was read."""
     told = [
         message(
             "{count} of {total} sentences, {source}: {tokens} tokens.",

@@ -1,4 +1,4 @@
-"""What the pages about many sentences have in common: a measurement that takes time, and the proof of all that ran."""
+"""Shared by the pages about many sentences: the measurement's progress, and the proof of all runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["about", "how_far", "proof"]
 
 
 def about(view: View, pane: Pane) -> Blocks:
-    """Say what the heads of a model are made of or, if it is not here or reads something else, why there are none."""
+    """Return a remark on the model's heads, or why they cannot be shown."""
     if not view.page.is_for(pane.info):
         return (Notice(not_for(pane.info, message("works on English sentences of its own"))),)
     told = pane.info.build.of_heads
@@ -27,7 +27,7 @@ def about(view: View, pane: Pane) -> Blocks:
 
 
 def how_far(measured: Measured[Any], *, is_held: bool) -> Blocks:
-    """Say how far a measurement is, with a button to cancel it or to go on; nothing once it is done."""
+    """Return a measurement's progress, with a button to cancel or resume; empty once it is done."""
     if measured.failure:
         return (Notice(measured.failure),)
     if measured.is_over:

@@ -1,4 +1,4 @@
-"""The catalogue: what each model is, where it is now, and the way from the hub to this machine."""
+"""The catalogue: each model's facts, its availability, and downloads from the hub."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from attention.training.jobs import FETCH, REMOVE
 __all__ = ["EXAMPLE", "content"]
 
 EXAMPLE = "google-bert/bert-base-uncased"
-# The most characters of an id.
-_MOST = 96
+_MOST = 96  # characters of an ID
 _PLACES: Mapping[Availability, str] = {
     "built in": message("built in"),
     "on disk": message("on disk"),
@@ -41,19 +40,19 @@ _PLACES: Mapping[Availability, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _Now:
-    """How things are on a server: the models in memory, the downloads that go on, and how others have ended."""
+    """A server's state: the models in memory, the downloads in progress, and the finished ones."""
 
     in_memory: Collection[str] = ()
     coming: Mapping[str, State] = field(default_factory=dict)
     ended: Mapping[str, State] = field(default_factory=dict)
 
     def has(self, entry: Entry) -> bool:
-        """Tell whether a model is in memory."""
+        """Return whether a model is in memory."""
         return entry.place in ("on disk", "built in") and entry.model_id in self.in_memory
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return all models, the downloads, and how to get more models; of a ``whole`` page, nothing can be pressed."""
+    """Return all models, the downloads, and how to get more models; a ``whole`` page has no buttons."""
     server, entries, may_fetch = panes[0].server, catalogue(), hub.allowed()
     intro, kinds = Prose(lesson("models/intro")), Prose(_kinds(), "aside")
     if server is None or whole:
@@ -70,7 +69,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
         intro,
         *server.told(),
         *(_download(model_id, each) for model_id, each in now.coming.items()),
-        # A model without a card was requested in the field.
+        # A model without a card was requested in the text field.
         *(_outcome(model_id, each) for model_id, each in now.ended.items() if model_id not in listed),
         *_fetch_field(view, may_fetch),
     )
@@ -89,7 +88,7 @@ def _catalogue(entries: Sequence[Entry], now: _Now, buttons: Mapping[str, Blocks
 
 
 def _sizes(entries: Sequence[Entry]) -> Blocks:
-    """Return how many heads each model has that can be shown now, layers times heads, as bars."""
+    """Return the number of heads of each available model, as bars."""
     here = [(entry.name, entry.info) for entry in entries if entry.info is not None]
     heads = np.array([info.n_heads * (info.n_layers + 2 * info.n_decoder_layers) for _, info in here], np.float32)
     bars = Bars(
@@ -138,7 +137,7 @@ def _facts(entry: Entry, now: _Now) -> Prose:
 
 
 def _parameters(entry: Entry) -> str:
-    """Return the number of parameters of a model; if it is not here, the approximate number that is published."""
+    """Return a model's number of parameters; the published approximation if it is not downloaded."""
     if entry.n_parameters is None:
         return ""
     if entry.offered is None:
@@ -147,7 +146,7 @@ def _parameters(entry: Entry) -> str:
 
 
 def _checksum(checksum: str) -> str:
-    """Return a checksum that can be opened: first its beginning, then all of it, to copy."""
+    """Return a checksum, shortened, that unfolds to be copied."""
     if not checksum:
         return ""
     return f'<details><summary title="{checksum}">{checksum[:12]}…</summary><code>{checksum}</code></details>'
@@ -162,7 +161,7 @@ def _way(entry: Entry, seen_with: Callable[[str], View]) -> Blocks:
 
 
 def _kinds() -> str:
-    """Return as HTML which models can be shown at all: more than one wants to read before the models that are here."""
+    """Return as HTML which kinds of models can be shown."""
     names = dict.fromkeys(architecture.name for architecture in ARCHITECTURES.values())
     return lesson(
         "models/kinds",
@@ -176,7 +175,7 @@ def _kinds() -> str:
 
 
 def _works(entry: Entry, may_fetch: Allowed, now: _Now) -> Blocks:
-    """Return what can be done with a model: removed, if it was fetched, or fetched."""
+    """Return the buttons to remove or download a model."""
     works = []
     if entry.kept is not None and may_fetch:
         works.append(Work(f"remove_{entry.model_id}", REMOVE, (entry.model_id,), message("Remove from disk"), ""))
@@ -187,7 +186,7 @@ def _works(entry: Entry, may_fetch: Allowed, now: _Now) -> Blocks:
 
 
 def _fetch_field(view: View, may_fetch: Allowed) -> Blocks:
-    """Return the field for an id, or say how the owner can allow it."""
+    """Return the field for an ID, or how the owner can allow it."""
     if not may_fetch:
         return (Prose(lesson("models/hub-off"), "aside"),)
     text = LongText(message("Id of a model on the hub"), EXAMPLE, least=0, most=_MOST, is_line=True, value=view[GET])
@@ -196,7 +195,7 @@ def _fetch_field(view: View, may_fetch: Allowed) -> Blocks:
 
 
 def _download(model_id: str, found: State) -> Work:
-    """Return how far a download is, which anybody can cancel."""
+    """Return a download's progress, which anybody can cancel."""
     told = _how_far(model_id, found)
     return Work(
         f"fetching_{model_id}", FETCH, (model_id,), "", told, share=found.progress.share, stops=message("Cancel")

@@ -1,4 +1,4 @@
-"""The neuron view: one query, every key, and the numbers that meet."""
+"""The neuron view: one query and every key, number by number."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from attention.page.view import View
 
 __all__ = ["content"]
 
-# The matrices of the steps whose columns are keys: a cell in them also names a pair of tokens.
+# The steps' matrices of queries and keys, whose cells name a pair of tokens.
 _PAIRWISE = (NEURON, "scores", "scaled", "masked", "weights")
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:  # noqa: ARG001 - all is shown
-    """Return the query in focus against every key, and against the chosen key number by number."""
+    """Return the query in focus against every key, and number by number against the chosen key."""
     return tuple(block for pane in panes for block in _pane(view, pane))
 
 
@@ -47,7 +47,7 @@ def _pane(view: View, pane: Pane) -> Blocks:
 
 
 def _key(view: View, scene: HeadContext) -> tuple[int, Blocks]:
-    """Return the key that the link names or, failing that, the one to which the word in focus attends most."""
+    """Return the key that the link names or, failing that, the one that the word in focus attends to most."""
     cell = view.pane.cell
     if cell is None or cell.matrix not in _PAIRWISE or (cell.matrix != NEURON and cell.row != scene.word):
         return best_key(scene), ()

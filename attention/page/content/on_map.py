@@ -1,4 +1,4 @@
-"""The map of a model: the whole of it, as it is built, and where in it one is."""
+"""The map of a model: its structure, and the current place in it."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from attention.page.view import View
 
 __all__ = ["has_map", "map_of_heads", "on_map"]
 
-# The use of attention of each branch, in an encoder and in a decoder that has an encoder.
+# The part of the model by branch, in an encoder and in a decoder that has an encoder.
 _PARTS: dict[bool, dict[str, Part]] = {False: {"self": "encoder"}, True: {"self": "decoder", "cross": "cross"}}
 
 
 def has_map(pane: Pane) -> bool:
-    """Tell whether there is a map of a pane's model: it has run, and it is known how it is built."""
+    """Return whether a pane's model has a map: it ran, and its structure is known."""
     return pane.scene is not None and pane.whole is not None and all(trace.structure for trace in pane.whole.traces)
 
 
 def on_map(view: View, pane: Pane, *, is_asked: bool = False) -> Blocks:
-    """Return the map of a pane's model beside a step, if there is one.
+    """Return the map of a pane's model for a step, or ().
 
-    While the user ``is_asked`` what the step will show, nothing that the run has found is on it.
+    While a question ``is_asked``, the map shows no results of the run.
     """
     scene, whole = pane.scene, pane.whole
     if scene is None or whole is None or not has_map(pane):
@@ -53,7 +53,7 @@ def on_map(view: View, pane: Pane, *, is_asked: bool = False) -> Blocks:
 
 
 def map_of_heads(view: View, pane: Pane) -> Blocks:
-    """Return the map where all heads are shown: it has no steps, and no second picture of them."""
+    """Return the map for the page of all heads, without steps and thumbnails."""
     scene, whole = pane.scene, pane.whole
     if scene is None or whole is None or not has_map(pane):
         return ()
@@ -66,18 +66,17 @@ def _key(pane: Pane) -> str:
 
 
 def _place(pane: Pane) -> dict[str, Parameter[Any]]:
-    """Return what a press on a layer or a head sets; the use of attention is that of the first pane."""
+    """Return the parameters that a click on a layer or a head sets; only the first pane sets the part."""
     of_pane: dict[str, Parameter[Any]] = {"layer": pane.settings.layer, "head": pane.settings.head}
     return of_pane if pane.is_other else {"part": PART, **of_pane}
 
 
-# Where the parts of a model that are not attention are shown.
 _WHOLE = next(page for page in PAGES if page.address == "whole")
 _NEXT = {STEP.name: steps.heads.STEP.key, NEXT.name: "1"}
 
 
 def _pages(view: View, pane: Pane) -> dict[str, tuple[Page, Mapping[str, str]]]:
-    """Return the pages to which a press on the map leads, by name."""
+    """Return the pages that a click on the map opens, by name."""
     if pane.is_other or not _WHOLE.is_for(pane.info):
         return {}
     whole, following = (view.for_page(page).to_query() for page in (_WHOLE, STEP_BY_STEP))
@@ -85,7 +84,7 @@ def _pages(view: View, pane: Pane) -> dict[str, tuple[Page, Mapping[str, str]]]:
 
 
 def _leads(pane: Pane, *, has_steps: bool) -> dict[str, tuple[str, Parts]]:
-    """Return to what the feed-forward network and the output lead, and the parts of a press on them."""
+    """Return the destinations of the feed-forward network and the output, and the parts of a click on them."""
     if pane.is_other or not _WHOLE.is_for(pane.info):
         return {}
     whole: tuple[str, Parts] = _WHOLE.title, {"to": "whole"}
@@ -96,9 +95,9 @@ def _leads(pane: Pane, *, has_steps: bool) -> dict[str, tuple[str, Parts]]:
 
 @dataclass(frozen=True, slots=True)
 class _Map:
-    """The map while it is drawn: the view, what is looked at, the run of which that may be a part, and its heads.
+    """A map being drawn: the view, the scene, its whole run, and the heads.
 
-    ``leads`` says to what the parts lead that are not attention.
+    ``leads`` are the destinations of the parts other than attention.
     """
 
     view: View
@@ -111,7 +110,7 @@ class _Map:
 
     @property
     def part(self) -> Part:
-        """The use of attention that is looked at."""
+        """The part of the model in view."""
         return self.whole.info.part_or_whole(self.view[PART])
 
     def figure(self, is_open: bool = True) -> ModelMap:
@@ -135,7 +134,6 @@ class _Map:
         )
 
     def _here(self) -> str:
-        """Say in a sentence where one is."""
         facts = {"layer": self.scene.layer + 1, "head": self.scene.head + 1}
         if not self.has_steps:
             return message("You are here: layer {layer}, head {head}", **facts)
@@ -143,7 +141,6 @@ class _Map:
         return message("You are here: layer {layer}, head {head}, step {number}", **facts, number=number)
 
     def _told(self, n_layers: int) -> str:
-        """Say where one is."""
         scene, step = self.scene, steps.step_of(self.view.step)
         facts = {
             "layer": scene.layer + 1,
@@ -244,7 +241,7 @@ def _head_labels(scene: HeadContext) -> tuple[str, ...]:
 
 
 def _input(trace: Trace) -> str:
-    """Say what the model reads: a picture's patches and the token before them, or tokens."""
+    """Return the input's size: patches and special tokens of a picture, or tokens."""
     if not trace.info.reading.is_laid_out:
         return messages("{n} token", "{n} tokens", len(trace.tokens))
     special = [token.text for token in trace.tokens if token.is_special]
@@ -253,7 +250,7 @@ def _input(trace: Trace) -> str:
 
 
 def _parts(trace: Trace) -> str:
-    """Say which vectors are added up for each token."""
+    """Return which vectors are added up for each token."""
     found = trace.embeddings
     if found is None:
         return ""

@@ -1,4 +1,4 @@
-"""The outcome of the run: what was written, or what the picture was taken for."""
+"""The result of the run: the text written, or the digit that a picture was classified as."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["alignment", "outcome"]
 
 
 def outcome(view: View, panes: Sequence[Pane]) -> Blocks:
-    """Say for each pane what its model wrote or answered, if it does either."""
+    """Return each pane's generated text and answer, if any."""
     found: list[Prose] = []
     for pane in panes:
         if pane.whole is None or pane.found is None:
@@ -29,7 +29,7 @@ def outcome(view: View, panes: Sequence[Pane]) -> Blocks:
 
 
 def alignment(panes: Sequence[Pane]) -> Blocks:
-    """Say how often a head of a translator's cross-attention finds the right word."""
+    """Return how often a head of a translator's cross-attention finds the right word."""
     found: list[Heading | Prose] = []
     for pane in panes:
         card = card_of(pane.info.model_id).translator

@@ -1,4 +1,4 @@
-"""All pages of a group, each as a card: a small picture of it, what it is for, and how long it takes."""
+"""All pages of a group as cards: a thumbnail, the purpose, and the time needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["content"]
 
 
 def content(view: View, _panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return a card for each other page of the group; a ``whole`` page in a file leads to no other."""
+    """Return a card for each other page of the group; a ``whole`` page has no links."""
     others = [page for page in PAGES if page.group == view.page.group and page is not view.page]
     cards = tuple(
         Way(f"card_{page.name}", page.title, page, view.for_page(page).to_query(), is_card=True) for page in others

@@ -1,4 +1,4 @@
-"""One model's place on a page: its run, and what is computed from that."""
+"""One model's place on a page: its run, and everything computed from it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TITLES = (message("recomputed"), message("as"), message("differs by up to"), me
 
 
 class Found(Runs, Protocol):
-    """What takes time to compute from a run: it is computed once and kept by whoever shows it; for labs, and beside."""
+    """Slow results of a run, each computed once and cached by the caller."""
 
     def survey(self, look: Look) -> Survey:
         """Return the survey of all heads with this look."""
@@ -47,41 +47,41 @@ class Found(Runs, Protocol):
         """Return the results of the five ways to write the layer."""
 
     def thumbs(self) -> tuple[HeadThumb, ...]:
-        """Return a small picture of each head of the layer."""
+        """Return a thumbnail of each head of the layer."""
 
     def syntax(self) -> SyntaxCheck | None:
-        """Return what all heads do on the annotated sentences; None if that is not counted yet."""
+        """Return all heads' results on the annotated sentences; None if not counted yet."""
 
     def changes(self, run: RunKey, trace: Trace) -> Float[Array, "L H"]:
-        """Return the largest change of a weight in each head, from this run to another one of the same model."""
+        """Return each head's largest change of a weight between this run and another of the same model."""
 
 
 class Server(Protocol):
-    """What a page may ask of the server that shows it, beside what was run."""
+    """The services of the server that shows a page."""
 
     def seen_with(self, model_id: str) -> View:
-        """Return the view with another model, and with something that it can read; a chosen word stays in focus."""
+        """Return the view with another model and a text that it can read; a chosen word stays in focus."""
 
     def in_memory(self) -> Collection[str]:
-        """Return the ids of the models that are in memory."""
+        """Return the IDs of the models in memory."""
 
     def fetches(self) -> Mapping[str, State]:
-        """Return the downloads that go on, and how those have ended that the visitor has seen, by the models' ids."""
+        """Return the downloads in progress, and the finished ones that the user has seen, by model ID."""
 
     def told(self) -> tuple[Notice, ...]:
-        """Return what the visitor's last press came to."""
+        """Return the result of the user's last click."""
 
     def study(self, texts: Sequence[str], *, is_held: bool) -> Measured[StudyResult | None] | None:
-        """Return what the heads do on average over texts, so far; None if the model is gone."""
+        """Return the heads' means over texts so far; None if the model is gone."""
 
     def sentences(self, key: str) -> Sentences | None:
-        """Return the sentences of a file that a visitor has given; None if it is not kept, or not any more."""
+        """Return the sentences of an uploaded file; None if it is not kept."""
 
     def syntax(self, *, is_held: bool) -> Measured[SyntaxResult] | None:
-        """Return how often the heads find what the annotated sentences say, so far; None if the model is gone."""
+        """Return the heads' results on the annotated sentences so far; None if the model is gone."""
 
     def reading(self, text: str) -> Trace | None:
-        """Return what the model does on a text, without a mask; None if that fails, or it is gone."""
+        """Return the model's run on a text without a mask; None if that fails, or the model is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +93,18 @@ class Pane:
     scene: HeadContext | None = None
     proof: Proof | None = None
     reason: ModelUnavailableError | None = None
-    # The second sentence that the model really read with the first.
-    pair: str = ""
-    # The whole run, of which the scene may be a part.
-    whole: Trace | None = None
-    # The key by which the scene is found again, for what outlives the run of the page.
-    address: Address | None = None
+    pair: str = ""  # the second sentence, as the model read it
+    whole: Trace | None = None  # the run that the scene is part of
+    address: Address | None = None  # the scene's key, for caches
     found: Found | None = None
-    # The layer and the head that are looked at where no text is read.
-    head_of_many: tuple[int, int] | None = None
-    # Who shows it; None where a page is made by nobody.
+    head_of_many: tuple[int, int] | None = None  # the chosen layer and head where no text is read
     server: Server | None = None
-    # The notices to show if a link and the run disagree.
-    notices: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()  # shown if the link and the run disagree
     _guesses: dict[str, Guess | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def place(self) -> tuple[int, int] | None:
-        """The layer and the head that are looked at."""
+        """The layer and head in view."""
         return self.head_of_many if self.scene is None else (self.scene.layer, self.scene.head)
 
     @property
@@ -119,13 +113,13 @@ class Pane:
         return "other" if self.is_other else "main"
 
     def thumbs(self) -> tuple[HeadThumb, ...]:
-        """Return a small picture of each head of the layer; none if nothing was run."""
+        """Return a thumbnail of each head of the layer; empty if nothing ran."""
         if self.scene is None:
             return ()
         return tuple(head_thumbs(self.scene)) if self.found is None else self.found.thumbs()
 
     def guess(self, step: Step) -> Guess | None:
-        """Return what a step asks about the scene, worked out once; None if it asks nothing, or nothing was run."""
+        """Return a step's question about the scene, cached; None if there is none, or nothing ran."""
         if self.scene is None:
             return None
         if step.key not in self._guesses:
@@ -139,7 +133,7 @@ class Pane:
 
 
 def missing(reason: ModelUnavailableError | None) -> Blocks:
-    """Say, in a model's place, why it is not there, and show the command that puts it right, if there is one."""
+    """Return why a model is missing, and the command that fixes it, if there is one."""
     if reason is None:
         return ()
     told, remedy = message("{reason} Everything else works without it.", reason=str(reason)), reason.remedy
@@ -149,7 +143,7 @@ def missing(reason: ModelUnavailableError | None) -> Blocks:
 
 
 def not_for(info: ModelInfo, purpose: str) -> str:
-    """Say that a page does not make sense for a model that reads something else."""
+    """Return the message that a page does not work with a model."""
     return message(
         "{name} reads {what}, and this page {purpose}: choose another model above.",
         name=info.name,

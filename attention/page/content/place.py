@@ -1,4 +1,4 @@
-"""The name of a model that stands beside another one, and the choice of its layer and head."""
+"""The name of a model beside another one, and the choice of its layer and head."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["place_of"]
 
 
 def place_of(pane: Pane) -> Blocks:
-    """Return the model's name and, where it has run, the choice of its layer and head."""
+    """Return the model's name and, if it ran, the choice of its layer and head."""
     scene, chosen = pane.scene, pane.settings
     name = Heading(pane.info.name, 3)
     if scene is None:

@@ -18,16 +18,15 @@ from attention.page.view import View
 
 __all__ = ["SECTION", "Asked", "next_word"]
 
-# The part of a page in which a question stands.
 SECTION = "guess_first"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked, if guesses are asked for, and what was answered.
+    """The question, if guesses are asked for, and the answer to it.
 
-    ``parameter`` holds the answer. ``next_word`` can be asked about next, where there is another one. Where there is
-    nothing to guess, ``nothing`` is said.
+    ``parameter`` holds the answer. ``next_word`` is the next word to ask about, if there is another. Without a
+    question, the notice is ``nothing``.
     """
 
     view: View
@@ -39,14 +38,14 @@ class Asked:
 
     @classmethod
     def of(cls, view: View, step: Step, pane: Pane | None) -> Self:
-        """Ask about a step of one pane, where the view says so and there is something to guess."""
+        """Return a pane's question about a step, if the view asks for guesses."""
         if pane is None or pane.scene is None or not view[GUESS]:
             return cls(view)
         return cls(view, is_asked=True, guess=pane.guess(step), next_word=next_word(pane.scene))
 
     @property
     def verdict(self) -> Verdict | None:
-        """What the answer is worth; None if there is none."""
+        """The verdict on the answer; None without one."""
         return None if self.guess is None else self.guess.judge(self.view[self.parameter])
 
     @property
@@ -60,12 +59,11 @@ class Asked:
             return ()
         if self.guess is None:
             return (Notice(self.nothing, is_quiet=True),)
-        # Once it is answered, it makes room for what is shown then.
         blocks = (*self._question(self.guess, stays=False), *self._told(self.guess))
         return (Section(SECTION, blocks, is_framed=True, is_line=not self.is_open),)
 
     def in_place(self) -> Blocks:
-        """Return the same where a picture stands below: the verdict has its place before, so that nothing moves."""
+        """Return the same with a place kept for the verdict, so that the picture below does not move."""
         if not self.is_asked or self.guess is None:
             return self.content()
         how = message("Answer, or press “Show me”, to uncover it.")
@@ -74,12 +72,10 @@ class Asked:
         return (Section(SECTION, blocks, is_framed=True),)
 
     def _told(self, guess: Guess) -> Blocks:
-        """Return the verdict and its reason; nothing before there is an answer."""
         verdict = self.verdict
         return () if verdict is None else (Prose(verdict_words(verdict) + guess.reason, "detail"),)
 
     def _question(self, guess: Guess, *, stays: bool) -> Blocks:
-        """Return what is asked, and its answers."""
         verdict = self.verdict
         is_known = verdict is not None
         question = Question(
@@ -99,6 +95,6 @@ class Asked:
 
 
 def next_word(scene: HeadContext) -> int | None:
-    """Return the next word after the one in focus, and after the last the first; None if there is no other."""
+    """Return the word after the one in focus, cyclically; None if there is no other."""
     words = [position for position in words_of(scene.tokens) if position != scene.word]
     return next((position for position in words if position > scene.word), words[0] if words else None)

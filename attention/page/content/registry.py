@@ -1,4 +1,4 @@
-"""The pages that are made of blocks, and how each of them is made."""
+"""The pages made of blocks, and the functions that make them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["CONTENTS", "Content", "title_of"]
 
 
 class Make(Protocol):
-    """A function that makes the content of a page from its view and the panes that were run for it."""
+    """A function that makes a page's content from its view and panes."""
 
     def __call__(self, view: View, panes: Sequence[Pane], /, *, whole: bool = False) -> Blocks:
         """Return the blocks; with ``whole``, everything that can be opened is open."""
@@ -66,7 +66,7 @@ def _pair(view: View) -> str:
 
 
 def _alone(view: View) -> View:
-    """Return the view with only one model, and with no cell of a step opened."""
+    """Return the view with one model, and no cell opened."""
     return view.without(STEP, BESIDE, CELL)
 
 
@@ -84,18 +84,23 @@ def _for_lab(lab: Lab, view: View) -> View:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """How a page is made: the view for which models are run, the content, and what is said while the user waits.
+    """How a page is made.
 
-    ``opening`` chooses what a link leaves open, for a page whose first view is not that of all others. ``second``
-    returns what is read beside the text; if it ``compares``, that is read by itself, in the same head, and none of the
-    two has a word in focus.
-
-    ``asked`` returns what there is to guess about it. ``sheet`` returns the key of the step whose matrix its worksheet
-    has; it is None if the page reads no text in a head, and so has no worksheet and opens as no notebook. ``idle``
-    returns what of the word, the layer and the head is no choice, since it would change nothing. Unless a page
-    ``opens``, the whole of it has no more than the app shows, and a class sees that. If it ``heads_itself``, its name
-    is in its content. Its ``source`` is the text that was typed, many texts of which none is in the link, or
-    nothing. ``without`` names what there is no choice of: "beside", "word", "parts", "mask", "layer", "head", "guess".
+    Attributes:
+        make: returns the content.
+        run_as: returns the view to run the models for.
+        above: returns the blocks above the content.
+        waiting: the message while the user waits.
+        asked: returns the question to guess.
+        sheet: returns the key of the worksheet's step; None if no text is read: then there is no worksheet or notebook.
+        idle: returns which of word, layer and head have no effect.
+        opening: fills in what a link leaves open, for a page with a first view of its own.
+        second: returns the text read beside the first.
+        compares: whether the second text is read separately, in the same head, and neither has a word in focus.
+        opens: whether the whole page has more than the app shows; if not, a class sees the whole.
+        heads_itself: whether the content includes the page's title.
+        source: the typed text, many texts that are not in the link, or nothing.
+        without: the choices that are not offered: "beside", "word", "parts", "mask", "layer", "head", "guess".
     """
 
     make: Make
@@ -114,7 +119,6 @@ class Content:
     without: frozenset[str] = frozenset()
 
 
-# All choices in the line of what is looked at, and that which is made in no lab.
 _CHOICES = frozenset({"beside", "word", "parts", "mask", "layer", "head"})
 _IN_NO_LAB = frozenset({"beside"})
 _OF_MANY = _CHOICES - {"layer", "head"}
@@ -129,7 +133,6 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             heads_itself=True,
             without=_CHOICES | {"guess"},
         ),
-        # There, what comes out stands beside the picture.
         pages.STEP_BY_STEP: Content(
             step_by_step.content, above=_nothing, asked=step_by_step.asked, sheet=_step, heads_itself=True
         ),
@@ -198,7 +201,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
 
 
 def title_of(view: View, panes: Sequence[Pane]) -> tuple[str, str]:
-    """Return what is read, and what of each run is shown, a line each."""
+    """Return the text read, and one line for the place in each run."""
     content = CONTENTS[view.page]
     second = content.second(view)
     places = dict.fromkeys(_place(pane, has_word=not content.compares) for pane in panes)
@@ -206,7 +209,6 @@ def title_of(view: View, panes: Sequence[Pane]) -> tuple[str, str]:
 
 
 def _place(pane: Pane, *, has_word: bool) -> str:
-    """Say which part of its run a pane shows."""
     scene, address = pane.scene, pane.address
     if scene is None or address is None:
         return pane.info.name

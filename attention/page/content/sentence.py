@@ -1,4 +1,4 @@
-"""The sentence above every step: its words, what the one in focus attends to as arcs, and its numbers at this step."""
+"""The sentence above every step: its words, the attention of the one in focus as arcs, and its numbers at this step."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["sentence"]
 
 
 def sentence(step: Step, pane: Pane, *, is_asked: bool = False) -> Blocks:
-    """Return the sentence of a step; while something ``is_asked``, its words alone. A picture has none."""
+    """Return a step's sentence; while a question ``is_asked``, its words alone; () for a picture."""
     scene = pane.scene
     if scene is None or scene.info.reading.is_laid_out:
         return ()
     name, written = _numbers(step, scene)
     tokens, weights, focus = scene.tokens, scene.steps.weights, scene.word
     if is_elsewhere := scene.key_tokens is not tokens:
-        # The word that attends is none of those it attends to: it stands before them, and gives itself nothing.
+        # The query comes from another text: it stands before the keys, with a weight of 0 on itself.
         tokens, focus = (tokens[scene.word], *scene.key_tokens), 0
         weights, written = np.insert(weights[scene.word], 0, 0.0)[None], written and ("", *written)
     arcs = Arcs(
@@ -43,10 +43,7 @@ def sentence(step: Step, pane: Pane, *, is_asked: bool = False) -> Blocks:
 
 
 def _numbers(step: Step, scene: HeadContext) -> tuple[str, tuple[str, ...] | None]:
-    """Return the name of the matrix with a number for each key, and its row in focus; without one, the weights.
-
-    Before there are scores, a token has its id in the vocabulary.
-    """
+    """Return a number for each key: the focus row of the step's matrix, with its name, or token IDs at the input."""
     if step.is_of_pairs:
         matrices = step.matrices(scene)
         matrix = next((each for each in matrices if each.name == step.main), matrices[0])

@@ -1,4 +1,4 @@
-"""What is being looked for, on every page until it is handed in or dropped: one line with the score of this view."""
+"""The current search task, on every page until it is handed in or dropped: one line with this view's score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["sought"]
 
 
 def sought(view: View, panes: Sequence[Pane]) -> Blocks:
-    """Return the line of the task that the link names; none where no task is looked for, or its own page is open."""
+    """Return the line of the task that the link names; () without one, or on the task's own page."""
     task = task_of(view[SOUGHT])
     if task is None or view.page is FIND_IT:
         return ()
@@ -30,7 +30,7 @@ def sought(view: View, panes: Sequence[Pane]) -> Blocks:
 
 
 def _verdict(task: Task, view: View, panes: Sequence[Pane]) -> tuple[str, bool]:
-    """Return as HTML how far one is, and whether it is found; nothing where that takes long, or cannot be said."""
+    """Return the score as HTML, and whether the task is solved; empty if judging takes long or is impossible."""
     if not task.is_quick:
         return "", False
     try:
@@ -41,7 +41,7 @@ def _verdict(task: Task, view: View, panes: Sequence[Pane]) -> tuple[str, bool]:
 
 
 def _back(task: Task, view: View, *, is_solved: bool) -> Block:
-    """Return the way to the task's own page, where the view is judged: what is found is handed in there."""
+    """Return the link to the task's page, where the view is judged."""
     there = view.for_page(FIND_IT).with_value(TASK, task.name)
     if is_solved:
         return Way("sought_back", message("Hand in ▸"), FIND_IT, there.with_value(SOUGHT, "").to_query())

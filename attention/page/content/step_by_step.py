@@ -1,4 +1,4 @@
-"""A step: the formula, the text and the opened cell on the left, the picture on the right, and more under both."""
+"""A step: the formula, the text and the opened cell on the left, the picture on the right, and more below."""
 
 from __future__ import annotations
 
@@ -53,10 +53,8 @@ from attention.page.view import View
 
 __all__ = ["asked", "asks_for_tokens", "content", "presented"]
 
-# A table with more columns or rows than this is for a spreadsheet, not for a screen.
-MAX_TABLE = 64
-# The most matrices of vectors that have room side by side.
-MAX_IN_A_ROW = 3
+MAX_TABLE = 64  # columns or rows; a larger table is for a spreadsheet
+MAX_IN_A_ROW = 3  # matrices side by side
 _PANELS: tuple[tuple[Panel, str], ...] = (
     ("shapes", message("Shapes")),
     ("numpy", "NumPy"),
@@ -72,7 +70,7 @@ _CODE = frozenset[Panel]({"shapes", "numpy", "pytorch"})
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebook: bool = False) -> Blocks:
     """Return the step for every pane, two models side by side; on a ``whole`` page, all panels are open.
 
-    In a notebook the code is open, and what takes most room, the tables, is not: a notebook has the arrays.
+    A notebook shows the code but not the tables, since it has the arrays.
     """
     step, question = step_of(view.step), asked(view, panes)
     opened = _ALL_PANELS if whole else _CODE if in_notebook else frozenset[Panel]()
@@ -81,13 +79,13 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebo
         place = on_map(view, panes[0], is_asked=True)
         left = Section("step_left", (*shown.heading(), *shown.formula()))
         words = () if asks_for_tokens(view, panes) else sentence(step, panes[0], is_asked=True)
-        # What the answer uncovers has its place already, so that nothing moves then.
+        # The cover keeps the place of what the answer uncovers.
         covered = Section("step_right", (cover("step"),))
         return (*words, *question.in_place(), Section("step", (*place, left, covered)))
     pages = [_Pane(view, step, pane, whole, opened) for pane in panes]
     words = () if in_notebook or not panes else sentence(step, panes[0])
     body = pages[0].alone() if len(pages) == 1 else (Row(tuple(page.beside() for page in pages)),) if pages else ()
-    # A map has the heads already; on paper, there is none.
+    # The map shows the heads already; paper has no map.
     grids = [block for pane in panes if whole or not has_map(pane) for block in _head_grid(step, pane)]
     first = _first(view, step, panes)
     extras = [
@@ -96,30 +94,30 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebo
         if extra.name in step.extras and not (first and extra is NEXT_TOKEN) and not (in_notebook and extra is WHAT_NOW)
         for block in extra.content(view, panes, whole)
     ]
-    # It is there for every step, so that one may become another one where it stands.
+    # Present at every step, so that one can turn into another in place.
     under = Section("under", (*grids, *alignment(panes), *over_picture(panes), *extras))
     return (*words, *question.in_place(), *first, *body, under)
 
 
 def _first(view: View, step: Step, panes: Sequence[Pane]) -> Blocks:
-    """Return what comes next where a link wants it above the step; folded, it is back under it."""
+    """Return the next token's prediction, if the link wants it above the step; folded, it moves back below."""
     blocks = NEXT_TOKEN.content(view, panes, False) if view[NEXT] and NEXT_TOKEN.name in step.extras else ()
     return (Fold("next_token", message("What comes next"), blocks, is_open=True, parameter=NEXT),) if blocks else ()
 
 
 def asked(view: View, panes: Sequence[Pane]) -> Asked:
-    """Return what there is to guess about the step, if the view asks for guesses."""
+    """Return the question about the step, if the view asks for guesses."""
     return Asked.of(view, step_of(view.step), panes[0] if panes else None)
 
 
 def asks_for_tokens(view: View, panes: Sequence[Pane]) -> bool:
-    """Tell whether a question is open that a list of the tokens would answer."""
+    """Return whether a question is open that a list of the tokens would answer."""
     question = asked(view, panes)
     return question.is_open and question.guess is not None and question.guess.is_of_tokens
 
 
 def presented(view: View, panes: Sequence[Pane]) -> Blocks:
-    """Return the step for a room: its heading, its formula, one picture and one sentence."""
+    """Return the step for a projector: its heading, its formula, one picture and one sentence."""
     step, question = step_of(view.step), asked(view, panes)
     shown = [_Pane(view, step, pane) for pane in panes[:1]]
     head = Section("present_head", tuple(block for each in shown for block in (*each.heading(), *each.formula())))
@@ -128,7 +126,7 @@ def presented(view: View, panes: Sequence[Pane]) -> Blocks:
     pictures = tuple(block for each in shown for block in each.main_picture())
     is_wide = any(map(_is_wide, pictures))
     seen = tuple(block for each in shown for block in each.what_is_read(is_bare=is_wide))
-    # What was cut into tokens stands beside them; beside numbers, it stands over the words.
+    # The picture that was read stands beside its tokens, or above the words.
     if seen and _has_tokens(pictures):
         pictures, seen = (Row((seen, pictures), (5, 6)),), ()
     words = tuple(block for each in shown for block in each.in_short())
@@ -143,26 +141,25 @@ def _has_tokens(pictures: Blocks) -> bool:
 
 
 def _is_wide(block: Block) -> bool:
-    """Tell whether a picture needs the whole width of a screen."""
+    """Return whether a picture needs the whole width of a screen."""
     if not isinstance(block, Picture) or isinstance(block.figure, TokenStrip):
         return True
     return isinstance(block.figure, Matrix) and len(block.figure.column_labels) > 2 * len(block.figure.row_labels)
 
 
 class _Pane:
-    """What one pane shows for a step; the panels ``opened`` are open beside the one that the view names."""
+    """One pane's blocks for a step; the panels ``opened`` are open, besides the one that the view names."""
 
     def __init__(
         self, view: View, step: Step, pane: Pane, whole: bool = False, opened: frozenset[Panel] = frozenset()
     ) -> None:
         self.view, self.step, self.pane, self.whole, self.opened = view, step, pane, whole, opened
-        # Computed once, both for the pictures and for the explanation of a cell.
         self.factors = {} if pane.scene is None else step.factors(pane.scene)
         self.chosen = view[FACTORS] if view[FACTORS] in self.factors else ""
         self.exhibits = () if pane.scene is None else step.shown(pane.scene, self.chosen)
 
     def alone(self) -> Blocks:
-        """Return the map, then the text and the opened cell, and on the right the picture and the code."""
+        """Return the map, the text and the opened cell on the left, the picture and the code on the right."""
         left = (
             *self.heading(),
             *self.formula(),
@@ -188,14 +185,12 @@ class _Pane:
         )
 
     def heading(self) -> Blocks:
-        """Return the step's heading."""
         step, pane = self.step, self.pane
-        # Two panes have the same heading, and its text would be the id of both.
+        # Two panes have the same heading, whose text would be the ID of both.
         anchor = f"beside-{step.key}" if pane.is_other else ""
         return (Heading(f"{steps.number_of(step)}. {step.heading(pane.scene)}", anchor=anchor),)
 
     def formula(self) -> Blocks:
-        """Return the step's formula."""
         return (Formula(self.step.formula(self.pane.scene)),)
 
     def _words(self) -> Blocks:
@@ -212,7 +207,7 @@ class _Pane:
         )
 
     def _whys(self, scene: HeadContext) -> Blocks:
-        """Return the answers to the questions that come up at this step, made only once they are open."""
+        """Return the answers to likely questions, made only when opened."""
         if self.pane.is_other or self.step.whys is no_words:
             return ()
         is_open = self.whole or self.view[WHY]
@@ -223,12 +218,12 @@ class _Pane:
         return (Fold("why", message("Why is it done this way?"), blocks, is_open, WHY),)
 
     def in_short(self) -> Blocks:
-        """Return the one paragraph that says most."""
+        """Return the most informative sentence."""
         scene = self.pane.scene
         return () if scene is None else (Prose(in_short(self.step.words(scene))),)
 
     def what_is_read(self, *, is_bare: bool) -> Blocks:
-        """Return what was read, if it is a picture, and over it the weights of the head, unless ``is_bare``."""
+        """Return the picture that was read, with the head's weights over it unless ``is_bare``; () for a text."""
         scene = self.pane.scene
         if scene is None or not scene.info.reading.is_laid_out:
             return ()
@@ -238,29 +233,29 @@ class _Pane:
         )
 
     def _with_what_was_cut(self, pictures: Blocks) -> Blocks:
-        """Return tokens with the picture that was cut into them, and other pictures as they are."""
+        """Return tokens with the picture that they were cut from, and other pictures unchanged."""
         seen = self.what_is_read(is_bare=True) if _has_tokens(pictures) else ()
         return (Section("cut", (*pictures, *seen)),) if seen else pictures
 
     def _table_of_what_was_cut(self) -> Mapping[str, Callable[[], Columns]]:
-        """Return the pixels of the picture that stands beside its tokens, by the name of that picture."""
+        """Return the table of the pixels beside the tokens; {} for a text."""
         scene = self.pane.scene
         if scene is None or not scene.info.reading.is_laid_out or not _has_tokens(self._picture()):
             return {}
         return {_PATCHES: lambda: picture_table(overlay(scene, is_bare=True))}
 
     def main_picture(self) -> Blocks:
-        """Return the picture that the step is about, or a row of them, where they stand side by side."""
+        """Return the step's main picture, or the row of pictures that stand side by side."""
         if self.step.is_side_by_side or len(self.exhibits) < 2:
             return self._picture(None if self.chosen else MAX_IN_A_ROW)
         drawn = list(self._drawn())
         main = next((matrix for matrix in drawn if matrix.name == self.step.main), drawn[0])
-        # What brings its own numbers is seen over whichever picture there is.
+        # A transition with its own numbers can be drawn over any picture.
         change = next((each.change for each in drawn if each.change and not each.change.needs_cells), main.change)
         return (self._matrix(replace(main, change=change)),)
 
     def _picture(self, most: int | None = None) -> Blocks:
-        """Return the tokens and the matrices, the first of them if there are more than ``most``."""
+        """Return the tokens and the first ``most`` matrices."""
         scene = self.pane.scene
         if scene is None:
             return missing(self.pane.reason)
@@ -271,21 +266,21 @@ class _Pane:
         return (*strips, *matrices)
 
     def _drawn(self) -> Iterator[Matrix]:
-        """Yield the matrices that are drawn: one that turns into another is not drawn beside it, except on paper."""
+        """Yield the matrices to draw; on screen, one that turns into another is not drawn beside it."""
         seen = [each.change for each in self.exhibits if not each.matrix.is_image]
         gone = set() if self.whole else {change.source.name for change in seen if isinstance(change, Change)}
         for exhibit in self.exhibits:
             matrix, change = exhibit.matrix, exhibit.change
             if matrix.name in gone:
                 continue
-            # A link may have opened a cell of what this matrix was.
+            # The link may have opened a cell of the matrix before the transition.
             selected = matrix.selected or (change.source.selected if isinstance(change, Change) else None)
             yield replace(matrix, change=change, selected=selected)
 
     def _factors_choice(self) -> Blocks:
-        """Return the choice of the matrix whose factors are shown; of two panes, the first has it for both.
+        """Return the choice of the matrix whose factors are shown; the first of two panes has it for both.
 
-        Where nothing can be chosen, as in a file, it is what a heading is, and there is none of nothing.
+        In a file it only serves as a heading, and is left out if nothing is chosen.
         """
         if not self.factors or self.pane.is_other or (self.opened and not self.chosen):
             return ()
@@ -301,19 +296,18 @@ class _Pane:
         yield Picture(f"{self.pane.name}_{strip.name}", figure, sets={"word": WORD} if is_chosen else {})
 
     def _matrix(self, matrix: Matrix) -> Picture:
-        # If rows are queries, choosing one brings its token into focus.
         is_focus = not self.pane.is_other and matrix.focus_row is not None
         sets: dict[str, Parameter[Any]] = {"row": WORD} if is_focus else {}
         key, place = f"{self.pane.name}_{matrix.name}", self._place_of(matrix)
         return Picture(key, matrix, sets={**sets, "cell": self.pane.settings.cell}, place=place)
 
     def _place_of(self, matrix: Matrix) -> str:
-        """Return the place that the main matrices of several steps share, if this is one of them."""
+        """Return the place shared by the main matrices of several steps; empty for other matrices."""
         is_main = matrix.name == (self.step.main or self.exhibits[0].matrix.name)
         return f"{self.pane.name}_stage" if is_main and self.step.is_of_pairs else ""
 
     def _opened_cell(self) -> Blocks:
-        """Return how the opened cell was computed, and the charts of the step."""
+        """Return the computation of the opened cell, and the step's charts."""
         scene, name = self.pane.scene, self.pane.name
         if scene is None:
             return ()
@@ -325,7 +319,7 @@ class _Pane:
         name, parameter = self.pane.name, self.pane.settings.table
         is_open = self.whole or self.view[parameter]
         table = Table(f"{name}_parts_table", detail.table, file="parts", limit=MAX_TABLE)
-        # Made only once it is open: a table takes long to make and is large to send.
+        # Made only when opened: a table takes long to make and is large to send.
         folded = Fold(
             f"{name}_parts_open", message("These parts as a table"), (table,) if is_open else (), is_open, parameter
         )
@@ -333,7 +327,7 @@ class _Pane:
         return Section(f"{name}_detail", (words, *_bars(detail, name), folded), is_framed=True)
 
     def _panel(self) -> Blocks:
-        """Return what is one press away: the shapes, the code and the table."""
+        """Return the panels: shapes, code and table."""
         scene, name, parameter = self.pane.scene, self.pane.name, self.pane.settings.panel
         if scene is None:
             return ()
@@ -363,7 +357,7 @@ def _bars(detail: Detail, name: str) -> Blocks:
 
 
 def _product(pictures: Sequence[Block]) -> list[Block]:
-    """Return what is multiplied above, and under it the weights beside what is added to the product and the result."""
+    """Return the input above, and below it the weights beside the bias and the result."""
     source, weights, *others = pictures
     return [source, Row(((weights,), tuple(others)), gap="small")]
 
@@ -372,7 +366,7 @@ def _rows(pictures: Sequence[Block]) -> list[Block]:
     starts = range(0, len(pictures), MAX_IN_A_ROW)
     n_columns = min(len(pictures), MAX_IN_A_ROW)
     rows = [tuple((picture,) for picture in pictures[start : start + n_columns]) for start in starts]
-    # The columns of a row that is not full are as wide as those above.
+    # Empty columns keep the widths of a full row.
     return [Row((*row, *((),) * (n_columns - len(row))), gap="small") for row in rows]
 
 
@@ -381,7 +375,7 @@ def _tables(tables: Mapping[str, Callable[[], Columns]], pane: str) -> Blocks:
 
 
 def _head_grid(step: Step, pane: Pane) -> Blocks:
-    """Return small pictures of the weights of all heads of the layer, for the steps that differ between heads."""
+    """Return thumbnails of all heads of the layer, for the steps that differ between heads."""
     scene = pane.scene
     if scene is None or not step.has_head_grid:
         return ()

@@ -1,4 +1,4 @@
-"""What is shown under a step: the weights over a picture, what grouped queries save, and the next token."""
+"""Blocks below a step: the weights over a picture, savings of grouped queries, the layer's end, and the next token."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ __all__ = ["EXTRAS", "NEXT_TOKEN", "WHAT_NOW", "Under", "over_picture"]
 
 @dataclass(frozen=True, slots=True)
 class Under:
-    """Something that is shown under the steps that name it."""
+    """A block below the steps that name it."""
 
     name: Extra
     content: Callable[[View, Sequence[Pane], bool], Blocks]
@@ -76,11 +76,10 @@ def _over(pane: Pane, scene: HeadContext) -> Blocks:
     )
 
 
-# ------------------------------------------------------------------------------ what grouped queries save
+# ----------------------------------------------------------------------------- savings of grouped queries
 
 
 def _savings(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:
-    """Return what would change if heads shared keys and values, for the step that computes these."""
     scenes = [pane.scene for pane in panes if not pane.is_other and pane.scene is not None]
     return tuple(_saving(view, scene, whole) for scene in scenes)
 
@@ -88,13 +87,12 @@ def _savings(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:
 def _saving(view: View, scene: HeadContext, whole: bool) -> Fold:
     chosen = view[SAVINGS]
     is_open = whole or (scene.info.group_size > 1 if chosen is None else chosen)
-    # Computed only if it is open.
     blocks = (*_costs(view, scene), *_changes(scene)) if is_open else ()
     return Fold(f"savings_{scene.info.model_id}", message("What grouped queries save"), blocks, is_open, SAVINGS)
 
 
 def _costs(view: View, scene: HeadContext) -> Blocks:
-    # The chosen model's own sizes have no name in a link, which means those of any model that is chosen.
+    # The default stands for the sizes of whichever model is chosen.
     known = {SIZES.default: sizes_of(scene.trace), **{sizes.name: sizes for sizes in PRESETS}}
     options = tuple(Option(name, sizes.name) for name, sizes in known.items())
     chosen = view[SIZES]
@@ -125,7 +123,6 @@ def _changes(scene: HeadContext) -> Blocks:
 
 
 def _onward(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:  # noqa: ARG001 - all of it is shown
-    """Return what happens after the heads in the layer of each pane."""
     return tuple(block for pane in panes if pane.scene is not None for block in _end(pane, pane.scene))
 
 
@@ -144,7 +141,7 @@ def _end(pane: Pane, scene: HeadContext) -> Blocks:
 
 
 def _what_now(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:
-    """Return where one can go from here in the app; a file leads nowhere."""
+    """Return the links to other pages; () in a file."""
     ways = [_ways(view, pane, pane.scene) for pane in panes if pane.scene is not None and not whole]
     return ways[0] if ways else ()
 
@@ -176,7 +173,6 @@ def _ways(view: View, pane: Pane, scene: HeadContext) -> Blocks:
 
 
 def _next_token(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:  # noqa: ARG001 - all of it is shown
-    """Return the prediction of the next token, for each pane whose model makes one."""
     found: list[Block] = []
     for pane in panes:
         forecast = None if pane.found is None or not pane.info.build.says_next else pane.found.forecast()
@@ -203,7 +199,7 @@ def _forecast(view: View, pane: Pane, scene: HeadContext, found: Forecast) -> Bl
 
 
 def _going_on(view: View, pane: Pane, candidates: Sequence[Candidate], *, is_whole: bool) -> Picture:
-    """Return a button for each token with which the sentence can continue; pressed twice, it is still added once."""
+    """Return a button for each token that can continue the sentence; a double click adds it once."""
     row = tuple(
         Button(
             f"{candidate.label} {candidate.probability:.2f}",

@@ -1,4 +1,4 @@
-"""Syntax check: which attention head finds the grammatical head of a word, for each relation, with an example."""
+"""The syntax check: for each relation, the attention head that finds a word's grammatical head, with an example."""
 
 from __future__ import annotations
 
@@ -63,19 +63,18 @@ from attention.page.view import View
 
 __all__ = ["content"]
 
-# How many characters of a sentence are shown as its name.
-MAX_NAME = 40
+MAX_NAME = 40  # characters of a sentence in a label
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return how far the count is and, once it is done or held, the table, and one relation with an example."""
+    """Return the measurement's progress and one relation with an example; once it is done or paused, also the table."""
     intro, pane = Prose(lesson("syntax/intro")), panes[0]
     server = pane.server if view.page.is_for(pane.info) and pane.reason is None else None
     measured = None if server is None else server.syntax(is_held=view[HOLD])
     if server is None or measured is None:
         return (intro, *about(view, pane))
     progress = how_far(measured, is_held=view[HOLD])
-    # The example is shown of what is counted so far, all else of what is done.
+    # The example uses the count so far; the rest waits for the end.
     is_whole = measured.is_over or view[HOLD]
     shown = _counted(view, pane.info, measured, server, is_whole=is_whole, on_paper=whole)
     return (intro, *about(view, pane), *progress, *shown)
@@ -100,7 +99,7 @@ def _counted(
         RARE,
         message("Relations with fewer than {few} cases, too", few=FEW),
         view[RARE],
-        # A chosen one that is no longer in the table is dropped.
+        # A relation that leaves the table is no longer chosen.
         clears=(RELATION, EXAMPLE) if view[RARE] and is_rare else (),
     )
     shown = relations(result.findings, with_rare=view[RARE])
@@ -168,14 +167,14 @@ def _one_relation(view: View, server: Server, shown: Sequence[Finding], n_heads:
 
 
 def _shown(wanted: str, names: Collection[str]) -> str:
-    """Return the relation that the link names or, failing that, the direct object, about which the paper says most."""
+    """Return the relation that the link names or, failing that, the direct object, the paper's main example."""
     if wanted in names:
         return wanted
     return "dobj" if "dobj" in names else next(iter(names))
 
 
 def _beside(view: View, names: Collection[str], having: Sequence[int]) -> Blocks:
-    """Say that the link names a relation that is not in the table, or an example without that relation."""
+    """Return notices about a relation that is not in the table, or an example without the relation."""
     wanted, example = view[RELATION], view[EXAMPLE]
     told = []
     if wanted and wanted not in names:
@@ -209,7 +208,7 @@ def _example(view: View, server: Server, finding: Finding, sentence: Annotated, 
 
 
 def _ways(view: View, finding: Finding, sentence: Annotated) -> tuple[Way, ...]:
-    """Return links to this head, on the sentence of the other pages and on the example."""
+    """Return links to this head, on the current sentence and on the example."""
     at_head = view.with_value(PART, "encoder").with_value(STEP, softmax.STEP.key).with_value(LAYER, finding.layer)
     at_head = at_head.with_value(HEAD, finding.head).with_value(CELL, None)
     plain = at_head.with_value(TEXT, sentence.text).without(PAIR, MASK, WORDS, HIDE, RENORMALISE)

@@ -1,6 +1,6 @@
-"""Labs: short pages on which one turns a knob and sees what it is for. A new one is a module, and a name in ``LABS``.
+"""Labs: short pages on one idea, with controls. A new one is a module and a name in ``LABS``.
 
-A lab declares what can be set and returns blocks; what it computes lives in a module of its own, which knows no lab.
+A lab declares its controls and returns blocks; the computation lives in a module that does not depend on labs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a lab is: one idea, one to three knobs, one thing to guess before looking."""
+"""A lab: one idea, one to three controls, one question before the answer."""
 
 from __future__ import annotations
 
@@ -23,47 +23,46 @@ from attention.training.jobs import Job, Status
 
 __all__ = ["ONWARD", "Lab", "Onward", "Runs", "always", "covered"]
 
-# The empty section in which a lab's links to other pages stand.
-ONWARD = "onward"
+ONWARD = "onward"  # the key of the section for a lab's links
 
 
 class Runs(Protocol):
-    """What a lab may ask of the model that has run, beside the run itself: each takes long, and is kept."""
+    """Further results of the model for a lab; each takes long, and is cached."""
 
     def unmasked(self) -> Unmasked | None:
-        """Return what a decoder predicts with its causal mask and without it; None if it does not predict."""
+        """Return a decoder's predictions with and without its causal mask; None if it does not predict."""
 
     def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
-        """Return how far each change moves what comes out, after a run without any; None if the model is gone."""
+        """Return the effect of no change and of each change on the output; None if the model is gone."""
 
     def forecast(self) -> Forecast | None:
         """Return the prediction of the next token; None if the model does not make one."""
 
     def answer(self) -> Answer | None:
-        """Return what a picture was taken for; None if the model does not classify."""
+        """Return a picture's classification; None if the model does not classify."""
 
     def passed(self) -> Passed | None:
-        """Return what the model's page of NumPy gives; None if there is none, or the model is gone."""
+        """Return the result of the model's one-page NumPy code; None if it has none, or the model is gone."""
 
     def reading(self, text: str) -> Trace | None:
-        """Return what the model does on another text; None if it does not accept that, or is gone."""
+        """Return the model's run on another text; None if the model refuses it or is gone."""
 
     def added(self) -> Float[Array, "Q M"] | None:
-        """Return what the model itself has its layer's heads add to each token's vector; None if that is not known."""
+        """Return what the layer's heads add to each token's vector in the model itself; None if unknown."""
 
     def prefix_matching(self) -> Float[Array, "L H"]:
-        """Return the prefix-matching score of every head, where a text looks at itself."""
+        """Return the prefix-matching score of every self-attention head."""
 
     def plane(self, tokens: tuple[int, ...]) -> Plane:
         """Return the plane closest to the vectors of some tokens, before and after every layer."""
 
     def job(self, job: Job) -> Status:
-        """Return what is known of something long that this server does when it is asked to."""
+        """Return the status of a long job on this server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Onward:
-    """A link from a lab to another page: its label, the address of that page, and what is set there."""
+    """A link from a lab to another page: its label, the page's address, and the values set there."""
 
     label: str
     address: str
@@ -79,7 +78,7 @@ def _every(_: ModelInfo) -> bool:
 
 
 def always(*parameters: Parameter[Any]) -> Callable[[Values, HeadContext], tuple[Parameter[Any], ...]]:
-    """Return what ``idle`` is for a lab in which the same choices change nothing, whatever its values are."""
+    """Return an ``idle`` function for a lab in which the same choices never have an effect."""
     return lambda _values, _scene: parameters
 
 
@@ -88,10 +87,9 @@ def _nothing(_values: Values, _scene: HeadContext | None, _runs: Runs | None) ->
 
 
 def covered(blocks: Blocks, *, but: Collection[str] = ()) -> Blocks:
-    """Return blocks that would answer the question as they stand before that: pictures covered, all numbers left out.
+    """Return blocks with everything hidden that would answer the question: pictures covered, numbers left out.
 
-    Headings and controls stay, and so does the place of every picture; ``but`` has the keys of pictures that answer
-    nothing, and are seen.
+    Headings, controls and the places of pictures stay, and so do the pictures with the keys ``but``.
     """
     return tuple(each for block in blocks for each in _covered(block, but))
 
@@ -112,21 +110,19 @@ def _covered(block: Block, but: Collection[str]) -> Blocks:
             return ()
 
 
-# Compared by identity: there is one of each.
+# Each lab is a singleton, compared by identity.
 @dataclass(frozen=True, slots=True, eq=False)
 class Lab:
-    """A page with one idea, in one object; ``attention.page.pages`` makes the page of it.
+    """A lab; ``attention.page.pages`` makes its page.
 
-    ``knobs`` are what can be set on it. ``guess`` returns what is asked first, about the head that is looked at where
-    there is one; ``before`` returns what is shown with the question, which must not hold the answer, and ``content``
-    what is shown once it is answered. They get no scene if no model has run. The models run without what is in
-    ``leaves_out``, which is no choice there. Nor is what ``idle`` returns: the word, the layer or the head,
-    where it changes nothing of what is shown with these values. ``is_for`` tells for which models it makes sense. Where
-    what is asked has to be measured first, ``measured_guess`` returns it for a model that has run. What is said while
-    the user waits for that, or for the content, is ``waiting``. ``job`` is something long that can be started there.
-    ``onward`` are links to other pages, which stand in the empty section ``ONWARD`` of the content.
-    ``sheet`` is the key of the step that a worksheet of the lab has the matrix of. ``without`` names more that is no
-    choice: "mask", "parts". A visitor stays for about so many ``minutes``.
+    ``knobs`` are its parameters. ``guess`` returns the first question, about the head in view if there is one, and
+    ``measured_guess`` a question that needs further runs. ``before`` returns the blocks beside the question, without
+    the answer, and ``content`` those after it. They get no scene if no model ran. The models run without the parameters
+    in ``leaves_out``, which are not offered. ``idle`` returns which of word, layer and head have no effect with these
+    values; they are not offered either. ``is_for`` returns whether the lab makes sense for a model. ``waiting`` is the
+    message while the user waits. ``job`` is a long job that can be started there. ``onward`` returns links, for the
+    section ``ONWARD`` of the content. ``sheet`` is the key of the worksheet's step. ``without`` names further choices
+    not offered: "mask", "parts". ``minutes`` is a visit's usual length.
     """
 
     address: str

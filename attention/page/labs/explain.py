@@ -1,4 +1,4 @@
-"""Does attention explain? A model is run with heads off, words blotted out, and weights shuffled."""
+"""The lab Does attention explain? Heads are ablated, words occluded, and weights shuffled."""
 
 from __future__ import annotations
 
@@ -51,14 +51,13 @@ EXPERIMENT: Parameter[Experiment] = Parameter("experiment", Choice(lambda _: get
 OFF: Parameter[Off] = Parameter("off", Choice(lambda _: get_args(Off)), "zero")
 ONLY: Parameter[Only] = Parameter("only", Choice(lambda _: get_args(Only)), "one")
 
-# What moves by no more than this hardly moves: of a cosine distance or of probabilities, one in a hundred.
-LEAST = 0.01
+LEAST = 0.01  # the largest negligible effect, as a cosine distance or in probability
 MAX_SHUFFLES, MIN_SHUFFLES = 20, 7
-# How many multiplications all heads may take, one by one, and how many anything may take: about 1.5 and 7 seconds.
+# The most multiplications for ablating all heads one by one, and for anything: about 1.5 and 7 seconds.
 WORK_OF_ALL, MOST_WORK = 2e10, 1e11
-# The largest flow is looked for while layers times tokens³ is no more than this: a third of a second.
+# The limit of layers times tokens³ for computing the maximum flow: a third of a second.
 MOST_FLOW = 60_000
-# Of fewer points, nearly any order comes about by chance: of three, the same one in one case of six.
+# With fewer points, nearly any order is likely by chance: three have the same order in one case of six.
 FEWEST_POINTS = 5
 
 _EXPERIMENTS: dict[Experiment, str] = {
@@ -74,16 +73,16 @@ _TOLD_OFF: dict[Off, str] = {"zero": "explain/zero", "mean": "explain/mean", "ev
 Head = tuple[int, int]
 
 
-# ------------------------------------------------------------------------------- what is run, and how often
+# ------------------------------------------------------------------------------------------------ the runs
 
 
 def _work(info: ModelInfo, n_tokens: int) -> float:
-    """Return about how many multiplications one run takes: 12 d² for each layer and token (Kaplan et al. 2020)."""
+    """Return roughly the multiplications of one run: 12 d² for each layer and token (Kaplan et al. 2020)."""
     return 12.0 * info.n_layers * info.d_model**2 * n_tokens
 
 
 def _heads(scene: HeadContext) -> tuple[Head, ...]:
-    """Return the heads that are switched off one by one: all, those of the layer, or none if even that takes long."""
+    """Return the heads to ablate one by one: all, those of the layer, or none if even that takes too long."""
     info, work = scene.info, _work(scene.info, len(scene.tokens))
     if work * info.n_layers * info.n_heads <= WORK_OF_ALL:
         return tuple(np.ndindex(info.n_layers, info.n_heads))
@@ -91,7 +90,7 @@ def _heads(scene: HeadContext) -> tuple[Head, ...]:
 
 
 def _change(info: ModelInfo, head: Head, off: Off, only: Only) -> Change:
-    """Return the change that switches a head off, or all others of its layer."""
+    """Return the change that ablates a head, or all others of its layer."""
     layer, _ = head
     others = ((layer, each) for each in range(info.n_heads) if (layer, each) != head)
     return Change(frozenset((head,) if only == "one" else others), off)
@@ -99,14 +98,14 @@ def _change(info: ModelInfo, head: Head, off: Off, only: Only) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class _Worth:
-    """What comes out of the model as it is, and what each of some heads is worth."""
+    """The output of the unchanged model, and the effect of ablating each head."""
 
     unchanged: Effect
     of: Mapping[Head, Effect]
 
     @classmethod
     def measure(cls, scene: HeadContext, runs: Runs | None, off: Off, only: Only) -> Self | None:
-        """Switch off all heads one by one, or those of the layer; None if that takes too long, or the model is gone."""
+        """Ablate all heads one by one, or those of the layer; None if that takes too long, or the model is gone."""
         heads = _heads(scene)
         if runs is None or not heads:
             return None
@@ -114,27 +113,26 @@ class _Worth:
         return None if found is None else cls(found[0], dict(zip(heads, found[1:], strict=True)))
 
     def of_layer(self, layer: int) -> dict[int, float]:
-        """Return how far each head of a layer moves what comes out."""
+        """Return the effect of each head of a layer."""
         return {head: effect.moved for (at, head), effect in self.of.items() if at == layer}
 
     def count(self, layer: int | None = None) -> int:
-        """Return how many heads, of one layer or of all, matter."""
+        """Return how many heads, of one layer or of all, have an effect."""
         return sum(effect.moved > LEAST for (at, _), effect in self.of.items() if layer in (None, at))
 
     @property
     def ordered(self) -> list[Head]:
-        """The heads, the one that matters most first."""
+        """The heads by effect, the largest first."""
         return sorted(self.of, key=lambda head: -self.of[head].moved)
 
 
 def _far(moved: float) -> str:
-    """Write how far something moves, with as many digits as tell it from what hardly moves."""
+    """Return an effect with enough digits to tell it from the negligible ones."""
     differs = (n for n in range(4, 10) if moved == LEAST or round(moved, n) != LEAST)
     return exact(moved, next(differs, 10))
 
 
 def _what(effect: Effect) -> str:
-    """Say what moves."""
     return message("the prediction") if effect.likeliest else message("the vector of the text")
 
 
@@ -142,7 +140,7 @@ def _measure(effect: Effect) -> str:
     return lesson("explain/of-predictions" if effect.likeliest else "explain/of-vectors")
 
 
-# ------------------------------------------------------------------------------- what is asked first
+# ------------------------------------------------------------------------------------- the question
 
 
 def _guess(_: HeadContext | None) -> None:
@@ -150,9 +148,9 @@ def _guess(_: HeadContext | None) -> None:
 
 
 def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
-    """Ask whether the head with the largest weights is also the one that matters most, of all heads that were tried.
+    """Ask whether the head with the largest weights also has the largest effect, of all ablated heads.
 
-    It is the same whichever of them is chosen, so that the lab stays open. There is nothing to ask of one head.
+    The question is the same for every chosen head, so that the lab stays open. A single head leaves nothing to ask.
     """
     compared = _Compared.measure(scene, runs) if scene.use.is_reading else None
     if compared is None:
@@ -177,9 +175,9 @@ def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The sizes of weights beside what heads are worth: both for each head, the head with the largest, and its rank.
+    """The sizes of weights beside the effects of heads, the head with the largest weights, and its rank by effect.
 
-    The size is the largest weight of a row, on average over all rows; the rank, from 1, is by what is lost without it.
+    A head's size is the largest weight of a row, averaged over rows; ranks count from 1.
     """
 
     worth: _Worth
@@ -190,7 +188,7 @@ class _Compared:
 
     @classmethod
     def measure(cls, scene: HeadContext, runs: Runs | None) -> Self | None:
-        """Compare all heads that were switched off one by one; None if there are not two of them."""
+        """Compare all ablated heads; None if there are fewer than two."""
         worth = _Worth.measure(scene, runs, "zero", "one")
         if worth is None or len(worth.of) < 2:
             return None
@@ -203,12 +201,12 @@ class _Compared:
 
     @property
     def is_same(self) -> bool:
-        """Tell whether the head with the largest weights is the one without which most is lost."""
+        """Return whether the head with the largest weights also has the largest effect."""
         return self.rank == 1
 
 
 def _sharpest(scene: HeadContext, compared: _Compared) -> dict[str, str | int]:
-    """Return what is said of the head with the largest weights wherever it is spoken of."""
+    """Return the facts about the head with the largest weights."""
     layer, head = compared.sharpest
     return {
         "n": len(compared.sizes),
@@ -220,7 +218,7 @@ def _sharpest(scene: HeadContext, compared: _Compared) -> dict[str, str | int]:
 
 
 def _losses(compared: _Compared) -> dict[str, str | int]:
-    """Return what is lost without the head with the largest weights, and without the one that matters most."""
+    """Return the effects of the head with the largest weights, and of the one with the largest effect."""
     worth, (layer, head) = compared.worth.of, compared.worth.ordered[0]
     return {
         "moved": _far(worth[compared.sharpest].moved),
@@ -232,7 +230,7 @@ def _losses(compared: _Compared) -> dict[str, str | int]:
 
 
 def _conclusion(scene: HeadContext, runs: Runs | None) -> Blocks:
-    """Say in two sentences what this text showed: whether large weights go with what is lost without a head."""
+    """Say whether large weights went with large effects on this text."""
     compared = _Compared.measure(scene, runs)
     if compared is None:
         return ()
@@ -254,7 +252,7 @@ def _conclusion(scene: HeadContext, runs: Runs | None) -> Blocks:
     return Heading(message("What this {noun} showed", noun=scene.info.reading.noun)), Prose(told)
 
 
-# ------------------------------------------------------------------------------------ what is shown
+# -------------------------------------------------------------------------------------- the content
 
 
 def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
@@ -275,7 +273,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
 
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return the same without what any head is worth."""
+    """Return the same without the heads' effects."""
     if scene is None or not scene.use.is_reading:
         return _content(values, scene, runs)
     found = _other(values, scene, runs)
@@ -288,7 +286,7 @@ def _choice(values: Values) -> Setting:
 
 
 def _other(values: Values, scene: HeadContext, runs: Runs | None) -> Blocks:
-    """Return an experiment in which no head is switched off; nothing if none of them is chosen."""
+    """Return an experiment other than ablation; () if none is chosen."""
     match values[EXPERIMENT]:
         case "lengths":
             return _lengths(scene)
@@ -301,7 +299,7 @@ def _other(values: Values, scene: HeadContext, runs: Runs | None) -> Blocks:
 
 
 def _missing(scene: HeadContext, n_runs: int) -> Notice:
-    """Say why the model was not run so often: that would take too long, or it is gone."""
+    """Say why the model was not run: that would take too long, or it is gone."""
     name = scene.info.name
     if n_runs * _work(scene.info, len(scene.tokens)) <= MOST_WORK:
         return Notice(message("{name} cannot be run again at the moment: load the page anew.", name=name))
@@ -316,17 +314,17 @@ def _missing(scene: HeadContext, n_runs: int) -> Notice:
 
 
 def _effects(scene: HeadContext, runs: Runs | None, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
-    """Return the effects of changes, after that of none; None if that takes too long, or the model is gone."""
+    """Return the effects of no change and of each change; None if that takes too long, or the model is gone."""
     if runs is None or len(changes) * _work(scene.info, len(scene.tokens)) > MOST_WORK:
         return None
     return runs.effects(changes)
 
 
-# ------------------------------------------------------------------------------------ heads off
+# ------------------------------------------------------------------------------------ ablated heads
 
 
 def _switched(scene: HeadContext, worth: _Worth | None, off: Off, only: Only) -> Blocks:
-    """Show what each head is worth, with the knobs."""
+    """Show each head's effect, with the controls."""
     if worth is None:
         return (*_opening(scene, off, only), _missing(scene, scene.info.n_heads))
     own = worth.of[scene.layer, scene.head]
@@ -351,7 +349,7 @@ def _switched(scene: HeadContext, worth: _Worth | None, off: Off, only: Only) ->
 
 
 def _opening(scene: HeadContext, off: Off, only: Only) -> Blocks:
-    """Return the place of the head and the knobs."""
+    """Return the head's place and the controls."""
     knobs = (
         Setting("only", ONLY, message("Switch off"), only, tuple(Option(name, _ONLYS[name]) for name in _ONLYS)),
         Setting("off", OFF, message("It hands on"), off, tuple(Option(name, _OFFS[name]) for name in _OFFS)),
@@ -360,8 +358,8 @@ def _opening(scene: HeadContext, off: Off, only: Only) -> Blocks:
 
 
 def _abreast(scene: HeadContext, worth: Block) -> Row:
-    """Return the weights of the head, and beside them what it is worth."""
-    # What comes out depends on all words: none is in focus.
+    """Return the weights of the head, and its effect beside them."""
+    # The output depends on all words: none is in focus.
     weights = replace(
         pairs(scene, "head_weights", message("weights α"), scene.steps.weights, 1.0, "weights", ~scene.visible),
         focus_row=None,
@@ -395,7 +393,7 @@ def _chart(scene: HeadContext, worth: _Worth) -> Chart:
 
 
 def _ending(scene: HeadContext, worth: _Worth, off: Off, only: Only) -> Blocks:
-    """Return the table of what each head is worth, the one that matters most first."""
+    """Return the table of the heads' effects, the largest first."""
     (first_layer, first), (last_layer, last) = worth.ordered[0], worth.ordered[-1]
     told = lesson(
         "explain/end-one" if only == "one" else "explain/end-rest",
@@ -436,11 +434,11 @@ def _table_of_heads(worth: _Worth, off: Off, only: Only) -> dict[str, list[str]]
     return table
 
 
-# ------------------------------------------------------------------------------------ weights and lengths
+# ---------------------------------------------------------------------------------------- weights and norms
 
 
 def _lengths(scene: HeadContext) -> Blocks:
-    """Compare the weights with the lengths of what is added up."""
+    """Compare the weights with the norms of the weighted vectors."""
     if scene.attention.projections is None:
         told = message("The output matrix of {name} is not known.", name=scene.info.name)
         return (Heading(scene.place), Notice(told))
@@ -526,11 +524,11 @@ def _table_of_lengths(
     }
 
 
-# ------------------------------------------------------------------------------------ words blotted out
+# ------------------------------------------------------------------------------------ occluded words
 
 
 def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
-    """Compare rollout, flow and raw weights with what blotting out each token does to the one in focus."""
+    """Compare rollout, flow and raw weights with the effect of occluding each token on the one in focus."""
     others = _others(scene)
     opening = (Heading(message("What {word} depends on", word=scene.names[scene.word])),)
     if not others.any():
@@ -589,7 +587,7 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
 
 
 def _tell_no_order(n: int) -> str:
-    """Say why the order of ``n`` numbers is not compared with another one."""
+    """Say why a rank correlation over ``n`` numbers is not given."""
     if n >= FEWEST_POINTS:
         return message("All of these numbers, or all of the weights, are the same: there is no order to compare.")
     return messages(
@@ -600,7 +598,7 @@ def _tell_no_order(n: int) -> str:
 
 
 def _others(scene: HeadContext) -> Bool[Array, " T"]:
-    """Tell which tokens can be blotted out: all that the one in focus may see but itself, and signs of a picture."""
+    """Mark the tokens that can be occluded: all visible ones but the one in focus, and a picture's special tokens."""
     kept = [token.is_special and scene.info.reading.is_laid_out for token in scene.tokens]
     others: Array = scene.visible[scene.word] & ~np.array(kept)
     others[scene.word] = False
@@ -608,9 +606,9 @@ def _others(scene: HeadContext) -> Bool[Array, " T"]:
 
 
 def _by_weights(scene: HeadContext) -> dict[str, Float[Array, "L T"]]:
-    """Return what the weights say of the row in focus: the mean of each layer's heads, and rollout.
+    """Return the weights' account of the row in focus: the mean of each layer's heads, and rollout.
 
-    The flow is that up to the chosen layer, where there are few tokens.
+    The maximum flow up to the chosen layer is included for short texts.
     """
     weights = np.stack([layer.steps().weights.mean(axis=0, dtype=np.float64) for layer in scene.trace.layers])
     found = {"raw": weights[:, scene.word], "rollout": rollout(weights)[:, scene.word]}
@@ -632,11 +630,11 @@ def _table_of_words(names: Sequence[str], moved: Array, rows: dict[str, Array], 
     }
 
 
-# ------------------------------------------------------------------------------------ weights shuffled
+# ------------------------------------------------------------------------------------ shuffled weights
 
 
 def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
-    """Show how far the output moves where weights are shuffled: of one head, of its layer, and of all."""
+    """Show the effect of shuffling the weights: of one head, of its layer, and of all."""
     info, work = scene.info, _work(scene.info, len(scene.tokens))
     n = int(np.clip(WORK_OF_ALL / (6 * work), MIN_SHUFFLES, MAX_SHUFFLES))
     opening = (Heading(scene.place),)
@@ -681,7 +679,7 @@ def _table_of_shuffles(names: Sequence[str], shuffles: Float[Array, "3 N"], even
 
 
 def _idle(values: Values, _: HeadContext) -> tuple[Parameter[Any], ...]:
-    """Return what changes nothing: what comes out depends on all words, and what a word depends on, on all heads."""
+    """Return the idle choices: outputs depend on all words, and a word depends on all heads."""
     experiment = values[EXPERIMENT]
     if experiment == "lengths":
         return ()

@@ -1,4 +1,4 @@
-"""Masks: what a head does when other keys are hidden from its queries, by a rule or painted by hand."""
+"""The lab Masks: a head with other keys hidden from its queries, by a rule or painted by hand."""
 
 from __future__ import annotations
 
@@ -44,14 +44,12 @@ __all__ = ["HIDDEN", "LAB", "REACH", "RULE"]
 Rule = Literal["none", "causal", "padding", "window", "prefix", "painted"]
 
 RULES: tuple[Rule, ...] = ("none", "causal", "padding", "window", "prefix", "painted")
-# Of how many tokens a mask can be painted: each cell has to be pressed, and all are in the link.
-MOST_PAINTED = 24
+MOST_PAINTED = 24  # tokens of a painted mask: each cell is a click, and all are in the link
 REACHES = tuple(range(1, 9))
-# So many rows are named, and the others counted.
-_NAMED = 4
+_NAMED = 4  # rows; further ones are counted
 N_PREDICTED = 5
 
-# Until one is chosen, it is a rule that changes something in the model (see ``_rule``).
+# The default depends on the model (see ``_rule``).
 RULE: Parameter[Rule | None] = Parameter("rule", Choice(lambda _: RULES), None)
 REACH: Parameter[int] = Parameter("reach", Choice(lambda _: REACHES, written=str), 2)
 HIDDEN: Parameter[tuple[int, ...]] = Parameter("hidden", Grid(MOST_PAINTED), ())
@@ -82,13 +80,13 @@ _TOO_MANY = message("With more than {most} tokens, no cell can be painted here."
 
 
 def _guess(_: HeadContext | None) -> Guess:
-    """Ask what is left of a key's weight if its score becomes 0 instead of −∞."""
+    """Ask how much of a key's weight is left if its score becomes 0 instead of −∞."""
     answers = (message("nothing"), message("it depends on the other scores"), message("the same as before"))
     return Guess(lesson("masks/guess"), answers, lesson("masks/guess-because"), frozenset({1}))
 
 
 def _rule(values: Values, scene: HeadContext) -> Rule:
-    """Return the chosen rule; until there is one, none for a model that hides later tokens, and causal for others."""
+    """Return the chosen rule; by default none for a model that hides later tokens, and causal for others."""
     return values[RULE] or ("none" if scene.hides_later else "causal")
 
 
@@ -112,15 +110,15 @@ def _cells(rows: tuple[int, ...], n_tokens: int) -> Bool[Array, "T T"]:
 
 
 def _rows(cells: Bool[Array, "T T"]) -> tuple[int, ...]:
-    """Return cells as they are painted (see ``Grid``)."""
+    """Return cells as the painted rows of a ``Grid``."""
     return Grid.of(sum(1 << int(column) for column in np.flatnonzero(row)) for row in cells)
 
 
-# ------------------------------------------------------------------------------------ what is shown
+# -------------------------------------------------------------------------------------- the content
 
 
 class _Masked(NamedTuple):
-    """What a head does with another mask in place of its own."""
+    """A head's scores and weights with another mask in place of its own."""
 
     hidden: Bool[Array, "T T"]
     scores: Float[Array, "T T"]
@@ -128,7 +126,7 @@ class _Masked(NamedTuple):
 
     @classmethod
     def of(cls, scene: HeadContext, hidden: Bool[Array, "T T"]) -> Self:
-        """Mask the scores of the head that is looked at, and take the softmax."""
+        """Mask the scores of the scene's head, and take the softmax."""
         scores = mask_scores(scene.steps.unmasked_scores, masks.painted(hidden))
         return cls(hidden, scores, softmax(scores))
 
@@ -142,7 +140,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
 
 
 def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
-    """Return the mask and the weights, but not what would become of them with scores of 0."""
+    """Return the mask and the weights, without those for scores of 0."""
     if scene is None:
         return ()
     if scene.use.looks_elsewhere:
@@ -156,7 +154,7 @@ def _masked(values: Values, scene: HeadContext) -> _Masked:
 
 
 def _mask(scene: HeadContext, values: Values, masked: _Masked) -> Blocks:
-    """Return the choice of a mask, and the mask, in which one can paint."""
+    """Return the choice of a mask, and the mask, which can be painted."""
     hidden = masked.hidden
     rule, can_paint = _rule(values, scene), len(scene.tokens) <= MOST_PAINTED
     rules = [name for name in RULES if name != "painted" or can_paint]
@@ -177,7 +175,7 @@ def _mask(scene: HeadContext, values: Values, masked: _Masked) -> Blocks:
 
 
 def _told_of_empty_rows(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
-    """Name the rows, but for the one in focus, which is told of by itself, in which the mask hides every key."""
+    """Name the rows in which the mask hides every key, except the one in focus, which has its own text."""
     empty = [word(scene.names[row]) for row in np.flatnonzero(hidden.all(axis=1)) if row != scene.word]
     more = len(empty) - _NAMED
     if more > 1:
@@ -186,7 +184,7 @@ def _told_of_empty_rows(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
 
 
 def _pictures(scene: HeadContext, masked: _Masked, *, can_paint: bool) -> Row:
-    """Return the scores, in which one can paint, and the weights with the model's own mask and with this one."""
+    """Return the scores, which can be painted, and the weights with the model's own mask and with this one."""
     title = message("scores + mask")
     brush = Brush(HIDDEN, _rows(masked.hidden), RULE, "painted") if can_paint else None
     scores = pairs(scene, "mask", title, masked.scores, full_colour(scene.steps.unmasked_scores))
@@ -199,20 +197,20 @@ def _pictures(scene: HeadContext, masked: _Masked, *, can_paint: bool) -> Row:
         Picture(name, pairs(scene, name, title, each, 1.0, "weights", dark), sets={"row": WORD}, is_selectable=True)
         for name, title, each, dark in drawn
     )
-    # How to paint stands below what is painted, which is not where all three end if they are one below the other.
+    # The hint stands below the painted picture, even if all three are one below the other.
     how = Notice(_HOW if can_paint else _TOO_MANY, is_quiet=True)
     return Row(((painted, how), *((picture,) for picture in weights)), gap="small")
 
 
 def _own_scores(scene: HeadContext) -> Picture:
-    """Return the scores with the model's own mask, in the colours of those with this one."""
+    """Return the scores with the model's own mask, on the same colour scale."""
     limit, title = full_colour(scene.steps.unmasked_scores), message("scores, as the model has them")
     figure = pairs(scene, "own_scores", title, scene.steps.masked_scores, limit)
     return Picture("own_scores", figure, sets={"row": WORD}, is_selectable=True)
 
 
 def _told_of_row(scene: HeadContext, masked: _Masked) -> Blocks:
-    """Say what the mask does to the row in focus, and why what is hidden gets −∞ and not 0."""
+    """Say what the mask does to the row in focus, and why hidden keys get −∞ and not 0."""
     row, focus = masked.hidden[scene.word], word(scene.names[scene.word])
     if row.all():
         return (Prose(lesson("masks/row-all", focus=focus)),)
@@ -221,7 +219,7 @@ def _told_of_row(scene: HeadContext, masked: _Masked) -> Blocks:
 
 
 def _told_of_weights(scene: HeadContext, masked: _Masked, focus: str) -> str:
-    """Say where the weights of the row in focus go, against what the model itself hides from it."""
+    """Say where the weights of the row in focus go, compared with the model's own mask."""
     row, by_model = masked.hidden[scene.word], ~scene.visible[scene.word]
     own, weights = scene.steps.weights[scene.word], masked.weights[scene.word]
     opened, closed = by_model & ~row, row & ~by_model
@@ -230,7 +228,7 @@ def _told_of_weights(scene: HeadContext, masked: _Masked, focus: str) -> str:
         return (
             lesson("masks/row-same", focus=focus, hidden=hidden) if row.any() else lesson("masks/row-none", focus=focus)
         )
-    # Where keys are opened, what the others had in the model is the news; where they are hidden, what is left has it.
+    # Newly visible keys take weight from the model's favourite; newly hidden ones leave theirs to the others.
     best = int((own if opened.any() else weights).argmax())
     facts = {
         "focus": focus,
@@ -248,8 +246,8 @@ def _told_of_weights(scene: HeadContext, masked: _Masked, focus: str) -> str:
 
 
 def _told_of_zeros(scene: HeadContext, hidden: Bool[Array, " T"]) -> str:
-    """Say how much weight would go to the hidden keys of the row in focus if their scores became 0."""
-    # With more digits than the model has: of what is very little, nothing may be left.
+    """Say how much weight the hidden keys of the row in focus would get with scores of 0."""
+    # In float64: tiny weights could vanish in the model's precision.
     scores = scene.steps.unmasked_scores[scene.word].astype(np.float64)
     as_zero = float(softmax(np.where(hidden, 0, scores))[hidden].sum())
     told = lesson("masks/zeros", as_zero=_share(as_zero))
@@ -263,12 +261,12 @@ def _keys(cells: Bool[Array, " T"]) -> str:
 
 
 def _share(weight: float) -> str:
-    """Return a share of the weight; of one that would be written as 0.00 though it is more, two digits that count."""
+    """Return a share of the weight, with two significant digits if it would be written as 0.00."""
     return f"<b>{small(weight)}</b>" if 0 < weight < SMALLEST_TOLD else fact(weight)
 
 
 def _outputs(scene: HeadContext, masked: _Masked) -> Blocks:
-    """Show the output of the word in focus before and after, and how far the mask moves each, in this head alone."""
+    """Show the output of the word in focus before and after, and how far the mask moves each output of this head."""
     own, values, row = scene.steps.head_outputs, scene.steps.values, scene.word
     outputs = weighted_sum(masked.weights, values)
     lengths = np.linalg.norm(outputs - own, axis=-1)
@@ -282,7 +280,6 @@ def _outputs(scene: HeadContext, masked: _Masked) -> Blocks:
         moved=fact(float(lengths[row])),
     )
     both = np.stack([own[row], outputs[row], outputs[row] - own[row]])
-    # Of outputs that all stay as they are, there is nothing to draw.
     shown: Blocks = (
         (Row(((Prose(told),), (Picture("moved", charts.Chart(chart)),)), (4, 5)),) if lengths.any() else (Prose(told),)
     )
@@ -299,7 +296,7 @@ def _outputs(scene: HeadContext, masked: _Masked) -> Blocks:
 
 
 def _both_outputs(scene: HeadContext, both: Float[Array, "3 D"]) -> Matrix:
-    """Return the output of the word in focus in the model, with this mask, and their difference, as rows."""
+    """Return as rows the output of the word in focus in the model, with this mask, and their difference."""
     title = message("output of {word}", word=scene.names[scene.word])
     return Matrix(
         name="row_outputs",
@@ -335,11 +332,11 @@ def _table(scene: HeadContext, masked: _Masked, lengths: Float[Array, " T"]) -> 
     }
 
 
-# -------------------------------------------------------------------------- a decoder that sees what comes
+# ------------------------------------------------------------------------- a decoder without its mask
 
 
 def _without(scene: HeadContext, runs: Runs | None) -> Blocks:
-    """Show what a decoder predicts, and how well, once nothing is hidden from any of its heads."""
+    """Show a decoder's predictions, and their losses, without a mask in any of its heads."""
     found = runs.unmasked() if runs is not None and scene.info.build.says_next else None
     if found is None:
         return ()

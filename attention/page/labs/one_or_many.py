@@ -1,4 +1,4 @@
-"""One head or many: the same matrices cut into other heads, what a head reads, and what each of them adds."""
+"""The lab One head or many: the same matrices cut into other heads, and what each head reads and adds."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _KEY_AXIS = message("keys (who is asked)")
 
 @dataclass(frozen=True)
 class _Heads:
-    """The heads of a scene's layer, as the model has them: their weights, outputs, and which rows have a choice."""
+    """The heads of a scene's layer: their weights and outputs, and the rows that see more than one key."""
 
     weights: Float[Array, "H Q K"]
     outputs: Float[Array, "H Q Dv"]
@@ -63,7 +63,7 @@ class _Heads:
 
     @classmethod
     def of(cls, scene: HeadContext) -> _Heads:
-        """Derive them head by head, because all their steps take much memory."""
+        """Derive the heads one by one, because all their steps take much memory."""
         steps = [scene.attention.head(head) for head in range(scene.info.n_heads)]
         has_choice = scene.visible.sum(axis=-1) > 1
         has_choice &= [not token.is_padding for token in scene.tokens]
@@ -77,7 +77,7 @@ class _Heads:
         return self.weights.mean(axis=0)
 
 
-# ------------------------------------------------------------------------------- what is asked first
+# ------------------------------------------------------------------------------------- the question
 
 
 def _guess(scene: HeadContext | None) -> Guess | None:
@@ -131,7 +131,7 @@ def _changes(scene: HeadContext, projections: Projections) -> Float[Array, "H S"
     return query_changes(scene.attention.inputs[scene.word], projections, scene.info.n_heads)
 
 
-# ------------------------------------------------------------------------------------ what is shown
+# -------------------------------------------------------------------------------------- the content
 
 
 def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
@@ -141,7 +141,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
 
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return all but what a head reads of the vector."""
+    """Return all blocks, with what a head reads of the vector covered."""
     return () if scene is None else _shown(values, scene, runs, covered(_read(scene)))
 
 
@@ -151,7 +151,7 @@ def _shown(values: Values, scene: HeadContext, runs: Runs | None, read: Blocks) 
 
 
 def _cut(scene: HeadContext, heads: _Heads, wanted: int) -> Blocks:
-    """Return the choice of a number of heads, and what they see: the model's own, and those of the cut."""
+    """Return the choice of a number of heads, and the weights of the model's own heads and of those of the cut."""
     own, why_not = scene.info.n_heads, obstacle(scene.attention)
     offered = (own,) if why_not else counts(math.gcd(*_widths(scene)), own)
     count = wanted if wanted in offered else own
@@ -175,7 +175,7 @@ def _cut(scene: HeadContext, heads: _Heads, wanted: int) -> Blocks:
 
 
 def _widths(scene: HeadContext) -> tuple[int, int]:
-    """Return how many numbers the queries, and the values, of all heads have together."""
+    """Return the widths of all heads' queries, and values, together."""
     n_heads = scene.info.n_heads
     return n_heads * scene.d_head, n_heads * scene.steps.values.shape[-1]
 
@@ -189,7 +189,6 @@ def _counted(count: int) -> str:
 
 
 def _tell_cut(scene: HeadContext, count: int) -> str:
-    """Say what is cut, and what that changes."""
     own, (width, _) = scene.info.n_heads, _widths(scene)
     size: Size = "own" if count == own else "one" if count == 1 else "fewer" if count < own else "more"
     told = lesson(_TOLD[size], width=width, own=own, d_own=scene.d_head, count=count, d_head=width // count)
@@ -202,7 +201,7 @@ def _tell_cut(scene: HeadContext, count: int) -> str:
 def _seen(
     scene: HeadContext, name: str, title: str, rows: Float[Array, "N K"], mean: Float[Array, " K"] | None = None
 ) -> Matrix:
-    """Return what the word in focus gives to each key, in each of some heads and, below, on average."""
+    """Return the row of the word in focus in each of some heads and, below, their mean."""
     labels = tuple(message("head {head}", head=head + 1) for head in range(len(rows)))
     hidden = ~scene.visible[scene.word]
     values = rows if mean is None else np.vstack([rows, mean])
@@ -226,7 +225,7 @@ def _seen(
 
 
 def _tell_row(scene: HeadContext, heads: _Heads, cut: HeadSteps | None) -> str:
-    """Say on how many words the heads look most, and what the cut does to ΔE of the word in focus."""
+    """Say how many words the heads attend to most, and how the cut changes ΔE of the word in focus."""
     focus = word(scene.names[scene.word])
     if not heads.has_choice[scene.word]:
         return lesson("one-or-many/row-lone", focus=focus)
@@ -244,15 +243,15 @@ def _tell_row(scene: HeadContext, heads: _Heads, cut: HeadSteps | None) -> str:
 
 
 def _tokens(rows: Float[Array, "N K"]) -> str:
-    """Say on how many different tokens rows of weights have their largest."""
+    """Say how many different tokens have a row's largest weight."""
     return messages("one token", "{n} different tokens", len(set(rows.argmax(axis=-1).tolist())))
 
 
-# ------------------------------------------------------------------------------------ their mean
+# ----------------------------------------------------------------------------------------- their mean
 
 
 def _mean(scene: HeadContext, heads: _Heads) -> Blocks:
-    """Return how like its heads their mean is; nothing if there is only one, or no word has a choice."""
+    """Return how similar the heads are to their mean; () if there is only one, or no row sees more than one key."""
     rows = heads.has_choice
     if len(heads.weights) < 2 or not rows.any():
         return ()
@@ -298,7 +297,7 @@ def _table_of_mean(shared: Float[Array, " H"], entropies: Float[Array, " H"], of
     }
 
 
-# ------------------------------------------------------------------------------------ what they read
+# ---------------------------------------------------------------------------------------- their input
 
 
 def _read(scene: HeadContext) -> Blocks:
@@ -337,11 +336,11 @@ def _read(scene: HeadContext) -> Blocks:
     )
 
 
-# ------------------------------------------------------------------------------------ what they add
+# --------------------------------------------------------------------------------------- their output
 
 
 def _sum(scene: HeadContext, heads: _Heads, runs: Runs | None) -> Blocks:
-    """Show how long that is which each head adds to each word, and that it adds up to what the model adds."""
+    """Show the norm of what each head adds to each word, and that the sum is what the model adds."""
     heading, parts = Heading(message("ΔE is a sum over the heads")), scene.attention.projections
     if parts is None:
         return (heading, Prose(lesson("one-or-many/sum-not-known")))

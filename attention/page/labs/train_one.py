@@ -1,4 +1,4 @@
-"""Train one and watch: two layers of attention learn to copy what came before, and one layer does not."""
+"""The lab Train one and watch: two layers of attention learn to repeat what came before, and one layer does not."""
 
 from __future__ import annotations
 
@@ -51,12 +51,9 @@ from attention.training.jobs import Ending, Run, Status
 __all__ = ["CHECKPOINT", "LAB", "START", "WATCHED"]
 
 N_WATCHED = len(PLACES) * N_HEADS
-# A head of the second layer with a higher score is called an induction head here.
-LEAST = 0.5
-# The second layer of the network that has two.
+LEAST = 0.5  # the score of an induction head in the second layer
 UPPER, LOWER, SINGLE = PLACES.index((0, 1)), PLACES.index((0, 0)), PLACES.index((1, 0))
-# Where in the example the question is asked: at the second copy of this syllable.
-ASKED = 4
+ASKED = 4  # the question is about the second copy of this syllable
 
 START: Parameter[int] = Parameter("start", Number(lambda _: N_STARTS, first=1), 0)
 CHECKPOINT: Parameter[int | None] = Parameter(
@@ -88,7 +85,7 @@ def _guess(_: HeadContext | None) -> Guess:
     return Guess(lesson("train-one/guess", n=HALF, token=word(token)), answers, reason, frozenset({2}))
 
 
-# ------------------------------------------------------------------------------------ what is shown
+# -------------------------------------------------------------------------------------- the content
 
 
 def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
@@ -101,20 +98,20 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
 
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return the syllables, the heads of networks that were trained here before that, and the scores of a model's."""
+    """Return the syllables, the untrained heads of a recorded training, and covers over a model's scores."""
     first = _measured(runs)[:1]
     heads = covered(_trained(values, first), but=("trained_heads", "trained_weights")) if first else ()
     yours = () if scene is None or runs is None else covered(_yours(scene, runs), but=("yours",))
     return (
         *_opening(values[START], runs),
         *((*heads, Prose(_tell_task())) if first else _not_yet()),
-        # Where nothing is repeated in what was typed, there is no more than a heading.
+        # A text without repetition has only a heading.
         *(yours if len(yours) > 1 else ()),
     )
 
 
 def _not_yet() -> Blocks:
-    """Return a head that has learnt nothing, where no network has been trained yet, and what they are to learn."""
+    """Return an untrained head and the task, where no training is recorded."""
     title = message("a head of random numbers, which has learnt nothing")
     weights = _drawn("untrained", title, untrained_weights(EXAMPLE))
     untrained = Picture("untrained", replace(weights, focus_row=HALF + ASKED))
@@ -130,20 +127,20 @@ def _status(runs: Runs | None) -> Status:
 
 
 def _measured(runs: Runs | None) -> tuple[Checkpoint, ...]:
-    """Return what is known of the training that goes on or, if none does, of the last one."""
+    """Return the checkpoints of the current training or, without one, of the last."""
     status = _status(runs)
     run = status.now or status.last
     return () if run is None else checkpoints(run.frames)
 
 
 def _opening(start: int, runs: Runs | None) -> Blocks:
-    """Return the syllables, and what has two networks learn to repeat them."""
+    """Return the syllables, and the controls of the training."""
     heading = Heading(message("Two networks learn"))
     return (_sequence(), heading, *_training(start, _status(runs), is_here=runs is not None))
 
 
 def _sequence() -> Picture:
-    """Return the syllables, with the one in focus at which the question is asked."""
+    """Return the syllables, with the question's one in focus."""
     tokens = tuple(
         Token(name, name, place, place, int(token))
         for place, (name, token) in enumerate(zip(_LABELS, EXAMPLE, strict=True))
@@ -152,11 +149,10 @@ def _sequence() -> Picture:
 
 
 def _training(start: int, status: Status, *, is_here: bool) -> Blocks:
-    """Return the choice of a start and the button, or how far the training is."""
+    """Return the choice of a start, and the button or the training's progress."""
     options = tuple(Option(each, str(each + 1)) for each in range(N_STARTS))
     about = message("Which random numbers both networks begin with: it ends well with each of them.")
     knob = Setting("start", START, message("Start"), start, options, is_scale=True, help=about)
-    # What is shown is the newest checkpoint.
     button = work(
         "train",
         JOB,
@@ -195,11 +191,11 @@ _WORDS = Words(
 )
 
 
-# ---------------------------------------------------------------------------------- what has been learnt
+# --------------------------------------------------------------------------------- the trained networks
 
 
 def _trained(values: Values, measured: tuple[Checkpoint, ...]) -> Blocks:
-    """Show a checkpoint of a training, and how it came there."""
+    """Show a checkpoint of a training, and the curves up to it."""
     last = len(measured) - 1
     chosen = values[CHECKPOINT]
     at = last if chosen is None else min(chosen, last)
@@ -265,7 +261,6 @@ def _matrix(here: Checkpoint, watched: int) -> Matrix:
 
 
 def _drawn(name: str, title: str, weights: Float[Array, "T T"]) -> Matrix:
-    """Return the weights of a head on the syllables."""
     return Matrix(
         name=name,
         title=title,
@@ -329,8 +324,7 @@ def _losses(measured: Sequence[Checkpoint], at: int, network: int) -> Chart:
                 "{title}, on first and second halves of sequences; the table below has the same numbers.", title=title
             ),
             n_steps=STEPS,
-            # The same for both networks.
-            limits=(0.0, most),
+            limits=(0.0, most),  # the same for both networks
             axis=message("steps"),
         )
     )
@@ -351,12 +345,12 @@ def _tell_state(here: Checkpoint) -> str:
 
 
 def _previous(weights: Float[Array, "T T"]) -> float:
-    """Return the mean weight on the token before."""
+    """Return the mean weight on the previous token."""
     return float(np.diagonal(weights, -1).mean())
 
 
 def _tell_found(here: Checkpoint) -> str:
-    """Say which head looks for what came next the last time, and what it rests on."""
+    """Say which head is an induction head, and which previous-token head it relies on."""
     score, single = float(here.scores[UPPER].max()), float(here.scores[SINGLE].max())
     if score <= LEAST:
         return lesson("train-one/not-yet", least=fact(LEAST), score=fact(score), score_one=fact(single))
@@ -399,11 +393,11 @@ def _table(measured: Sequence[Checkpoint]) -> dict[str, list[str]]:
     return columns
 
 
-# ----------------------------------------------------------------------------- in a model, on what was typed
+# ------------------------------------------------------------------------ in a model, on the user's text
 
 
 def _yours(scene: HeadContext, runs: Runs) -> Blocks:
-    """Show the same score for all heads of the model, on what was typed."""
+    """Show the same score for all heads of the model, on the user's text."""
     heading = Heading(message("The heads of {name}", name=scene.info.name))
     if scene.trace.memory is not None:
         return (heading, Prose(lesson("train-one/yours-cross", others=word(scene.use.others))))

@@ -1,4 +1,4 @@
-"""Why the scores are divided by √d_k: on random vectors of any width, and in a head of a model."""
+"""The lab Why divide by √d: on random vectors of any width, and in a head of a model."""
 
 from __future__ import annotations
 
@@ -31,10 +31,8 @@ __all__ = ["DIVISOR", "LAB", "TEMPERATURE", "WIDTH"]
 Divisor = Literal["none", "root", "width"]
 
 WIDTHS = tuple(2**power for power in range(10))
-# So many queries, each with so many keys of its own: ten thousand dot products for each width.
-N_QUERIES, N_KEYS = 1250, 8
-# What is asked about, and up to which width one sees before the answer how it goes.
-ASKED_WIDTH, LAST_SEEN = 64, 8
+N_QUERIES, N_KEYS = 1250, 8  # each query has its own keys: ten thousand dot products for each width
+ASKED_WIDTH, LAST_SEEN = 64, 8  # the width of the question, and the largest one shown before the answer
 TEMPERATURES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0, 10.0)
 
 WIDTH: Parameter[int] = Parameter("width", Choice(lambda _: WIDTHS), ASKED_WIDTH)
@@ -43,9 +41,9 @@ TEMPERATURE: Parameter[float] = Parameter("temperature", Choice(lambda _: TEMPER
 
 
 class _Draws(NamedTuple):
-    """Random scores before and after the division by √d, what softmax makes of them, and what follows for each width.
+    """Random scores before or after the division by √d, their softmax, and statistics for each width.
 
-    Shapes: scores and weights (W, Q, K); how far the scores spread, and the mean length of softmax's gradient, (W,).
+    Shapes: scores and weights (W, Q, K); the scores' standard deviation and the mean norm of softmax's gradient (W,).
     """
 
     scores: Array
@@ -55,7 +53,7 @@ class _Draws(NamedTuple):
 
     @classmethod
     def of(cls, scores: Float[Array, "W Q K"]) -> Self:
-        """Work out what follows from scores; nobody can change it, for it is the same for everybody."""
+        """Derive everything from the scores; the arrays are shared and therefore read-only."""
         weights = softmax(scores)
         found = cls(scores, weights, scores.std(axis=(1, 2)), gradient_length(weights).mean(axis=-1))
         for each in found:
@@ -65,7 +63,7 @@ class _Draws(NamedTuple):
 
 @cache
 def _drawn() -> tuple[_Draws, _Draws]:
-    """Return the draws before the division by √d, and after it."""
+    """Return the draws before and after the division by √d."""
     scores = random_scores(WIDTHS, N_QUERIES, N_KEYS)
     roots = np.sqrt(np.array(WIDTHS, dtype=np.float32))[:, None, None]
     return _Draws.of(scores), _Draws.of(scores / roots)
@@ -74,7 +72,7 @@ def _drawn() -> tuple[_Draws, _Draws]:
 _WIDTH_OPTIONS = tuple(Option(width, str(width)) for width in WIDTHS)
 
 
-# ------------------------------------------------------------------------------- what is asked first
+# ------------------------------------------------------------------------------------- the question
 
 
 def _guess(_: HeadContext | None) -> Guess:
@@ -94,22 +92,22 @@ def _guess(_: HeadContext | None) -> Guess:
     return Guess(question, names, because, frozenset({answers.index(root)}))
 
 
-# ------------------------------------------------------------------------------------ what is shown
+# -------------------------------------------------------------------------------------- the content
 
 
 def _content(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
-    """Return what happens to random vectors of the chosen width and, where a model has run, to its head's."""
+    """Return random vectors of the chosen width and, if a model ran, its head."""
     return (*_random(values[WIDTH]), *(() if scene is None else _head(scene, values[DIVISOR], values[TEMPERATURE])))
 
 
 def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
-    """Return the same, but of random vectors only the smallest widths, and any other one than is asked about."""
+    """Return the same, but of random vectors only the smallest widths, and any width but the question's."""
     width = values[WIDTH]
     pictures = (_spreads(width, LAST_SEEN), _spread(width))
     shown, asked = ((picture,) for picture in pictures)
     row = Row((shown, covered(asked) if width == ASKED_WIDTH else asked))
     head = () if scene is None else _head(scene, values[DIVISOR], values[TEMPERATURE])
-    # What is said of the head says how far random scores would spread.
+    # The head's text gives away the spread of random scores.
     return (*_width(width), row, _softmaxed(width), *covered(head, but=("own_weights", "chosen_weights")))
 
 
@@ -144,20 +142,19 @@ def _random(width: int) -> Blocks:
 
 
 def _width(width: int) -> Blocks:
-    """Return the choice of a width, under its heading."""
     knob = Setting("width", WIDTH, message("Numbers in a query, d"), width, _WIDTH_OPTIONS, is_scale=True)
     return (Heading(message("Random queries and keys")), knob)
 
 
 def _spreads(width: int, last: int) -> Picture:
-    """Return how far dot products spread, for every width up to a last one."""
+    """Return the spread of dot products for every width up to ``last``."""
     n_seen = WIDTHS.index(last) + 1
     before, after = (each.spreads[:n_seen] for each in _drawn())
     return Picture("spread_by_width", _by_width(width, before, after, message("how far the dot products spread")))
 
 
 def _softmaxed(width: int) -> Row:
-    """Return what softmax makes of the dot products of one query, and its gradient for every width."""
+    """Return one query's softmax, and softmax's gradient for every width."""
     before, after = _drawn()
     at = WIDTHS.index(width)
     example = _example(width, before.weights[at, 0], after.weights[at, 0])
@@ -172,7 +169,7 @@ def _by_width(width: int, before: Float[Array, " W"], after: Float[Array, " W"],
 
 
 def _spread(width: int) -> Picture:
-    """Return how often each dot product occurs at a width."""
+    """Return the distribution of dot products at a width."""
     before, after = (each.scores[WIDTHS.index(width)] for each in _drawn())
     return Picture(
         "spread_at_width", Chart(charts.spread(before, after, is_closer=True, counted=message("dot products")))
@@ -198,7 +195,7 @@ def _table_of_widths() -> dict[str, list[str]]:
     }
 
 
-# ------------------------------------------------------------------------------- in a model's own head
+# ------------------------------------------------------------------------------- in a model's head
 
 
 def _head(scene: HeadContext, divisor: Divisor, temperature: float) -> Blocks:
@@ -265,7 +262,7 @@ def _matrix(scene: HeadContext, name: str, title: str, weights: Float[Array, "Q 
 
 
 def _tell_head(scene: HeadContext) -> str:
-    """Say how far the dot products of this head spread, beside what random ones would."""
+    """Say how far the dot products of this head spread, compared with random ones."""
     return lesson(
         "why-divide/head" if scene.steps.scores.size > 1 else "why-divide/head-lone",
         d_head=scene.d_head,
@@ -275,7 +272,7 @@ def _tell_head(scene: HeadContext) -> str:
 
 
 def _tell_row(scene: HeadContext, weights: Float[Array, "Q K"], *, is_own: bool) -> str:
-    """Say what the change does to the row in focus and, on average, to all rows; or how it is in the model itself."""
+    """Say what the change does to the row in focus and, on average, to all rows."""
     own, row = scene.steps.weights, scene.word
     best = int(own[row].argmax())
     n_visible = int(scene.visible[row].sum())

@@ -1,4 +1,4 @@
-"""Something long that a lab has the server do: its button, how far it is, and what came of it the last time."""
+"""A long job of a lab: its button, its progress, and its last result."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["Words", "work"]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is said: on the button, the first time and again, and where nothing has been done yet.
+    """The job's texts: the button for the first run and for another, and the message before any run.
 
-    ``going`` says how far a run is; ``ended`` what came of one, for each way to end, with its date and its seconds.
+    ``going`` returns a run's progress; ``ended`` the result for each ending, given its date and seconds.
     """
 
     start: str
@@ -39,7 +39,7 @@ def work(
     clears: tuple[Parameter[Any], ...] = (),
     text: LongText | None = None,
 ) -> Work:
-    """Return the button, or how far it is; only where the page ``is_here``, and not in a file, it can be pressed."""
+    """Return the button or the progress; the button is disabled unless the page ``is_here``, not in a file."""
     run = status.now or status.last
     told = words.nothing if run is None else _told(run, words)
     stops = message("Stop") if status.now is not None and status.is_own else ""
@@ -58,7 +58,6 @@ def work(
 
 
 def _queue(status: Status) -> Iterator[str]:
-    """Say that something else goes on, and who waits for its end."""
     if status.is_busy:
         yield message("Something else is being computed.")
     if status.place:

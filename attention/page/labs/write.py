@@ -1,4 +1,4 @@
-"""Train it on your text: a small Transformer learns from a text, and writes before, meanwhile and after."""
+"""The lab Train it on your text: a small Transformer learns from a text, and writes before, during and after."""
 
 from __future__ import annotations
 
@@ -63,7 +63,6 @@ _PARTS: Mapping[str, str] = {
     "output": message("output"),
 }
 N_COMMON = 6
-# Those of which it is asked which is largest.
 _ASKED = ("embedding", "attention", "feed_forward", "output")
 
 
@@ -85,7 +84,7 @@ def _guess(_: HeadContext | None) -> Guess:
     return Guess(question, tuple(_PARTS[part] for part in _ASKED), because, frozenset({_ASKED.index(largest)}))
 
 
-# ------------------------------------------------------------------------------------ what is shown
+# -------------------------------------------------------------------------------------- the content
 
 
 def _content(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
@@ -93,18 +92,18 @@ def _content(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks
 
 
 def _before(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return all but how large its parts are."""
+    """Return all blocks, with the sizes of the parts covered."""
     return _shown(values, runs, covered(_counted(values[LAYERS], _n_symbols(runs)), but=("characters",)))
 
 
 def _run(runs: Runs | None) -> tuple[Status, Run | None]:
-    """Return what is known of the training, and the run that goes on or, if none does, the last one."""
+    """Return the training's status, and its current or last run."""
     status = Status() if runs is None else runs.job(JOB)
     return status, status.now or status.last
 
 
 def _n_symbols(runs: Runs | None) -> int:
-    """Return how many different characters the text has that is learnt."""
+    """Return the number of different characters in the training text."""
     _, run = _run(runs)
     found = () if run is None else moments(run.frames)
     return found[0].sizes[2] if found else len(set(bundled()))
@@ -125,7 +124,7 @@ def _shown(values: Values, runs: Runs | None, counted: Blocks) -> Blocks:
 
 
 def _training(values: Values, status: Status, *, is_here: bool) -> Blocks:
-    """Return the field for a text and the button, or how far the training is."""
+    """Return the field for a text, and the button or the training's progress."""
     text = LongText(
         message("Your text"),
         message(
@@ -172,17 +171,17 @@ _WORDS = Words(
 )
 
 
-# ---------------------------------------------------------------------------------- what has been learnt
+# --------------------------------------------------------------------------------------- the trained model
 
 
 def _trained(values: Values, run: Run, found: tuple[Moment, ...]) -> Blocks:
-    """Show a stage of a training: what it writes, what that costs, and where its heads look."""
+    """Show a stage of a training: samples, losses and heads."""
     last = len(found) - 1
     chosen = values[STAGE]
     at = last if chosen is None else min(chosen, last)
     here = found[at]
     options = tuple(Option(index, str(each.step)) for index, each in enumerate(found))
-    # A file is made from the link, in which there is no text.
+    # A file is made from the link, which lacks the text.
     table = Table("stages_table", partial(_table, found), file="" if run.is_private else "stages")
     return (
         Setting("stage", STAGE, message("Steps of training"), at, options, is_scale=True),
@@ -199,7 +198,7 @@ def _trained(values: Values, run: Run, found: tuple[Moment, ...]) -> Blocks:
 
 
 def _written(here: Moment) -> Blocks:
-    """Return what it writes at each temperature; the first is 1."""
+    """Return the samples at each temperature; the first is 1."""
     as_is, bolder = here.written
     return (
         Prose(lesson("write/as-is", text=typed(as_is))),
@@ -232,7 +231,7 @@ def _tell_state(found: Sequence[Moment], at: int) -> str:
 
 
 def _losses(found: Sequence[Moment], at: int) -> Chart:
-    """Return the losses at every stage, with those of models that know less beside them."""
+    """Return the losses at every stage, beside those of two baselines."""
     steps = np.array([each.step for each in found])
     parts = ((message("learnt from"), WEIGHT), (message("held out"), None))
     lines = [
@@ -243,7 +242,7 @@ def _losses(found: Sequence[Moment], at: int) -> Chart:
         (message("all equally likely"), uniform(found[0].sizes[2])),
         (message("how often each comes"), found[0].unigram),
     )
-    # Both are of one colour: neither is what is learnt.
+    # The baselines share one colour.
     references = [
         Curve(f"{name}: {number(loss)}", np.array([0, STEPS]), np.array([loss, loss]), INACTIVE, is_dashed=index > 0)
         for index, (name, loss) in enumerate(known)
@@ -331,11 +330,11 @@ def _table(found: Sequence[Moment]) -> dict[str, list[str]]:
     }
 
 
-# ------------------------------------------------------------------------------------- how large it is
+# ---------------------------------------------------------------------------------------------- its size
 
 
 def _counted(n_layers: int, n_symbols: int) -> Blocks:
-    """Return how many parameters each part has, with as many layers as it is to have, and what the story is made of."""
+    """Return the parameters of each part, for the chosen number of layers, and the story's characters."""
     counts = parameters(n_symbols, n_layers)
     total = sum(counts.values())
     names = tuple(_PARTS[part] for part in counts)
@@ -372,7 +371,7 @@ def _counted(n_layers: int, n_symbols: int) -> Blocks:
 
 
 def _characters() -> Chart:
-    """Return how often the most common characters come in the story."""
+    """Return the counts of the story's most common characters."""
     common = Counter(bundled()).most_common(N_COMMON)
     names = [message("space") if character == " " else character for character, _ in common]
     title = message("the {n} most common characters of the story", n=N_COMMON)

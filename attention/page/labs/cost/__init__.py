@@ -1,4 +1,4 @@
-"""What it costs: attention's time and memory, as measured, and on paper for a large model."""
+"""The lab What it costs: attention's time and memory, as measured, and on paper for a large model."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ __all__ = ["COST", "KEPT", "LAB", "TOKENS"]
 
 Side = Literal["time", "memory", "writing", "paper"]
 
-# What is asked about where there is no text.
-ASKED_LENGTH = 1024
+ASKED_LENGTH = 1024  # where there is no text
 
 COST: Parameter[Side] = Parameter("cost", Choice(lambda _: get_args(Side)), "time")
 _SIDES: tuple[Option, ...] = (
@@ -37,7 +36,7 @@ _SIDES: tuple[Option, ...] = (
 )
 
 
-# ------------------------------------------------------------------------------- what is asked first
+# ------------------------------------------------------------------------------------- the question
 
 
 def _guess(scene: HeadContext | None) -> Guess:
@@ -62,11 +61,11 @@ def _guess(scene: HeadContext | None) -> Guess:
     return Guess(question, answers, because, frozenset({2}))
 
 
-# ------------------------------------------------------------------------------------ what is shown
+# -------------------------------------------------------------------------------------- the content
 
 
 def _source(status: Status) -> Source:
-    """Return what this server has measured or, before that, what came with the project."""
+    """Return this server's measurements or, without any, the bundled ones."""
     run = status.now or status.last
     if run is not None and run.frames:
         return Source(curves(points(run.frames)), message("this server"), lesson("cost/own"))
@@ -87,7 +86,7 @@ def _status(runs: Runs | None) -> Status:
 
 
 def _before(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return how an LSTM grows with the length, and covers over all that grows as attention does."""
+    """Return the growth of an LSTM, with attention's covered."""
     source = _source(_status(runs))
     alone = replace(source, curves={way: curve for way, curve in source.curves.items() if way == "lstm"})
     make: Mapping[Side, Callable[[], Blocks]] = {

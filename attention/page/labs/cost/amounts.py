@@ -1,4 +1,4 @@
-"""How the amounts of the lab What it costs are written, and the axes on which they are drawn."""
+"""Formats of amounts in the lab What it costs, and its axes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COUNTS = (
 
 
 def _in_units(value: float, units: Sequence[tuple[float, str]]) -> str:
-    """Write an amount with three significant digits, in the largest unit of which there is one at least."""
+    """Return an amount with three significant digits, in the largest unit of which there is at least one."""
     size, unit = next((each for each in units if value >= each[0]), units[-1])
     share = value / size
     decimals = max(0, 2 - math.floor(math.log10(share))) if share else 0
@@ -30,7 +30,7 @@ def _in_units(value: float, units: Sequence[tuple[float, str]]) -> str:
 
 
 def as_bytes(value: float) -> str:
-    """Return so many bytes as HTML."""
+    """Return a number of bytes as HTML."""
     return f"<b>{_in_units(value, _BYTES)}</b>"
 
 
@@ -45,12 +45,12 @@ def count(value: float) -> str:
 
 
 def factors_chart(lengths: Sequence[int], curves: Sequence[Curve], title: str, alt: str) -> Chart:
-    """Return a chart by number of tokens on whose axes equal distances are factors."""
+    """Return a log–log chart by number of tokens."""
     return Chart(charts.factors(lengths, curves, title, alt, message("tokens"), short))
 
 
 def short(length: int) -> str:
-    """Write a power of two as on an axis: 64, 1k, 1M."""
+    """Return a power of two as on an axis: 64, 1k, 1M."""
     for size, letter in ((2**20, "M"), (2**10, "k")):
         if length >= size:
             return f"{length // size}{letter}"

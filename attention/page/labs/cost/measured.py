@@ -1,4 +1,4 @@
-"""What was measured of attention and an LSTM, and of a decoder with a cache and without one."""
+"""Measurements of attention and an LSTM, and of a decoder with and without a cache."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Curves = Mapping[Way, Curve]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What was measured, and on what: a part of a sentence and a sentence, as HTML."""
+    """Measurements, the machine as part of a sentence, and a sentence about it (HTML)."""
 
     curves: Curves
     machine: str
@@ -41,7 +41,7 @@ _NAMES: Mapping[Way, str] = {
     "anew": message("without a cache"),
     "cached": message("with a cache"),
 }
-# Without one, a line has the colour of the text.
+# None is the colour of the text.
 _COLOURS: Mapping[Way, str | None] = {
     "explicit": WEIGHT,
     "fused": None,
@@ -52,7 +52,7 @@ _COLOURS: Mapping[Way, str | None] = {
 
 
 def time(source: Source, *, is_asked: bool = False) -> Blocks:
-    """Show how long attention and an LSTM take; the LSTM alone while it ``is_asked`` how attention grows."""
+    """Show the time of attention and an LSTM; the LSTM alone while the question ``is_asked``."""
     drawn = _chart(
         LENGTHS,
         source.curves,
@@ -100,7 +100,7 @@ def _tell_time(found: Curves) -> str:
 
 
 def memory(source: Source, *, is_asked: bool = False) -> Blocks:
-    """Show how much memory they take; the LSTM alone while it ``is_asked``."""
+    """Show the memory of attention and an LSTM; the LSTM alone while the question ``is_asked``."""
     drawn = _chart(
         LENGTHS,
         source.curves,
@@ -141,7 +141,7 @@ def _tell_memory(found: Curves) -> str:
 
 
 def writing(source: Source) -> Blocks:
-    """Show how long a decoder takes for new tokens, with a key/value cache and without one."""
+    """Show a decoder's time for new tokens, with and without a key/value cache."""
     drawn = _chart(
         NEW,
         source.curves,
@@ -177,7 +177,7 @@ def _tell_writing(found: Curves) -> str:
     )
 
 
-# -------------------------------------------------------------------------------------- how it is shown
+# ----------------------------------------------------------------------------------------- the blocks
 
 
 def _shown(
@@ -188,7 +188,7 @@ def _shown(
     tell: Callable[[Curves], str],
     tell_how: Callable[[Curves], str],
 ) -> Blocks:
-    """Return a chart and what is said of it, and how it was measured, once all ways have points enough."""
+    """Return a chart, its description and its set-up, once all ways have enough points."""
     if not drawn.figure.data:
         return (Prose(lesson("cost/not-yet")),)
     picture = Picture(f"{name}_chart", drawn)
@@ -200,7 +200,7 @@ def _shown(
 
 
 def _grown(found: Curves, amount: Callable[[Curve], Array]) -> dict[Way, Growth]:
-    """Return how each of several ways grows, where there are lengths enough."""
+    """Return the growth of each way with enough lengths."""
     grown = {way: growth(curve.lengths, amount(curve)) for way, curve in found.items()}
     return {way: each for way, each in grown.items() if each is not None}
 
@@ -220,7 +220,7 @@ def _chart(
 
 
 def tables(found: Curves) -> Blocks:
-    """Return all that was measured as tables."""
+    """Return all measurements as tables."""
     made = {
         "lengths_table": partial(_table, found, AGAINST_LENGTH),
         "writing_table": partial(_table, found, WRITING),

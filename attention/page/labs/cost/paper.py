@@ -1,4 +1,4 @@
-"""What a text costs a large model, on paper: its scores, its key/value cache, and the work for one more token."""
+"""The costs of a text for a large model, on paper: scores, key/value cache, and the work for one more token."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ from attention.page.parameters import Choice, Parameter
 
 __all__ = ["KEPT", "TOKENS", "paper"]
 
-# On paper: from 1k to 1M tokens, where k is 1,024.
-ON_PAPER = tuple(2**power for power in range(10, 21))
-# The paper's longest text.
-MOST_ON_PAPER = 2**17
+ON_PAPER = tuple(2**power for power in range(10, 21))  # from 1k to 1M tokens, where k is 1,024
+MOST_ON_PAPER = 2**17  # the model's longest text, according to its paper
 
 TOKENS: Parameter[int] = Parameter("tokens", Choice(lambda _: ON_PAPER), MOST_ON_PAPER)
 KEPT: Parameter[int] = Parameter(
@@ -30,7 +28,7 @@ KEPT: Parameter[int] = Parameter(
 
 
 def paper(tokens: int, kept: int) -> Blocks:
-    """Show what a large model needs for a text of some length, with and without grouped queries."""
+    """Show the needs of a large model for a text of some length, with and without grouped queries."""
     sizes = replace(LLAMA, n_key_value_heads=kept)
     grouped, every = LLAMA.n_key_value_heads, LLAMA.n_heads
     knobs = (
@@ -128,7 +126,7 @@ def _caches(tokens: int, kept: int) -> Chart:
 
 
 def _looking_back(sizes: Sizes, tokens: int) -> Chart:
-    """Return the multiplications for the last token: those that grow with the length, and those that do not."""
+    """Return the multiplications for the last token: those that grow with the length, and the others."""
     title = message("billions of multiplications for the last token")
     alt = message(
         "The multiplications for the last of 1k to 1M tokens: those for scores and sums grow with the length, all "

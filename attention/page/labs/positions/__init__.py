@@ -1,4 +1,4 @@
-"""Where am I? What attention does without positions, and six ways to tell a model the order of the words."""
+"""The lab Where am I? Attention without positions, and six ways to encode the order of the words."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["LAB", "ORDER", "PLACED", "SCHEME", "SHIFT", "SLOPE"]
 
 
 def _content(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
-    """Return what the chosen scheme does; it is chosen below the heading."""
+    """Return the blocks of the chosen scheme, with the choice below the heading."""
     return _shown(values, scene, _CONTENTS)
 
 
 def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
-    """Return the same, but of words in another order nothing that they do without positions."""
+    """Return the same, but nothing about shuffled words without positions."""
     return _shown(values, scene, {**_CONTENTS, "none": still_as_typed})
 
 
@@ -45,14 +45,14 @@ _CONTENTS: _Contents = MappingProxyType(
 
 
 def _idle(values: Values, scene: HeadContext) -> tuple[Parameter[Any], ...]:
-    """Return what changes nothing: some schemes are about the first layer alone, some about no layer and no head."""
+    """Return the idle choices: some schemes concern only the first layer, some no layer or head."""
     scheme = values[SCHEME]
     if scheme == "none":
         return (LAYER,)
     if (scheme == "rotary" and not turns(scene)) or (scheme == "table" and own_table(scene) is None):
         return (WORD, LAYER, HEAD)
     if scheme == "t5" and own_numbers(scene) is not None:
-        # All its layers share what is added.
+        # T5's layers share the bias.
         return (LAYER,)
     return () if scheme in ("alibi", "rotary") else (LAYER, HEAD)
 

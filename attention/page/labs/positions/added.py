@@ -1,4 +1,4 @@
-"""Vectors that are added at each position: the formula of the first Transformer, and a model's own table."""
+"""Added position vectors: the first Transformer's formula, and a model's own table."""
 
 from __future__ import annotations
 
@@ -22,16 +22,14 @@ from attention.page.parameters import Values
 
 __all__ = ["own_table", "sinusoids", "table"]
 
-# How many positions, and how many numbers of each, are shown of the formula and of a model's table.
-N_SHOWN, WIDTH = 64, 64
-# The two waves that are drawn as lines.
-WAVES = (0, 8)
+N_SHOWN, WIDTH = 64, 64  # positions shown, and the width of the formula's vectors
+WAVES = (0, 8)  # drawn as lines
 _ANGLE = r"\big(p / 10\,000^{2i/d}\big)"
 
 
 @cache
 def _formula() -> Float[Array, "P M"]:
-    """Return the vectors of the formula; nobody can change them, for they are the same for everybody."""
+    """Return the vectors of the formula, shared and therefore read-only."""
     found = positions.sinusoidal(N_SHOWN, WIDTH)
     found.flags.writeable = False
     return found
@@ -80,7 +78,7 @@ def sinusoids(values: Values, scene: HeadContext | None) -> Blocks:
 
 
 def _spread_of_distances(products: Float[Array, "P P"]) -> float:
-    """Return by how much products of equally distant positions differ at most."""
+    """Return the largest difference between products at the same distance."""
     diagonals = (np.diagonal(products, distance) for distance in range(len(products)))
     return float(max(np.ptp(each) for each in diagonals))
 
@@ -112,7 +110,7 @@ def own_table(scene: HeadContext) -> PositionTable | None:
 
 
 def table(values: Values, scene: HeadContext | None) -> Blocks:
-    """Show how alike the vectors are that the model adds at its positions."""
+    """Show the cosines of the vectors that the model adds at its positions."""
     begun = opened(message("A vector for each position"), values)
     if scene is None:
         return begun
@@ -155,7 +153,7 @@ def table(values: Values, scene: HeadContext | None) -> Blocks:
 
 
 def _tell_likeness(likeness: Float[Array, "P P"], at: int, means: Sequence[float]) -> str:
-    """Say how alike neighbours are, and positions that are far apart."""
+    """Say how similar the vectors of neighbours are, and of distant positions."""
     n_shown = len(likeness)
     if n_shown < 2:
         return ""

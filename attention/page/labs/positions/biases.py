@@ -1,4 +1,4 @@
-"""What is added to the scores for a distance: ALiBi's penalties, and T5's learnt numbers."""
+"""Position biases added to the scores: ALiBi's penalties, and T5's learnt numbers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ from attention.page.settings import WORD
 
 __all__ = ["alibi", "own_numbers", "t5"]
 
-# How far T5's distances are drawn: beyond that, all share one number.
-FURTHEST = 140
+FURTHEST = 140  # T5's distances beyond share one number
 
 
 def alibi(values: Values, scene: HeadContext | None) -> Blocks:
-    """Show what ALiBi adds to the scores, and what becomes of the weights of the head that is looked at."""
+    """Show ALiBi's bias, and the head's weights with it."""
     slopes = positions.alibi_slopes(N_SLOPES)
     options = tuple(Option(index, f"1/{round(1 / slope)}") for index, slope in enumerate(slopes, 1))
     knob = Setting("slope", SLOPE, message("Slope m, for one of {n} heads", n=N_SLOPES), values[SLOPE], options)
@@ -74,7 +73,7 @@ def alibi(values: Values, scene: HeadContext | None) -> Blocks:
 
 
 def _tell_own(scene: HeadContext) -> str:
-    """Say whether the model itself has such a penalty in the head that is looked at."""
+    """Say whether the model itself has such a penalty in this head."""
     own, model = scene.attention.slope(scene.head), word(scene.info.name)
     if own is None:
         return lesson("positions/alibi-not-own", model=model)
@@ -82,13 +81,13 @@ def _tell_own(scene: HeadContext) -> str:
 
 
 def own_numbers(scene: HeadContext) -> Float[Array, "Q K"] | None:
-    """Return what the head itself adds to its scores; None if it is nothing, or a straight line, as ALiBi's."""
+    """Return the head's own position bias; None without one, or if it is linear as ALiBi's."""
     bias = scene.attention.bias
     return None if bias is None or scene.attention.slope(scene.head) is not None else bias[scene.head]
 
 
 def t5(values: Values, scene: HeadContext | None) -> Blocks:
-    """Show which distances share one number in T5 and, if the model has such numbers, what they are."""
+    """Show which distances share a number in T5 and, if the model has such numbers, this head's."""
     formula = rf"\mathrm{{softmax}}\!\left({Q}{K_T} + b_{{\,\mathrm{{bucket}}(j-i)}}\right)"
     begun = (*opened(message("A number for each distance"), values), Formula(formula))
     steps = np.arange(FURTHEST)
@@ -122,7 +121,6 @@ def t5(values: Values, scene: HeadContext | None) -> Blocks:
         last=int(np.argmax(before == before[-1])),
     )
     title = message("the number of the bucket")
-    # They are the same in every head.
     alt = message("{title}: {n} queries by {n} keys.", title=title, n=len(buckets))
     square = replace(pairs(scene, "buckets", title, buckets.astype(np.float32)), are_counts=True, alt=alt)
     picture = Picture("buckets", square, sets={"row": WORD}, is_selectable=True)

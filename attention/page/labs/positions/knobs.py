@@ -1,4 +1,4 @@
-"""What can be set in the lab about positions, and how it begins whatever is chosen."""
+"""The parameters of the lab about positions, and its opening blocks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ __all__ = ["MOST_MOVED", "N_SLOPES", "ORDER", "PLACED", "SCHEME", "SHIFT", "SHIF
 
 Scheme = Literal["none", "sinusoids", "table", "rotary", "alibi", "t5"]
 
-# So many words can be put in another order: each has to be dragged, and all are in the link.
-MOST_MOVED = 24
+MOST_MOVED = 24  # words that can be reordered: each is dragged, and all are in the link
 
 SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 N_SLOPES = 8
@@ -31,7 +30,7 @@ _SCHEMES: Mapping[Scheme, str] = MappingProxyType(
     }
 )
 SCHEME: Parameter[Scheme] = Parameter("scheme", Choice(lambda _: tuple(_SCHEMES)), "none")
-# None is the reverse of what was typed.
+# None is the reverse order.
 ORDER: Parameter[tuple[int, ...] | None] = Parameter(
     "order", Order(MOST_MOVED), None, otherwise=message("the words stand in reverse order")
 )
@@ -41,7 +40,7 @@ SLOPE: Parameter[int] = Parameter("slope", Choice(lambda _: tuple(range(1, N_SLO
 
 
 def opened(heading: str, values: Values, *knobs: Setting) -> Blocks:
-    """Return the heading, and the knobs under it: first the choice of the scheme."""
+    """Return the heading and the controls, the choice of the scheme first."""
     options = tuple(Option(name, label) for name, label in _SCHEMES.items())
     scheme = Setting("scheme", SCHEME, message("What tells the order"), values[SCHEME], options)
     return (Heading(heading), Section("knobs", (scheme, *knobs), is_line=True))

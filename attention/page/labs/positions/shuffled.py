@@ -1,4 +1,4 @@
-"""A head of the first layer that reads the words in another order, without positions and with them."""
+"""A head of the first layer that reads the words in another order, with and without positions."""
 
 from __future__ import annotations
 
@@ -32,14 +32,13 @@ from attention.page.settings import WORD
 
 __all__ = ["guess", "shuffled", "still_as_typed"]
 
-# What differs by no more than this part of the largest number is the same but for rounding.
-ROUNDING = 1e-4
+ROUNDING = 1e-4  # the largest relative difference due to rounding
 
 
 class _Moved(NamedTuple):
-    """A head of the first layer before its words were put in another order, and after it.
+    """A head of the first layer before and after its words are reordered.
 
-    ``order[i]`` is the position, as typed, of the token that stands at position i.
+    ``order[i]`` is the original position of the token at position i.
     """
 
     order: tuple[int, ...]
@@ -54,11 +53,11 @@ class _Moved(NamedTuple):
 
     @property
     def difference(self) -> Difference:
-        """The largest difference between the outputs of the moved words, and the outputs, moved."""
+        """The largest difference between the outputs of the reordered words and the reordered outputs."""
         return Difference.between(self.after.head_outputs, self.before.head_outputs[list(self.order)])
 
     def lengths(self) -> Float[Array, " T"]:
-        """Return how far the output of each token moves, in the order as typed."""
+        """Return how far each token's output moves, in the original order."""
         found = np.zeros(len(self.order), dtype=np.float32)
         changes = self.after.head_outputs - self.before.head_outputs[list(self.order)]
         found[list(self.order)] = np.linalg.norm(changes, axis=-1)
@@ -66,20 +65,20 @@ class _Moved(NamedTuple):
 
 
 def _movable(tokens: Sequence[Token]) -> list[int]:
-    """Return the positions of the tokens that can be moved: those of the first text, without special ones."""
+    """Return the positions of the first text's tokens without special ones, as many as can be moved."""
     found = [token.position for token in tokens if not token.is_special and not token.is_padding and not token.segment]
     return found[:MOST_MOVED]
 
 
 def _resolved(chosen: tuple[int, ...] | None, count: int) -> tuple[int, ...]:
-    """Return the chosen order of so many words; what it does not speak of stays in its place."""
+    """Return the chosen order of ``count`` words; words that it does not mention stay in place."""
     if chosen is None:
         return tuple(reversed(range(count)))
     return (*(each for each in chosen if each < count), *range(len(chosen), count))
 
 
 def _whole(tokens: Sequence[Token], order: Sequence[int]) -> tuple[int, ...]:
-    """Return the order of all tokens, given that of those that can be moved."""
+    """Return the order of all tokens, given that of the movable ones."""
     places = _movable(tokens)
     found = list(range(len(tokens)))
     for place, index in zip(places, order, strict=True):
@@ -88,14 +87,14 @@ def _whole(tokens: Sequence[Token], order: Sequence[int]) -> tuple[int, ...]:
 
 
 def _told(difference: Difference) -> str:
-    """Return a difference, with as many digits as it takes to see that it is rounding."""
+    """Return a difference, with enough digits to recognise a rounding error."""
     return f"<b>{small(difference.absolute)}</b>" if difference.relative < ROUNDING else fact(difference.absolute)
 
 
 def guess(scene: HeadContext | None) -> Guess | None:
-    """Ask what becomes of a token's output if all tokens are reversed, and no position is told.
+    """Ask what happens to a token's output if all tokens are reversed and positions are left out.
 
-    It is the same question for every token and head, so that a lab that was opened stays open when these are chosen.
+    The question is the same for every token and head, so that an answered lab stays open when these are chosen.
     """
     if scene is None or not can_be_reordered(scene.trace):
         return None
@@ -134,13 +133,13 @@ def shuffled(values: Values, scene: HeadContext | None) -> Blocks:
 
 
 def still_as_typed(values: Values, scene: HeadContext | None) -> Blocks:
-    """Show the same before it is told what becomes of the outputs: in another order, no more than its words."""
+    """Show the words in another order, without the effect on the outputs."""
     seen = ("order", "orders", "typed_weights", *(("moved_weights",) if values[PLACED] else ()))
     return covered(shuffled(values, scene), but=seen)
 
 
 def _tell_order(scene: HeadContext, without: _Moved, placed: _Moved) -> str:
-    """Say how far the outputs of the moved words are from the moved outputs."""
+    """Say how far the outputs of the reordered words are from the reordered outputs."""
     if without.order == tuple(range(len(without.order))):
         return lesson("positions/as-typed" if len(_movable(scene.tokens)) > 1 else "positions/lone")
     facts: dict[str, str | int] = {
@@ -156,7 +155,7 @@ def _tell_order(scene: HeadContext, without: _Moved, placed: _Moved) -> str:
 
 
 def _another(order: tuple[int, ...]) -> tuple[int, ...]:
-    """Return another order, the same whenever it is asked for; that of one word alone stays."""
+    """Return a shuffled order that depends only on this one; a single word stays."""
     numbers = np.random.default_rng(zlib.crc32(written(order).encode()))
     found = order
     while found == order and len(order) > 1:
@@ -174,7 +173,7 @@ def _strip(scene: HeadContext, places: Sequence[int], order: tuple[int, ...]) ->
         focus=places.index(scene.word) if scene.word in places else None,
     )
     typed = tuple(range(len(order)))
-    # What a button does is the same in every order, for it may be pressed while the words still move.
+    # A button's effect does not depend on the order: it may be pressed while the words still move.
     offered = {
         message("Shuffle"): _another(order),
         message("Reverse"): tuple(reversed(typed)),
@@ -208,7 +207,7 @@ def _drawn_weights(scene: HeadContext, name: str, title: str, weights: Float[Arr
 
 
 def _moves(scene: HeadContext, without: _Moved, placed: _Moved) -> Blocks:
-    """Show how far the output of each token moves, without positions and with them."""
+    """Show how far the output of each token moves, with and without positions."""
     moves = without.lengths(), placed.lengths()
     before, after = scene.word, without.order.index(scene.word)
     facts: dict[str, str | int] = {

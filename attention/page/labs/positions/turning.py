@@ -1,4 +1,4 @@
-"""Rotary positions: queries and keys turn, and their product knows the distance alone."""
+"""RoPE: queries and keys rotate, and their product depends on the distance alone."""
 
 from __future__ import annotations
 
@@ -26,18 +26,16 @@ from attention.page.parameters import Values
 __all__ = ["turning", "turns"]
 
 N_DIALS = 8
-# So many pairs can be read on the page; a longer table is downloaded.
-MOST_ROWS = 600
+MOST_ROWS = 600  # a longer table can only be downloaded
 # Random queries and keys, for models that do not rotate their own.
 N_RANDOM, RANDOM_WIDTH = 8, 16
-# So far apart a query and a key are drawn, or as far as they are in the text.
-N_APART = 64
+N_APART = 64  # distances drawn, or more if the text's is larger
 
 
 class _Turning(NamedTuple):
-    """Queries and keys before they are rotated, and how far they are rotated in a text that begins at 0.
+    """Queries and keys before rotation, and their rotations in a text that begins at 0.
 
-    The arrows of one ``query`` and one ``key`` are drawn. Without a ``scene``, all are drawn at random.
+    The arrows of one ``query`` and one ``key`` are drawn. Without a ``scene``, all vectors are random.
     """
 
     queries: Float[Array, "T D"]
@@ -61,13 +59,13 @@ class _Turning(NamedTuple):
         return queries[self.query], keys[self.key]
 
     def scores(self, shift: int, shift_of_keys: int) -> Float[Array, "T T"]:
-        """Return the dot products where queries and keys stand so many places further on."""
+        """Return the dot products with queries and keys shifted by this many places."""
         queries = apply_rotary(self.queries, begun_at(self.turns, shift))
         keys = apply_rotary(self.keys, begun_at(self.turns, shift_of_keys))
         return score(queries, keys)
 
     def apart(self) -> Float[Array, " N"]:
-        """Return the dot product of the query and the key if they stood 0, 1, 2, … places apart, in the same order."""
+        """Return the dot product of the query and the key at distances 0, 1, 2, …, in the same order."""
         first, second = self.keys[self.key], self.queries[self.query]
         if self.key > self.query:
             first, second = second, first
@@ -75,11 +73,11 @@ class _Turning(NamedTuple):
 
     @property
     def distance(self) -> int:
-        """How many places apart they stand."""
+        """The distance between the query and the key."""
         return abs(self.query - self.key)
 
     def arrows(self) -> tuple[Float[Array, "P 2"], Float[Array, "P 2"]]:
-        """Return the pairs of the query and of the key as they are rotated in a text that begins at 0."""
+        """Return the pairs of the query and of the key, rotated for a text that begins at 0."""
         turns, half = begun_at(self.turns, 0), self.queries.shape[1] // 2
         query, key = apply_rotary(self.queries, turns)[self.query], apply_rotary(self.keys, turns)[self.key]
         return np.stack([query[:half], query[half:]], axis=1), np.stack([key[:half], key[half:]], axis=1)
@@ -91,7 +89,7 @@ def _numbered(letter: str) -> tuple[str, ...]:
 
 @cache
 def _random() -> _Turning:
-    """Return random queries and keys, the same for everybody."""
+    """Return random queries and keys, shared and therefore read-only."""
     drawn = np.random.default_rng(0).standard_normal((2, N_RANDOM, RANDOM_WIDTH), dtype=np.float32)
     turns = turns_of(N_RANDOM, RANDOM_WIDTH)
     for each in (drawn, turns.cosines, turns.sines):
@@ -100,26 +98,25 @@ def _random() -> _Turning:
 
 
 def turns(scene: HeadContext) -> bool:
-    """Tell whether the head that is looked at rotates its queries and keys, as far as that is known."""
+    """Return whether the scene's head is known to rotate its queries and keys."""
     layer = scene.attention
     is_known = layer.inputs is not None and layer.projections is not None
     return is_known and layer.rotary is not None and len(scene.tokens) > 1
 
 
 def _of_head(scene: HeadContext | None) -> _Turning | None:
-    """Return what the head that is looked at rotates; None if it rotates nothing, or there is no distance."""
+    """Return the head's queries and keys; None if it does not rotate them, or there is no distance."""
     if scene is None or not turns(scene):
         return None
     assert scene.attention.rotary is not None
     weights = scene.steps.weights[scene.word].copy()
-    # The key that gets most weight, other than the query's own.
-    weights[scene.word] = -1
+    weights[scene.word] = -1  # the key with the most weight, other than the query's own
     queries, keys = scene.projected
     return _Turning(queries, keys, scene.attention.rotary, scene.word, int(weights.argmax()), scene)
 
 
 def turning(values: Values, scene: HeadContext | None) -> Blocks:
-    """Show how the pairs of a query and a key turn, and that their product does not change as the text is shifted."""
+    """Show how the pairs of a query and a key rotate, and that a shift of the text does not change their product."""
     shift, drawn = values[SHIFT], _of_head(scene) or _random()
     options = tuple(Option(each, str(each)) for each in SHIFTS)
     knob = Setting("shift", SHIFT, message("Places by which the text is shifted"), shift, options, is_scale=True)
@@ -139,7 +136,7 @@ def turning(values: Values, scene: HeadContext | None) -> Blocks:
 
 
 def _by_distance(drawn: _Turning, told: str) -> Blocks:
-    """Return what is told of the shift and, beside it, q · k as the two stand further and further apart."""
+    """Return the text on the shift and, beside it, q · k by distance."""
     products, here = drawn.apart(), drawn.distance
     (query, key), best = drawn.names, int(products.argmax())
     told += lesson(
@@ -172,7 +169,7 @@ def _by_distance(drawn: _Turning, told: str) -> Blocks:
 
 
 def _tell(drawn: _Turning, scene: HeadContext | None) -> str:
-    """Say what is turned: the queries and keys of a head, or random ones, and why these."""
+    """Say whether the head's own queries and keys are shown or random ones, and why."""
     if drawn.scene is None:
         reason, advice = _why_random(scene)
         return lesson("positions/random-turns", count=N_RANDOM, width=RANDOM_WIDTH, reason=reason, advice=advice)
@@ -186,7 +183,7 @@ def _tell(drawn: _Turning, scene: HeadContext | None) -> str:
 
 
 def _why_random(scene: HeadContext | None) -> tuple[str, str]:
-    """Say as HTML why no queries and keys of the model's own are shown, and what to choose in order to see some."""
+    """Return as HTML why no real queries and keys are shown, and what to choose to see some."""
     advice = message("Choose SmolLM2 and a sentence to see a real head.")
     if scene is None:
         return "", advice
@@ -202,7 +199,7 @@ def _why_random(scene: HeadContext | None) -> tuple[str, str]:
 
 
 def _tell_shift(drawn: _Turning, shift: int, before: Float[Array, "T T"], after: Float[Array, "T T"]) -> str:
-    """Say what the shift does to the scores, and what it would do to them if the keys stayed."""
+    """Say what the shift does to the scores, and what it would do if the keys stayed."""
     cell = drawn.query, drawn.key
     query, key = drawn.names
     return lesson(
@@ -249,7 +246,6 @@ def _dials(drawn: _Turning, shift: int) -> Dials:
 
 
 def _square(drawn: _Turning, name: str, title: str, values: Float[Array, "T T"]) -> Matrix:
-    """Return numbers of all pairs of queries and keys."""
     if drawn.scene is not None:
         return pairs(drawn.scene, name, title, values)
     return Matrix(

@@ -1,4 +1,4 @@
-"""The vector moves: what is sent to a word, in one head, in all heads and in all layers, and where that leads it."""
+"""The lab The vector moves: what a word receives in one head, in all heads and in all layers, and where it moves."""
 
 from __future__ import annotations
 
@@ -36,33 +36,27 @@ Scope = Literal["head", "heads", "layers"]
 SCOPES: tuple[Scope, ...] = ("head", "heads", "layers")
 SCOPE: Parameter[Scope] = Parameter("scope", Choice(lambda _: SCOPES), "heads")
 
-# So many tokens that send most have an arrow each.
-N_SENT = 6
-# Vectors so many times as long as most would leave no room for the others.
-MUCH_LONGER = 3
-# So many times as high as most, one layer leaves no height to the others in a chart.
-MUCH_HIGHER = 10
-# With more tokens, only the one in focus is named.
-MAX_NAMED = 24
-# The borders of the answers, as cosines.
-BORDERS = (0.9, 0.5, 0.0)
+N_SENT = 6  # tokens with an arrow of their own
+MUCH_LONGER = 3  # relative to the median: longer vectors would leave the others no room
+MUCH_HIGHER = 10  # relative to the median: a higher layer would flatten the others in a chart
+MAX_NAMED = 24  # with more tokens, only the one in focus is named
+BORDERS = (0.9, 0.5, 0.0)  # of the answers, as cosines
 
 _SCOPE_NAMES: dict[Scope, str] = {
     "head": message("one head"),
     "heads": message("all heads"),
     "layers": message("all layers"),
 }
-# In all layers, the plane is that of the principal components.
 _WHERE: dict[Scope, str] = {
     "head": "vector-moves/where-head",
     "heads": "vector-moves/where",
 }
 
-# ------------------------------------------------------------------------------- what is asked first
+# ------------------------------------------------------------------------------------- the question
 
 
 def _guess(scene: HeadContext | None) -> Guess | None:
-    """Ask for the cosine between the vector of the word in focus at first and in the end."""
+    """Ask for the cosine between the first and the last vector of the word in focus."""
     if scene is None or not _has_way(scene):
         return None
     first, last = (scene.trace.hidden_states[at][scene.word] for at in (0, -1))
@@ -86,13 +80,13 @@ def _guess(scene: HeadContext | None) -> Guess | None:
 
 
 def _has_way(scene: HeadContext) -> bool:
-    """Tell whether the vectors between the layers are known, and what the heads add to them, which is a sum."""
+    """Return whether the states between the layers are known, and the heads' contributions are added unnormalised."""
     layers = scene.trace.layers
     has_states = len(scene.trace.hidden_states) == len(layers) + 1
     return has_states and all(layer.projections is not None and layer.added_norm is None for layer in layers)
 
 
-# ------------------------------------------------------------------------------------ what is shown
+# -------------------------------------------------------------------------------------- the content
 
 
 def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
@@ -106,7 +100,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
 
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return the arrows of one layer, without their lengths; those of all layers lead from the beginning to the end."""
+    """Return the arrows of one layer without their lengths; those of all layers are covered, as they answer."""
     if scene is None or not _has_way(scene):
         return _content(values, scene, runs)
     changes, scope = _changes(scene), values[SCOPE]
@@ -119,7 +113,7 @@ def _changes(scene: HeadContext) -> Float[Array, "L M"]:
 
 
 class _Way(NamedTuple):
-    """A way through the plane: what is said of it, its arrows, and its steps as tables."""
+    """A path through the plane: its description, its arrows, and its steps as tables."""
 
     told: str
     chains: tuple[Chain, ...]
@@ -129,7 +123,7 @@ class _Way(NamedTuple):
 def _moves(
     scene: HeadContext, scope: Scope, changes: Float[Array, "L M"], runs: Runs | None, *, is_asked: bool = False
 ) -> Blocks:
-    """Return the choice of what is added up, and the picture of it; no lengths while the question ``is_asked``."""
+    """Return the choice of the scope and the picture, without lengths while the question ``is_asked``."""
     options = tuple(Option(each, _SCOPE_NAMES[each]) for each in SCOPES)
     knobs = (Setting("scope", SCOPE, message("What is sent in"), scope, options),)
     states = scene.trace.hidden_states
@@ -167,7 +161,7 @@ def _moves(
 
 
 def _in_percent(plane: Plane) -> str:
-    """Return the share of the variance that lies in a plane."""
+    """Return the share of the variance in a plane, as HTML."""
     return f"<b>{percents((sum(plane.shares.tolist()),))[0]}</b>"
 
 
@@ -180,7 +174,7 @@ def _place(scene: HeadContext, scope: Scope) -> str:
 
 
 def _shown(scene: HeadContext, states: Sequence[Float[Array, "T M"]]) -> list[int]:
-    """Return the tokens that are in the picture: the word in focus, and all that are never much longer than most."""
+    """Return the tokens in the picture: the word in focus, and all of usual length."""
     lengths = np.linalg.norm(np.stack(states), axis=-1)
     are_usual = (lengths <= MUCH_LONGER * np.median(lengths, axis=-1, keepdims=True)).all(axis=0)
     return [
@@ -201,7 +195,7 @@ def _tell_left_out(scene: HeadContext, shown: Sequence[int]) -> str:
 def _others(
     scene: HeadContext, plane: Plane, shown: Sequence[int], before: Float[Array, "T M"], after: Float[Array, "T M"]
 ) -> tuple[Chain, ...]:
-    """Return an arrow for each word that is not in focus, from where its vector was to where it is."""
+    """Return an arrow for each word not in focus, from its vector before to its vector after."""
     has_names = len(shown) <= MAX_NAMED
     places = plane.places(np.stack([before, after], axis=1))  # (T, 2, 2)
     return tuple(
@@ -248,11 +242,11 @@ def _picture(scene: HeadContext, scope: Scope, plane: Plane, chains: tuple[Chain
     return Chart(arrows)
 
 
-# ------------------------------------------------------------------------------------ in one layer
+# -------------------------------------------------------------------------------------- in one layer
 
 
 def _in_layer(scene: HeadContext, seen: Float[Array, "N M"], *, is_one: bool) -> tuple[Plane, _Way]:
-    """Return what the word in focus is sent in this layer, by one head or by all, and the plane to see it in."""
+    """Return what the word in focus receives in this layer, from one head or all, and the plane to draw it in."""
     layer, row, states = scene.attention, scene.word, scene.trace.hidden_states
     before, after = states[scene.layer][row], states[scene.layer + 1][row]
     vectors = sent(layer, row, scene.head if is_one else None)
@@ -295,10 +289,10 @@ def _of_head(scene: HeadContext) -> str:
 
 
 def _largest(scene: HeadContext, vectors: Float[Array, "K M"]) -> tuple[tuple[str, ...], Float[Array, "N M"]]:
-    """Return the tokens that send most, the largest first, with what they send; all others together come last."""
+    """Return the largest senders with what they send, in descending order, and all others together at the end."""
     lengths = np.linalg.norm(vectors, axis=-1)
     order = np.argsort(-lengths, kind="stable")
-    # What is masked sends nothing, and has no arrow that could be named.
+    # A masked token sends nothing.
     order = order[: max(1, np.count_nonzero(lengths))]
     first, rest = order[:N_SENT], order[N_SENT:]
     names = tuple(scene.key_names[token] for token in first)
@@ -315,13 +309,13 @@ def _labelled(name: str, step: Float[Array, " M"]) -> str:
 def _chain(
     plane: Plane, start: Float[Array, " M"], steps: Float[Array, "N M"], labels: Sequence[str], ink: Ink
 ) -> Chain:
-    """Return arrows that begin where a vector is, each where the one before it ends."""
+    """Return arrows head to tail, from a start."""
     places = plane.places(np.vstack([start, start + np.cumsum(steps, axis=0)]))
     return Chain("", places, tuple(labels), (ink,) * len(labels), is_main=True)
 
 
 def _table_of_steps(names: Sequence[str], steps: Float[Array, "N M"], added: Float[Array, " M"]) -> Columns:
-    """Return how long each step is, and how far it goes in the direction of their sum."""
+    """Return each step's norm, and its component along their sum."""
     size = float(np.linalg.norm(added))
     along = steps @ added / size if size else np.zeros(len(steps))
     return {
@@ -331,11 +325,11 @@ def _table_of_steps(names: Sequence[str], steps: Float[Array, "N M"], added: Flo
     }
 
 
-# ------------------------------------------------------------------------------------ in all layers
+# ------------------------------------------------------------------------------------- in all layers
 
 
 def _through_layers(scene: HeadContext, plane: Plane, changes: Float[Array, "L M"]) -> _Way:
-    """Return the way of the word in focus through all layers: what its heads send it, and all else."""
+    """Return the path of the word in focus through all layers: the heads' contributions, and the rest."""
     states = np.stack([state[scene.word] for state in scene.trace.hidden_states])  # (L + 1, M)
     rests = np.diff(states, axis=0) - changes
     steps = np.stack([changes, rests], axis=1).reshape(-1, states.shape[1])
@@ -372,7 +366,7 @@ def _through_layers(scene: HeadContext, plane: Plane, changes: Float[Array, "L M
 
 
 class _ByWords(NamedTuple):
-    """What is said of all that the tokens send in all layers, and its table."""
+    """The description and the table of what the tokens send in all layers."""
 
     told: str
     table: Table
@@ -381,7 +375,7 @@ class _ByWords(NamedTuple):
 def _by_words(
     scene: HeadContext, plane: Plane, states: Float[Array, "L+1 M"], changes: Float[Array, "L M"]
 ) -> tuple[Chain, _ByWords]:
-    """Return what each token sends the word in focus in all layers together, and all else, as arrows to the end."""
+    """Return what each token sends the word in focus in all layers together, and the rest, as arrows to the end."""
     layers, row = scene.trace.layers, scene.word
     vectors = sum(
         (sent(layer, row) for layer in layers),
@@ -389,7 +383,7 @@ def _by_words(
     )
     biases = [layer.projections.b_O for layer in layers if layer.projections is not None]
     bias = sum((each for each in biases if each is not None), start=np.zeros(states.shape[1], np.float32))
-    # All that is sent, against what the model's heads gave.
+    # Between the sum of what is sent and the output of the model's heads.
     difference = float(np.abs(vectors.sum(axis=0) + bias - changes.sum(axis=0)).max())
     whole = states[-1] - states[0]
     names, steps = _largest(scene, vectors)
@@ -425,11 +419,11 @@ def _written(numbers: Float[Array, " N"]) -> list[str]:
     return [repr(float(each)) for each in numbers]
 
 
-# ------------------------------------------------------------------------------------ the stream
+# ---------------------------------------------------------------------------------------- the stream
 
 
 def _stream(scene: HeadContext, added: Float[Array, "L M"]) -> Blocks:
-    """Show how long that is which attention and the feed-forward network add."""
+    """Show the norms of what attention and the feed-forward network add."""
     row, layers = scene.word, scene.trace.layers
     stream = np.array([np.linalg.norm(state[row]) for state in scene.trace.hidden_states[:-1]])
     changes = np.linalg.norm(added, axis=-1)
@@ -471,7 +465,7 @@ def _stream(scene: HeadContext, added: Float[Array, "L M"]) -> Blocks:
 
 
 def _is_uneven(lines: Sequence[Float[Array, " L"]]) -> bool:
-    """Tell whether one layer would press all others against the axis: then equal distances are equal factors."""
+    """Return whether one layer would flatten all others, so that the axis must be logarithmic."""
     parts = np.concatenate(lines)
     return bool((parts > 0).all() and parts.max() > MUCH_HIGHER * np.median(parts))
 
@@ -482,7 +476,7 @@ def _parts(some: Float[Array, " L"], whole: Float[Array, " L"]) -> Float[Array, 
 
 
 def _idle(values: Values, _: HeadContext) -> tuple[Parameter[Any], ...]:
-    """Return the head where all of them are added up."""
+    """Return the head unless the scope is one head."""
     return () if values[SCOPE] == "head" else (HEAD,)
 
 

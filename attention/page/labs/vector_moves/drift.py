@@ -51,19 +51,18 @@ BESIDE_TEXT: Parameter[Beside | None] = Parameter(
     "other", Choice(lambda _: BESIDES), None, otherwise=message("one of the ready pairs is shown")
 )
 
-# A word in two texts: what tells its meaning comes after it, or before it. Both stand at the same place.
+# A word at the same position in two texts; the context that decides its meaning comes after it, or before.
 PAIRS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
     {
         "after": ("the bank of the river", "the bank of the city", "bank"),
         "before": ("the river has a bank", "the city has a bank", "bank"),
     }
 )
-# So many words that both texts have can be chosen from.
-MAX_SHARED = 12
+MAX_SHARED = 12  # shared words to choose from
 
 
 class _Pair(NamedTuple):
-    """A word in two runs: its place in each."""
+    """A word in two runs: its position in each."""
 
     first: Trace
     place: int
@@ -92,7 +91,7 @@ class _Pair(NamedTuple):
 
 
 def _words(trace: Trace) -> tuple[list[int], list[str]]:
-    """Return the positions of a text's words or pieces of words, and what was typed there."""
+    """Return the positions of a text's words or pieces, and their case-folded text."""
     places = words_of(trace.tokens)
     return places, [_folded(trace.tokens[place].typed) for place in places]
 
@@ -101,7 +100,7 @@ def _folded(typed: str) -> str:
     return typed.strip().casefold()
 
 
-# --------------------------------------------------------------------------------- which word, in which texts
+# ------------------------------------------------------------------------------ the word and the texts
 
 
 def drift(scene: HeadContext, values: Values, runs: Runs | None) -> Blocks:
@@ -133,7 +132,7 @@ def drift(scene: HeadContext, values: Values, runs: Runs | None) -> Blocks:
 
 
 def _first_pair(scene: HeadContext) -> Beside:
-    """Return the pair that is shown first: where later words are hidden, what tells the meaning has to come before."""
+    """Return the default pair: under a causal mask, the deciding context has to come first."""
     return "before" if scene.attention.is_causal else "after"
 
 
@@ -146,7 +145,6 @@ def _alone(scene: HeadContext, runs: Runs) -> _Pair | None:
 
 
 def _of_texts(texts: Sequence[str], wanted: str, runs: Runs) -> _Pair | None:
-    """Return a word in two texts."""
     first, second = (runs.reading(text) for text in texts)
     if first is None or second is None:
         return None
@@ -159,11 +157,11 @@ def _find(trace: Trace, text: str) -> int | None:
     return next(found, None)
 
 
-# ------------------------------------------------------------------------------------ a second text that is typed
+# ---------------------------------------------------------------------------------- the user's second text
 
 
 def _typed(scene: HeadContext, text: str, runs: Runs) -> Blocks:
-    """Return the field for a second text, and how a word that both texts have drifts apart."""
+    """Return the field for a second text, and the drift of a shared word."""
     hint = message("Type a text that has a word of yours")
     field = Entry("second", VERSUS, message("Second text"), text, hint)
     if not text:
@@ -180,14 +178,14 @@ def _typed(scene: HeadContext, text: str, runs: Runs) -> Blocks:
 
 
 class _Both(NamedTuple):
-    """A word that both texts have, where it stands in each."""
+    """A shared word, in each text."""
 
     first: Word
     second: Word
 
 
 def _shared(first: Trace, second: Trace) -> list[_Both]:
-    """Return the words that both texts have: the first of its kind meets the first, the next one the next."""
+    """Return the shared words, paired in order of occurrence."""
     met: dict[str, list[Word]] = {}
     for each in _real_words(second):
         met.setdefault(_folded(each.typed), []).append(each)
@@ -195,7 +193,7 @@ def _shared(first: Trace, second: Trace) -> list[_Both]:
     for each in _real_words(first):
         others = met.get(_folded(each.typed), [])
         if others:
-            # Where the first text has more of them, all that are left meet the last.
+            # Surplus occurrences in the first text are paired with the second text's last.
             found.append(_Both(each, others.pop(0) if len(others) > 1 else others[0]))
     return found
 
@@ -209,28 +207,28 @@ def _real_words(trace: Trace) -> list[Word]:
 
 
 def _in_focus(scene: HeadContext, shared: Sequence[_Both]) -> _Both | None:
-    """Return the word of which the token in focus is a piece, if both texts have it."""
+    """Return the shared word that contains the token in focus."""
     return next((both for both in shared if scene.word in both.first.positions), None)
 
 
 def _longest(shared: Sequence[_Both]) -> _Both:
-    """Return the longest word that both have, of several the last: it is seldom an article."""
+    """Return the longest shared word, the last of several: it is seldom an article."""
     return max(reversed(shared), key=lambda both: len(both.first.typed.strip()))
 
 
 def _pieces(scene: HeadContext, second: Trace, both: _Both) -> _Pair:
-    """Return the piece of a word that is in focus, and that in the other text; where it has fewer, the last."""
+    """Return the piece in focus and its counterpart; where that word has fewer pieces, its last."""
     index = both.first.positions.index(scene.word)
     return _Pair(scene.trace, scene.word, second, both.second.positions[: index + 1][-1])
 
 
 def _last_pieces(first: Trace, second: Trace, both: _Both) -> _Pair:
-    """Return the last piece of a word in both texts: in a decoder, it alone has seen the whole word."""
+    """Return the last piece of a word in both texts: in a decoder, only it has seen the whole word."""
     return _Pair(first, both.first.positions[-1], second, both.second.positions[-1])
 
 
 def _choice(shared: Sequence[_Both], place: int) -> Blocks:
-    """Return a button for each word that both texts have, if there are several; that which is compared is off."""
+    """Return a button for each shared word if there are several; the compared one's is disabled."""
     words = {_folded(both.first.typed): both for both in reversed(shared)}
     if len(words) < 2:
         return ()
@@ -243,11 +241,11 @@ def _choice(shared: Sequence[_Both], place: int) -> Blocks:
     return (Section("shared_words", (Notice(message("In both texts:"), is_quiet=True), buttons), is_line=True),)
 
 
-# ------------------------------------------------------------------------------------------ how far apart
+# ---------------------------------------------------------------------------------------------- the drift
 
 
 def _apart(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
-    """Return how the two vectors of a word drift apart, beside what different words do."""
+    """Return the cosine of a word's two vectors by layer, beside that of different words."""
     one, two = pair.vectors()
     own, others = cosines(one, two), pair.of_others()
     places = tuple(map(str, range(len(own))))
@@ -271,7 +269,7 @@ def _apart(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
 
 
 def _tell_apart(scene: HeadContext, beside: Beside, pair: _Pair, own: Float[Array, " L+1"]) -> str:
-    """Say how far apart the two vectors are before the first layer, and after the last."""
+    """Say how similar the two vectors are before the first layer and after the last."""
     facts: dict[str, str | int] = {"first": fact(float(own[0])), "end": fact(float(own[-1])), "last": len(own) - 1}
     focus = word(scene.names[scene.word])
     if beside == "alone":
@@ -286,7 +284,7 @@ def _tell_apart(scene: HeadContext, beside: Beside, pair: _Pair, own: Float[Arra
 
 
 def _tell_tokens(beside: Beside, pair: _Pair) -> str:
-    """Say so if the word is not the same token in both texts."""
+    """Say if the word is a different token in the second text."""
     one, two = (token.text for token in pair.tokens)
     if one == two:
         return ""

@@ -1,4 +1,4 @@
-"""The whole Transformer: one token's vector on its way from the embedding to what comes out, each part to be opened."""
+"""The lab The whole Transformer: one token's vector from the embedding to the output, each part to be opened."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _PARTS: Mapping[Part, str] = {
     "feed-forward": message("feed-forward"),
     "output": message("output"),
 }
-# Whether the model on one page of NumPy is open.
+# Whether the model's NumPy page is open.
 CODE: Parameter[bool] = Parameter("code", Flag(), False)
 
 
-# ------------------------------------------------------------------------------- what is asked first
+# ------------------------------------------------------------------------------------- the question
 
 
 def _guess(scene: HeadContext | None) -> Guess | None:
-    """Ask which of the two parts of a block adds the longer vector to the word in focus, in most of the blocks."""
+    """Ask which of a block's two parts adds the longer vector to the word in focus, in most of the blocks."""
     found = () if scene is None or not scene.use.is_reading else passages(scene)
     if scene is None or not found:
         return None
@@ -68,11 +68,11 @@ def _guess(scene: HeadContext | None) -> Guess | None:
     return Guess(question, answers, because, frozenset(right))
 
 
-# ------------------------------------------------------------------------------------ what is shown
+# -------------------------------------------------------------------------------------- the content
 
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return the diagram without what the layers add, and what is open in it if that says nothing of it."""
+    """Return the diagram without the layers' contributions, and the open part if it does not give the answer."""
     found = () if scene is None or not scene.use.is_reading else passages(scene)
     if scene is None or not found:
         return ()
@@ -120,7 +120,7 @@ def _tell(scene: HeadContext, found: Sequence[Passage]) -> str:
 
 
 def _onward(_: Values, scene: HeadContext) -> tuple[Onward, ...]:
-    """Lead to the layer that is unfolded, step by step, in the head that adds most; and to what it costs."""
+    """Link to the unfolded layer, in the head that adds most, and to the costs."""
     found = passages(scene) if scene.use.is_reading else ()
     if not found:
         return ()
@@ -147,7 +147,7 @@ def _table_of_blocks(scene: HeadContext, found: Sequence[Passage]) -> dict[str, 
 
 
 def _table_of_states(scene: HeadContext) -> dict[str, list[str]]:
-    """Return the numbers of the vector that the strips show, before the first layer and after each."""
+    """Return the components of the vector drawn in the strips, before the first layer and after each."""
     states = scene.trace.hidden_states
     drawn = sampled(scene.info.d_model)
     columns = {scene.dimensions[at]: [repr(float(state[scene.word, at])) for state in states] for at in drawn}
@@ -155,7 +155,7 @@ def _table_of_states(scene: HeadContext) -> dict[str, list[str]]:
 
 
 def _on_one_page(values: Values, scene: HeadContext, runs: Runs | None) -> Fold:
-    """Return the forward pass on one page, and how far it is from the model's own; it is run once it is opened."""
+    """Return the model in NumPy, and its difference from the model itself; run when opened."""
     is_open = values[CODE]
     title = message("{name} on one page of NumPy", name=scene.info.name)
     return Fold("on_one_page", title, _code(scene, runs) if is_open else (), is_open, CODE)

@@ -1,4 +1,4 @@
-"""The diagram of a whole model: the way of one token's vector, with what each layer adds to it."""
+"""The diagram of a whole model: the path of one token's vector, with what each layer adds to it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from attention.page.labs.base import Runs
 
 __all__ = ["Outcome", "diagram", "embedded", "feed_forward", "outcome"]
 
-# So many of the likeliest outcomes are named at the end of the way.
-N_NAMED = 3
+N_NAMED = 3  # outcomes at the end of the path
 
 Outcome = tuple[tuple[str, float], ...]
 
@@ -30,7 +29,7 @@ Outcome = tuple[tuple[str, float], ...]
 def diagram(
     scene: HeadContext, found: Sequence[Passage], part: Part, likeliest: Outcome, *, is_covered: bool = False
 ) -> Stream:
-    """Return the diagram of the word in focus; what the layers add to it is not in it where that ``is_covered``."""
+    """Return the diagram for the word in focus, without the layers' contributions if that ``is_covered``."""
     states = np.stack([state[scene.word] for state in scene.trace.hidden_states])
     fed = [each.fed for each in found if each.fed is not None]
     best = [(int(each.heads.argmax()), float(each.heads.max())) for each in found]
@@ -67,16 +66,16 @@ def _norms(scene: HeadContext, branch: Branch) -> Norms:
 
 
 def feed_forward(scene: HeadContext) -> Sublayer | None:
-    """Return the feed-forward network of each layer; None if there is none, or if it is not known."""
+    """Return the feed-forward network of each layer; None if there is none, or it is unknown."""
     last = None if scene.trace.structure is None else scene.trace.structure.sublayers[-1]
     return None if last is None or last.is_attention else last
 
 
-# ------------------------------------------------------------------------------------------ its two ends
+# ---------------------------------------------------------------------------------------------- both ends
 
 
 def embedded(scene: HeadContext) -> dict[str, Float[Array, " E"]]:
-    """Return the vectors that are added up for the word in focus before the first layer, by their names."""
+    """Return the vectors that are added up for the word in focus before the first layer, by name."""
     found: Embeddings | None = scene.trace.embeddings
     if found is None:
         return {}
@@ -92,7 +91,7 @@ def _begins(scene: HeadContext) -> tuple[str, ...]:
 
 
 def outcome(runs: Runs | None) -> Outcome:
-    """Return what is likeliest to come out, a token or a class, each with its probability; nothing if none is said."""
+    """Return the likeliest tokens or classes with their probabilities; () if the model predicts neither."""
     if runs is None:
         return ()
     forecast, answer = runs.forecast(), runs.answer()

@@ -1,4 +1,4 @@
-"""What each part of the diagram of a whole model opens: what it computes, and its numbers for the word in focus."""
+"""The parts of a whole model's diagram: what each computes, and its numbers for the word in focus."""
 
 from __future__ import annotations
 
@@ -25,10 +25,8 @@ from attention.page.labs.whole.diagram import Outcome, embedded, feed_forward
 __all__ = ["MOST_TOKENS", "detail", "passed_of"]
 
 N_NEURONS, N_CANDIDATES = 8, 5
-# More tokens are not run on one page: what their neurons do takes much memory.
-MOST_TOKENS = 64
+MOST_TOKENS = 64  # in the model's NumPy code: the neurons' activations take much memory
 
-# What has a length in each block.
 _LENGTHS: Mapping[str, str] = {
     "in": message("in"),
     "first": message("normed"),
@@ -41,7 +39,7 @@ _LENGTHS: Mapping[str, str] = {
 
 
 def detail(scene: HeadContext, part: Part, found: Sequence[Passage], likeliest: Outcome, runs: Runs | None) -> Blocks:
-    """Return what a part of the diagram opens."""
+    """Return the blocks of an opened part."""
     make: Mapping[Part, Callable[[], Blocks]] = {
         "embedding": partial(_embedding, scene),
         "block": partial(_block, scene),
@@ -53,7 +51,7 @@ def detail(scene: HeadContext, part: Part, found: Sequence[Passage], likeliest: 
 
 
 def passed_of(scene: HeadContext, runs: Runs | None) -> Passed | None:
-    """Return what the model's page of NumPy gives; None if there is none, or the text is too long for it."""
+    """Return the result of the model's NumPy page; None if there is none, or the text is too long."""
     return runs.passed() if runs is not None and len(scene.tokens) <= MOST_TOKENS else None
 
 
@@ -62,7 +60,7 @@ def _beside(told: Blocks, *pictures: Block) -> Row:
 
 
 def _formula(scene: HeadContext, branch: Branch) -> Blocks:
-    """Return how a branch changes the stream: ``x ← after(x + of(f(before(x))))``; X are the vectors of all tokens."""
+    """Return how a branch changes the stream: ``x ← after(x + of(f(before(x))))``; X are all tokens' vectors."""
     structure = scene.trace.structure
     if structure is None:
         return ()
@@ -76,7 +74,7 @@ def _formula(scene: HeadContext, branch: Branch) -> Blocks:
     return (Formula(rf"x \leftarrow {normed(own.norm_after, f'x + {added}')}"),)
 
 
-# ------------------------------------------------------------------------------------- before the layers
+# -------------------------------------------------------------------------------------- before the layers
 
 
 def _embedding(scene: HeadContext) -> Blocks:
@@ -96,11 +94,11 @@ def _embedding(scene: HeadContext) -> Blocks:
     return (Heading(message("Embedding")), _beside((Prose(told),), bars))
 
 
-# ------------------------------------------------------------------------------------------ in a layer
+# ---------------------------------------------------------------------------------------------- in a layer
 
 
 def _block(scene: HeadContext) -> Blocks:
-    """Show what becomes of the word in focus in one block."""
+    """Show the norms of the word in focus along one block."""
     lengths, row = lengths_in(scene), scene.word
     facts: dict[str, str | int] = {
         "focus": word(scene.names[row]),
@@ -139,7 +137,7 @@ def _table_of_tokens(scene: HeadContext, lengths: dict[str, Float[Array, " T"]])
 
 
 def _attention(scene: HeadContext, passage: Passage) -> Blocks:
-    """Show what attention adds to the word in focus, and how much of that comes from each head."""
+    """Show what attention adds to the word in focus, and how much of it comes from each head."""
     best = int(passage.heads.argmax())
     weights = scene.attention.head(best).weights[scene.word]
     looked = int(weights.argmax())
@@ -166,7 +164,7 @@ def _attention(scene: HeadContext, passage: Passage) -> Blocks:
 
 
 def _feed_forward(scene: HeadContext, runs: Runs | None) -> Blocks:
-    """Show which neurons fire most on the word in focus, or say why they are not there."""
+    """Show the most active neurons for the word in focus, or say why they are missing."""
     name = message("Feed-forward network in layer {layer}: each token alone", layer=scene.layer + 1)
     network = feed_forward(scene)
     if network is None:
@@ -210,11 +208,11 @@ def _table_of_neurons(fired: Float[Array, " F"], order: Array) -> dict[str, list
     }
 
 
-# -------------------------------------------------------------------------------------- after the layers
+# --------------------------------------------------------------------------------------- after the layers
 
 
 def _output(scene: HeadContext, likeliest: Outcome) -> Blocks:
-    """Show what the final norm and the vocabulary make of the last token's vector, or say what becomes of it."""
+    """Show the prediction from the last token's vector, or say where the vector goes."""
     after = scene.trace.hidden_states[-1][scene.word]
     told = lesson(
         "whole/output",
