@@ -1,4 +1,4 @@
-"""Named behaviours: the threshold that a measure has to exceed for a head to show one, and where it comes from."""
+"""Named behaviours, each the threshold of a measure, with its source."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["BEHAVIOUR_RULES", "Behaviour", "BehaviourRule"]
 
 NEIGHBOUR = 0.5  # previous and next token
 SINK = 0.6  # [CLS] and [SEP]
-# They call a head broad above 3.8 nats, with inputs of 128 tokens. No row of 44 tokens or fewer could exceed that, so
-# the ratio is kept instead: 3.8 out of the maximum for 128 tokens, ln 128 = 4.85.
+# The paper calls a head broad above 3.8 nats, for inputs of 128 tokens. No row of 44 tokens or fewer could exceed that,
+# so the ratio is used: 3.8 out of the maximum for 128 tokens, ln 128 = 4.85.
 BROAD_NATS, CLARK_TOKENS = 3.8, 128
 BROAD = BROAD_NATS / math.log(CLARK_TOKENS)  # 0.783
 
@@ -25,7 +25,7 @@ POSITIONAL = 0.5  # more than half of the variance
 
 @dataclass(frozen=True, slots=True)
 class BehaviourRule:
-    """A named behaviour: a head shows it if the measure with this name in its summary exceeds the threshold."""
+    """A head shows the behaviour if its summary's ``measure`` exceeds the threshold."""
 
     name: str
     measure: str
@@ -72,7 +72,7 @@ BEHAVIOUR_RULES = (
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a rule says about one head."""
+    """A rule applied to one head."""
 
     rule: BehaviourRule
     score: float

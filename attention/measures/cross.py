@@ -1,4 +1,4 @@
-"""What a head of cross-attention does, whose rows and columns are different tokens."""
+"""Measures of cross-attention heads."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ __all__ = ["CrossSummary", "summarise_cross"]
 
 @dataclass(frozen=True, slots=True)
 class CrossSummary:
-    """What one head of cross-attention does on one text; layer and head are counted from 0.
+    """Measures of one cross-attention head on one text; layer and head count from 0.
 
-    Rows and columns are different tokens, so that distances and diagonals have no meaning. Entropy is in nats,
-    everything else from 0 to 1: ``largest`` is the largest weight of a row, averaged over rows; ``special`` the share
-    of weight on special tokens that were read; ``vertical`` the lift of the column with the most weight (see
-    ``PatternScores``).
+    Rows and columns are different tokens, so distances and diagonals are meaningless. Entropy is in nats, everything
+    else from 0 to 1: ``largest`` is the largest weight of a row, averaged over rows; ``special`` the share of weight on
+    special source tokens; ``vertical`` the lift of the column with the most weight (see ``PatternScores``).
     """
 
     layer: int
@@ -45,7 +44,7 @@ def summarise_cross(
     mask: Float[Array, "*H_Q_K"] | None = None,
     layer: int = 0,
 ) -> tuple[CrossSummary, ...]:
-    """Summarise the heads of one layer of cross-attention, from the tokens that are written to those that were read.
+    """Summarise the heads of one layer of cross-attention, from target tokens to source tokens.
 
     Raises:
         ValueError: the weights are not between these tokens.

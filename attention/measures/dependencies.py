@@ -1,4 +1,4 @@
-"""How well heads find the syntax of a sentence: the word on which each word depends."""
+"""How well heads find syntactic dependencies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 Direction = Literal["dependent to head", "head to dependent"]
 ALL_RELATIONS = "all"
-# The offsets that Clark et al. 2019 tried for their baseline (Syntax_Analysis.ipynb).
+# The offsets of the baseline of Clark et al. 2019 (Syntax_Analysis.ipynb).
 OFFSETS = (-3, -2, -1, 1, 2)
 
 
@@ -36,11 +36,7 @@ class Parse:
     relations: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Check that there is one relation for each head, and that every head is another word of the sentence.
-
-        Raises:
-            ValueError: there is not, or it is not.
-        """
+        """Raise ValueError unless there is one relation per head and every head is another word of the sentence."""
         if len(self.heads) != len(self.relations):
             raise ValueError(
                 f"a parse must have one relation per head, got {len(self.relations)} and {len(self.heads)}"
@@ -60,7 +56,7 @@ class Parse:
 
 @dataclass(frozen=True, slots=True)
 class RelationScore:
-    """The number of cases of a relation, and the fraction of them in which each attention head was right."""
+    """The number of cases of a relation and each attention head's accuracy."""
 
     count: int
     accuracy: Float[Array, "*H"]
@@ -68,7 +64,7 @@ class RelationScore:
 
 @dataclass(frozen=True, slots=True)
 class OffsetScore:
-    """The number of cases of a relation, and the fixed offset that was right in the largest fraction of them."""
+    """The number of cases of a relation and the most accurate fixed offset."""
 
     count: int
     offset: int
@@ -78,15 +74,15 @@ class OffsetScore:
 def dependency_accuracy(
     sentences: Iterable[tuple[Float[Array, "*H W W"], Parse]], direction: Direction = "dependent to head"
 ) -> dict[str, RelationScore]:
-    """Return how often each attention head finds a word's grammatical head, by relation and over ``ALL_RELATIONS``.
+    """Return each attention head's accuracy in finding grammatical heads, by relation and over ``ALL_RELATIONS``.
 
-    The prediction for word i is the other word j with the largest weight: ``A[i, j]`` in the direction from
-    dependent to head, ``A[j, i]`` from head to dependent (Clark et al. 2019, section 4.2, table 1). A root has
-    no head and is not counted; a word whose weights are all masked counts as wrong.
+    The prediction for word i is the other word j with the largest weight: ``A[i, j]`` in the direction from dependent
+    to head, ``A[j, i]`` from head to dependent (Clark et al. 2019, section 4.2, table 1). Roots are not counted; a word
+    whose weights are all masked counts as wrong.
 
     Args:
-        sentences: for each, the weights between words, without special tokens (see ``attention.core.words``), of
-            shape (..., W, W) with the same leading axes for every sentence, and its parse.
+        sentences: the weights between words, without special tokens (see ``attention.core.words``), with the same
+            leading axes for every sentence, and the parse.
         direction: which of the two words attends to the other.
 
     Raises:
@@ -99,8 +95,8 @@ def dependency_accuracy(
 def best_offset(parses: Iterable[Parse], offsets: Sequence[int] = OFFSETS) -> dict[str, OffsetScore]:
     """Return, for each relation and over ``ALL_RELATIONS``, the fixed offset that finds the most heads.
 
-    This is the baseline of Clark et al. 2019, table 1: the head of word i is word ``i + offset``. A position
-    outside the sentence counts as wrong (their code takes the last word instead).
+    This is the baseline of Clark et al. 2019, table 1: the head of word i is word ``i + offset``. A position outside
+    the sentence counts as wrong (their code takes the last word instead).
     """
     steps = np.array(offsets)[:, None]
     counts, right = _tally((np.arange(len(parse.heads)) + steps, parse) for parse in parses)

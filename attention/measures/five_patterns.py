@@ -55,19 +55,19 @@ class PatternScores:
     """How clearly a head shows each of the five patterns of Kovaleva et al. 2019 (section 4.1), from 0 to 1.
 
     They labelled pictures by hand and did not publish the labels, so this rule is a heuristic of this project. Let
-    *lift* = ``(share − even)/(1 − even)`` be the share of weight on some cells in excess of the share that weights
-    spread evenly over all visible keys would have there. Then:
+    *lift* = ``(share − even)/(1 − even)`` be the share of weight on some cells in excess of the share under uniform
+    weights. Then:
 
         vertical: the lift of the columns of all special tokens, or of a single column, whichever is higher
         diagonal: the lift of each token itself and its two neighbours
         vertical + diagonal: the lift of both sets of cells together; 0 unless each alone reaches ``MIXED`` = 0.2
-        block: for two segments only; of the weight on ordinary tokens more than one position away, the excess that
-            stays within the segment over what its size would give: ``(within − even · elsewhere)/(1 − even)``
-        heterogeneous: 1 minus the highest of the others (very even weights are of this kind too)
+        block: for two segments only; of the weight on ordinary tokens more than one position away, the excess within
+            the segment over its size: ``(within − even · elsewhere)/(1 − even)``
+        heterogeneous: 1 minus the highest of the others (near-uniform weights too)
 
-    The label is vertical + diagonal if that reaches ``DOMINANT`` = 0.5; else the higher of vertical and diagonal
-    if that reaches 0.5; else block if that reaches ``BLOCK`` = 0.3; else heterogeneous. With fewer than about eight
-    tokens, patterns arise by chance alone.
+    The label is vertical + diagonal if that reaches ``DOMINANT`` = 0.5; else the higher of vertical and diagonal if
+    that reaches 0.5; else block if that reaches ``BLOCK`` = 0.3; else heterogeneous. With fewer than about eight
+    tokens, patterns arise by chance.
     """
 
     vertical: float
@@ -83,7 +83,7 @@ class PatternScores:
         return PATTERN_NAMES[int(pattern_indices(*scores))]
 
     def as_dict(self) -> dict[PatternName, float]:
-        """Return the score of each pattern by its name."""
+        """Return the score of each pattern by name."""
         scores = (self.vertical, self.diagonal, self.vertical_and_diagonal, self.block, self.heterogeneous)
         return dict(zip(PATTERN_NAMES, scores, strict=True))
 
@@ -106,7 +106,7 @@ def pattern_indices(
 
 
 def pattern_scores(rows: Rows, columns: Float[Array, "*L B H T"], marks: Marks) -> dict[str, Float[Array, "*L B H"]]:
-    """Score the patterns of every head, from its weights and each token's share of them; see ``PatternScores``."""
+    """Score the patterns of every head from its weights and column shares; see ``PatternScores``."""
     even = rows.even()
     special = marks.special & ~marks.padding
     found = _Shares.of(rows.weights, columns, rows.n, special)
@@ -132,10 +132,10 @@ def pattern_scores(rows: Rows, columns: Float[Array, "*L B H T"], marks: Marks) 
 def lift(
     shares: Float[Array, "*H"], even: Float[Array, "*1"], whole: Float[Array, "*H"] | float = 1
 ) -> Float[Array, "*H"]:
-    """Return the excess of shares over even ones, relative to the maximum: ``(share − even · whole)/(1 − even)``.
+    """Return the excess of shares over uniform ones, relative to the maximum: ``(share − even · whole)/(1 − even)``.
 
-    The result is between 0 and 1. ``even`` is a fraction of ``whole``, and the shares are parts of ``whole``, which is
-    all of a head's weight or some of it.
+    The shares are parts of ``whole``, which is all of a head's weight or some of it; ``even`` is a fraction of
+    ``whole``.
     """
     room = 1 - even
     return np.clip((shares - even * whole) / np.where(room > EVEN, room, np.inf), 0, 1)
@@ -143,7 +143,7 @@ def lift(
 
 @dataclass(frozen=True, slots=True)
 class _Shares:
-    """The shares of a head's weight nearby and in each of C sets of columns: in all, and without the nearby cells."""
+    """The shares of a head's weight near the diagonal and in C sets of columns: in all, and away from the diagonal."""
 
     near: Float[Array, "*L B H"]
     columns: Float[Array, "*L B H C"]
@@ -161,18 +161,18 @@ class _Shares:
         return cls(sum_rows(near_columns), _sets(columns, special), _sets(columns - near_columns, special))
 
     def united(self, chosen: Int[Array, "*L B H 1"]) -> Float[Array, "*L B H"]:
-        """Return the share of weight that is nearby or in the chosen set of columns."""
+        """Return the share near the diagonal or in the chosen set of columns."""
         return self.near + np.take_along_axis(self.elsewhere, chosen, axis=-1)[..., 0]
 
 
 def _sets(columns: Float[Array, "*L B H T"], special: Bool[Array, "B T"]) -> Float[Array, "*L B H C"]:
-    """Add up the sets of columns that may form a vertical pattern: all special tokens, then each single token."""
+    """Sum the candidate columns of a vertical pattern: all special tokens, then each single token."""
     together = share(columns, special)[..., None]
     return np.concatenate([together, np.broadcast_to(columns, (*together.shape[:-1], columns.shape[-1]))], axis=-1)
 
 
 def _near_columns(weights: Float[Array, "*H T T"]) -> Float[Array, "*H T"]:
-    """Add up, in each column, the weights of the token itself and of its two neighbours."""
+    """Sum, in each column, the weights of the token itself and its two neighbours."""
     near = weights.diagonal(axis1=-2, axis2=-1).astype(np.float64)
     if weights.shape[-1] > 1:
         near[..., :-1] += weights.diagonal(-1, axis1=-2, axis2=-1)
@@ -181,7 +181,7 @@ def _near_columns(weights: Float[Array, "*H T T"]) -> Float[Array, "*H T"]:
 
 
 def _block(rows: Rows, even: Float[Array, "*1 T T"], marks: Marks) -> Float[Array, "*L B H"]:
-    """Score the block pattern, which a text of one segment does not have."""
+    """Score the block pattern; 0 for texts of one segment."""
     ordinary = ~marks.special
     is_pair = np.array([len(set(of_text[kept])) > 1 for of_text, kept in zip(marks.segments, ordinary, strict=True)])
     if not is_pair.any():

@@ -1,4 +1,4 @@
-"""What weights tell about the flow through the layers: attention rollout, and the norms of the vectors moved."""
+"""Flow through the layers: attention rollout, maximum flow, and norms of the vectors moved."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["flow_to", "rollout", "trace_rollout", "value_norms", "weighted_norms
 
 
 def rollout(weights: Float[Array, "L T T"]) -> Float[Array, "L T T"]:
-    """Return how much each input token contributes to each position after each layer, judged by weights alone.
+    """Return each input token's contribution to each position after each layer, judged by weights alone.
 
-    ``R_l = Â_l R_{l−1}`` with ``R_0 = I``, where ``Â`` is ``A + I`` divided by its row sums, A is the mean of a
-    layer's heads, and I stands for the residual connection (Abnar & Zuidema 2020, section 3). For example, even
-    weights over 4 unmasked tokens give, after 3 layers, .34375 for a token itself and .21875 for each other
-    token: ``Â = ½ I + ½ · ¼``, hence ``⅞ · ¼`` for every token and ``⅛`` more for the token itself.
+    ``R_l = Â_l R_{l−1}`` with ``R_0 = I``, where ``Â`` is ``A + I`` divided by its row sums, A the mean of a layer's
+    heads and I the residual connection (Abnar & Zuidema 2020, section 3). For example, uniform weights over 4 unmasked
+    tokens give, after 3 layers, .34375 for a token itself and .21875 for each other one: ``Â = ½ I + ½ · ¼``, hence ``⅞
+    · ¼`` for every token and ``⅛`` more for the token itself.
 
     Raises:
         ValueError: the weights are not one square matrix per layer.
@@ -43,16 +43,15 @@ def _with_residual(weights: Float[Array, "L T T"]) -> Float[Array, "L T T"]:
 
 
 def trace_rollout(trace: Trace) -> Float[Array, "L T T"]:
-    """Return the rollout of a trace, from the mean of each layer's heads; see ``rollout``."""
+    """Return the rollout of a trace, from the mean of each layer's heads."""
     return rollout(np.stack([layer.steps().weights.mean(axis=0, dtype=np.float64) for layer in trace.layers]))
 
 
 def flow_to(weights: Float[Array, "L T T"], row: int) -> Float[Array, " T"]:
-    """Return the largest flow from each input token to one position after the last layer (Abnar & Zuidema 2020).
+    """Return the maximum flow from each input token to one position after the last layer.
 
-    The network has a node for each token before and after each layer. From a key before a layer to a query after it
-    goes a pipe with the capacity ``Â_qk``, of the same ``Â`` as in ``rollout``. A token's flow is what could be sent
-    from it alone (their section 3): as much as the narrowest place lets through.
+    Nodes are tokens before and after each layer; the edge from a key before a layer to a query after it has the
+    capacity ``Â_qk`` of ``rollout``. Each token's flow is computed alone (Abnar & Zuidema 2020, section 3).
 
     Raises:
         ValueError: the weights are not one square matrix per layer.
@@ -67,13 +66,13 @@ def flow_to(weights: Float[Array, "L T T"], row: int) -> Float[Array, " T"]:
 
 
 def value_norms(layer: LayerTrace) -> Float[Array, "H K"]:
-    """Return the norm of the vector that each token can contribute through each head: ``‖f(x)‖``.
+    """Return the norm of each token's transformed value in each head: ``‖f(x)‖``.
 
-    ``f(x) = (x W_V + b_V) W_O``, with the rows of W_O that belong to the head (Kobayashi et al. 2020,
-    "Attention is Not Only a Weight"). The bias b_O belongs to no token and is left out.
+    ``f(x) = (x W_V + b_V) W_O``, with the head's rows of W_O (Kobayashi et al. 2020, "Attention is Not Only a Weight").
+    The bias b_O belongs to no token and is left out.
 
     Raises:
-        ValueError: the model's output projection is not known.
+        ValueError: the output projection is unknown.
     """
     if layer.projections is None:
         raise ValueError("the projections of this architecture are not known, so W_O cannot be applied")
@@ -84,11 +83,11 @@ def value_norms(layer: LayerTrace) -> Float[Array, "H K"]:
 
 
 def weighted_norms(layer: LayerTrace) -> Float[Array, "H Q K"]:
-    """Return the norm of the vector that each token does contribute to each other: ``‖α f(x)‖ = α ‖f(x)‖``.
+    """Return the norm of what each token contributes to each other: ``‖α f(x)‖ = α ‖f(x)‖``.
 
-    A large weight on a token with a short vector, such as [SEP] often has, contributes little (Kobayashi et al. 2020).
+    A large weight on a small vector, as often on [SEP], contributes little (Kobayashi et al. 2020).
 
     Raises:
-        ValueError: the model's output projection is not known.
+        ValueError: the output projection is unknown.
     """
     return layer.steps().weights * value_norms(layer)[:, None, :]

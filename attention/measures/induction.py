@@ -1,6 +1,6 @@
-"""Prefix matching: how much a head attends to what came next the last time that the token was there.
+"""Prefix matching: attention to the token after an earlier copy of the current one.
 
-A head that does this, and copies what it finds, is an induction head (Elhage et al. 2021; Olsson et al. 2022).
+A head that does this and copies what it attends to is an induction head (Elhage et al. 2021; Olsson et al. 2022).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["after_earlier_copies", "numbered", "prefix_matching", "scores_of"]
 
 
 def after_earlier_copies(tokens: Int[Array, " T"]) -> Bool[Array, "T T"]:
-    """Return, for each query, which keys come right after an earlier copy of the query's token.
+    """Return, for each query, which keys directly follow an earlier copy of its token.
 
     >>> after_earlier_copies(np.array([7, 8, 9, 7])).nonzero()
     (array([3]), array([1]))
@@ -25,11 +25,10 @@ def after_earlier_copies(tokens: Int[Array, " T"]) -> Bool[Array, "T T"]:
 
 
 def prefix_matching(weights: Float[Array, "*axes T T"], tokens: Int[Array, " T"]) -> Float[Array, "*axes"]:
-    """Return the mean weight that the queries with an earlier copy of their token give to what came after it.
+    """Return the mean weight on the tokens after earlier copies, over the queries whose token has one; 0 if none has.
 
-    With several copies, the weights on what came after each of them are added up. It is the score of Olsson et al. 2022
-    ("In-context learning and induction heads", prefix matching), who take 25 random tokens, four times over. Where no
-    token comes twice, it is 0.
+    Weights after several copies are summed. This is the prefix-matching score of Olsson et al. 2022 ("In-context
+    learning and induction heads"), who take 25 random tokens, repeated four times.
     """
     wanted = after_earlier_copies(tokens)
     n_queries = int(wanted.any(axis=-1).sum())
@@ -38,13 +37,13 @@ def prefix_matching(weights: Float[Array, "*axes T T"], tokens: Int[Array, " T"]
 
 
 def numbered(trace: Trace) -> Int[Array, " T"]:
-    """Return a number for each token of a trace, the same for tokens that are the same."""
+    """Number the tokens of a trace; equal tokens get the same number."""
     _, numbers = np.unique([token.text for token in trace.tokens], return_inverse=True)
     return numbers
 
 
 def scores_of(trace: Trace) -> Float[Array, "L H"]:
-    """Return the prefix-matching score of every head of a trace, in which a text looks at itself."""
+    """Return the prefix-matching score of every head of a self-attention trace."""
     tokens, n_heads = numbered(trace), trace.info.n_heads
     # Head by head, because the weights of all heads take much memory for a long text.
     scores = [[prefix_matching(layer.head(head).weights, tokens) for head in range(n_heads)] for layer in trace.layers]

@@ -1,4 +1,4 @@
-"""How different the weights of two heads are."""
+"""Distances between the weights of heads."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ __all__ = ["head_distance", "head_distances", "overlaps", "trace_head_distances"
 
 
 def overlaps(weights: Float[Array, "*H Q K"], other: Float[Array, "Q K"]) -> Float[Array, "*H Q"]:
-    """Return how much weight each row has where the other one has it, too: ``Σ min(a, b) = 1 − ½ Σ |a − b|``.
-
-    It is 1 if the rows are equal, and 0 if no token gets weight from both.
-    """
+    """Return the overlap of each row with the other: ``Σ min(a, b) = 1 − ½ Σ |a − b|``, from 0 to 1 for equal rows."""
     shared: Array = np.minimum(weights, other).sum(axis=-1)
     return shared
 
@@ -29,12 +26,12 @@ def head_distance(
 
 
 def head_distances(weights: Float[Array, "N Q K"], rows: Bool[Array, " Q"] | None = None) -> Float[Array, "N N"]:
-    """Return the Jensen–Shannon distance of every two heads: 0 if they are equal, 1 if no token gets weight from both.
+    """Return the Jensen–Shannon distance of every two heads: 0 if equal, 1 if no token gets weight from both.
 
-    It is ``√(mean over rows of JS(p, q))`` with ``JS(p, q) = H((p + q)/2) − (H(p) + H(q))/2`` in bits. Clark et al.
-    2019, section 6, compare heads by the sum of JS over tokens, in nats, which ranks the pairs in the same order.
-    The mean makes texts of different lengths comparable, base 2 makes 1 the maximum, and the root makes it a metric
-    (Endres & Schindelin 2003). Rows that are fully masked in any head do not count.
+    ``√(mean over rows of JS(p, q))`` with ``JS(p, q) = H((p + q)/2) − (H(p) + H(q))/2`` in bits. Clark et al. 2019,
+    section 6, sum JS over tokens, in nats, which ranks pairs in the same order. The mean makes texts of different
+    lengths comparable, base 2 makes 1 the maximum, and the root makes it a metric (Endres & Schindelin 2003). Rows
+    fully masked in any head do not count.
     """
     counted = Rows.of(weights, rows=rows).counted.all(axis=0)
     n_heads, n_rows = len(weights), int(counted.sum())
@@ -49,7 +46,7 @@ def head_distances(weights: Float[Array, "N Q K"], rows: Bool[Array, " Q"] | Non
 
 
 def _add_divergences(divergences: Float[Array, "N N"], cells: Float[Array, "N C"]) -> None:
-    """Add what these cells contribute to the divergence of every two heads, above the diagonal."""
+    """Add these cells' part of the divergence of every two heads, above the diagonal."""
     halves = _bits(cells) / 2
     for head in range(len(cells) - 1):
         middle = _bits((cells[head] + cells[head + 1 :]) / 2)

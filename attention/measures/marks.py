@@ -1,4 +1,4 @@
-"""What a head attends to: which tokens are special, punctuation or the same word, and the share of weight on them."""
+"""What a head attends to: special tokens, punctuation, the same word, and the share of weight on them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from attention.measures.rows import Rows, on_cells, sum_columns
 
 __all__ = ["CLASSIFIERS", "SEPARATORS", "SPECIAL_MEASURES", "Marks", "column_shares", "same_word_share", "share"]
 
-# The tokens with which a sequence begins and those that separate and end sequences, in several families of models.
+# Tokens that begin a sequence, and those that separate and end sequences, in several model families.
 CLASSIFIERS = frozenset({"[CLS]", "<s>"})
 SEPARATORS = frozenset({"[SEP]", "</s>"})
-# The names of the weight on them in HeadSummary.
+# Their measures in HeadSummary.
 SPECIAL_MEASURES = {"classifier": CLASSIFIERS, "separator": SEPARATORS}
 
 
@@ -27,8 +27,7 @@ SPECIAL_MEASURES = {"classifier": CLASSIFIERS, "separator": SEPARATORS}
 class Marks:
     """Which tokens of B texts of T tokens are special, punctuation, and so on.
 
-    ``same_word`` marks pairs of equal tokens, in lower case, at different positions of a text; special tokens do not
-    count as words.
+    ``same_word`` marks pairs of equal tokens, case-folded, at different positions; special tokens are not words.
     """
 
     special: Bool[Array, "B T"]
@@ -62,7 +61,7 @@ def _marked(texts: Sequence[Sequence[Token | Word]], marks: list[bool]) -> Bool[
 
 
 def _numbered(tokens: Sequence[Token | Word]) -> list[int]:
-    """Number each word by the position of its first occurrence, and give each special token a unique number."""
+    """Number each word by its first occurrence, and give each special token a unique number."""
     first: dict[str, int] = {}
     return [
         -1 - position if token.is_special else first.setdefault(folded(token), position)
@@ -76,7 +75,7 @@ def column_shares(rows: Rows) -> Float[Array, "*H K"]:
 
 
 def share(columns: Float[Array, "*L B H T"], marked: Bool[Array, "B T"]) -> Float[Array, "*L B H"]:
-    """Return the share of a head's weight on the marked tokens, from that of each (Clark et al. 2019, section 3.2)."""
+    """Return the share of a head's weight on the marked tokens (Clark et al. 2019, section 3.2)."""
     return (columns @ marked[..., None].astype(np.float64))[..., 0]
 
 

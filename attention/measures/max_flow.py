@@ -1,6 +1,6 @@
-"""The largest flow through a network of pipes (Dinic 1970).
+"""Maximum flow through a network (Dinic 1970).
 
-networkx has it as well, and finds the same, but takes several times as long for the layers of a model.
+networkx finds the same, but takes several times as long for the layers of a model.
 """
 
 from __future__ import annotations
@@ -11,16 +11,13 @@ from itertools import pairwise
 
 __all__ = ["largest_flow"]
 
-# What is left of a pipe's capacity below this is rounding.
+# Smaller residual capacities are rounding.
 _NOTHING = 1e-12
 
 
 def largest_flow(pipes: Sequence[Mapping[int, float]], start: int, end: int) -> float:
-    """Return how much can flow from one node to another.
-
-    ``pipes[a][b]`` is how much the pipe from node a to node b lets through, from 0.
-    """
-    # What can still be sent from a node to another; what was sent can be taken back.
+    """Return the maximum flow between two nodes; ``pipes[a][b]`` is the capacity from a to b."""
+    # The residual network: flow can be cancelled.
     rest = [dict(row) for row in pipes]
     for node, row in enumerate(pipes):
         for other in row:
@@ -38,7 +35,7 @@ def largest_flow(pipes: Sequence[Mapping[int, float]], start: int, end: int) -> 
 
 
 def _levels(rest: Sequence[Mapping[int, float]], start: int) -> dict[int, int]:
-    """Return how many pipes away from the start each node is that can be reached."""
+    """Return each reachable node's distance from the start."""
     levels, queue = {start: 0}, deque([start])
     while queue:
         node = queue.popleft()
@@ -52,7 +49,7 @@ def _levels(rest: Sequence[Mapping[int, float]], start: int) -> dict[int, int]:
 def _path(
     rest: Sequence[Mapping[int, float]], levels: Mapping[int, int], untried: Sequence[list[int]], start: int, end: int
 ) -> list[int]:
-    """Return a shortest path with room on it, empty if there is none left; what leads nowhere is not tried again."""
+    """Return a shortest augmenting path, or []; dead ends are removed from ``untried``."""
     path = [start]
     while path and path[-1] != end:
         node = path[-1]

@@ -1,4 +1,4 @@
-"""How far a head attends: its weights added up by the offset ``k − q`` from query to key."""
+"""How far a head attends: its weights summed by the offset ``k − q`` from query to key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attention.measures.rows import Rows, sum_columns, sum_rows
 
 __all__ = ["EVEN", "Offsets", "by_offset"]
 
-# Weights that vary by less than this (root mean square) count as constant, and offsets explain nothing.
+# Weights that vary by less than this (root mean square) count as uniform.
 EVEN = 1e-5
 
 
@@ -27,7 +27,7 @@ class Offsets:
 
     @classmethod
     def of(cls, rows: Rows) -> Self:
-        """Add up weights by their offsets."""
+        """Sum weights by offset."""
         n_queries, n_keys = rows.weights.shape[-2:]
         return cls(np.arange(1 - n_queries, n_keys), by_offset(rows.weights).astype(np.float64), rows.n)
 
@@ -41,7 +41,7 @@ class Offsets:
         return given / self.n_rows
 
     def mean_distance(self) -> Float[Array, "*H"]:
-        """Return the mean distance, in tokens, over which a head attends: ``Σ_k a_qk |k − q|``, averaged over rows."""
+        """Return the mean distance in tokens: ``Σ_k a_qk |k − q|``, averaged over rows."""
         return self.sums @ np.abs(self.offsets) / self.n_rows
 
     def mean_offset(self) -> Float[Array, "*H"]:
@@ -51,10 +51,9 @@ class Offsets:
     def positional(self, rows: Rows) -> Float[Array, "*H"]:
         """Return how well the offset alone predicts the weights, from 0 to 1.
 
-        Each visible weight is predicted by the mean of all weights at its offset. The score is the fraction of the
-        variance that this explains, adjusted for the number of offsets, because a short text has nearly as many
-        offsets as cells: ``1 − (1 − R²)(n − 1)/(n − p)`` for n cells and p offsets, and 0 if that is negative. Even
-        weights give 0: there is nothing to explain. This measure is the project's own.
+        Each visible weight is predicted by the mean weight at its offset. The score is the explained share of the
+        variance, adjusted because a short text has nearly as many offsets as cells: ``1 − (1 − R²)(n − 1)/(n − p)`` for
+        n cells and p offsets, or 0 if that is negative. Uniform weights give 0. This measure is the project's own.
         """
         n_cells = by_offset((rows.visible & rows.counted[..., None]).astype(np.float64))  # (*1, Q + K - 1)
         n, p = n_cells.sum(axis=-1), (n_cells > 0).sum(axis=-1)
@@ -69,10 +68,10 @@ class Offsets:
 
 
 def by_offset(cells: Float[Array, "*H Q K"]) -> Float[Array, "*H Q+K-1"]:
-    """Add up the cells of each offset ``k − q``, from ``−(Q − 1)`` to ``K − 1``.
+    """Sum the cells of each offset ``k − q``, from ``−(Q − 1)`` to ``K − 1``.
 
-    If the rows are reversed and each is shifted one place to the right of the one above, every column is one
-    offset; padding the rows to Q + K and reading them as rows of Q + K − 1 does exactly that.
+    With the rows reversed and each shifted one place right of the one above, every column is one offset; padding the
+    rows to Q + K and reading them as rows of Q + K − 1 does exactly that.
     """
     *heads, n_queries, n_keys = cells.shape
     padded = np.zeros((*heads, n_queries, n_queries + n_keys), cells.dtype)

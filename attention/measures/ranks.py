@@ -1,4 +1,4 @@
-"""Whether two lists of numbers are in the same order: Spearman's rank correlation."""
+"""Spearman's rank correlation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["rank_correlation", "ranks"]
 
 
 def ranks(numbers: Float[Array, " N"]) -> Float[Array, " N"]:
-    """Return the rank of each number, from 1 for the smallest; equal numbers share the mean of their ranks.
+    """Return the rank of each number, from 1 for the smallest; ties share their mean rank.
 
     >>> ranks(np.array([0.3, 0.1, 0.3])).tolist()
     [2.5, 1.0, 2.5]
@@ -26,7 +26,7 @@ def ranks(numbers: Float[Array, " N"]) -> Float[Array, " N"]:
 def rank_correlation(one: Float[Array, " N"], other: Float[Array, " N"]) -> float:
     """Return Spearman's ρ, the correlation of the ranks (Spearman 1904), from −1 to 1.
 
-    It is NaN if there are fewer than three numbers, or if those of one list are all equal.
+    It is NaN with fewer than three numbers, or if those of one list are all equal.
 
     Raises:
         ValueError: the lists differ in length.

@@ -1,4 +1,4 @@
-"""The rows of heads' weights: which keys each may see, which rows count, and averages over those."""
+"""The rows of heads' weights: visible keys, which rows count, and averages over them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Rows", "on_cells", "sum_columns", "sum_rows"]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Weights with the rows that do not count set to 0, the cells that the mask leaves visible, and which rows count.
+    """Weights, with rows that do not count set to 0, the cells visible under the mask, and which rows count.
 
-    ``totals`` are the original sums of the rows: 1, or 0 for a fully masked row.
+    ``totals`` are the original row sums: 1, or 0 for a fully masked row.
     """
 
     weights: Float[Array, "*H Q K"]
@@ -42,47 +42,47 @@ class Rows:
 
     @property
     def n(self) -> Int[Array, "*1"]:
-        """The number of rows over which an average is taken; 1 if there are none, so that their sum of 0 stays 0."""
+        """The number of rows to average over, at least 1."""
         return np.maximum(self.counted.sum(axis=-1), 1)
 
     @property
     def n_visible(self) -> Int[Array, "*1 Q"]:
-        """The number of keys that each query may see."""
+        """The number of keys visible to each query."""
         return self.visible.sum(axis=-1)
 
     @property
     def has_choice(self) -> Bool[Array, "*1 Q"]:
-        """Which queries may see more than one key."""
+        """Which queries see more than one key."""
         return self.n_visible > 1
 
     def even(self) -> Float[Array, "*1 Q K"]:
-        """Return the weights that would result if each row that counts were spread evenly over its visible keys."""
+        """Return uniform weights over the visible keys of each row that counts."""
         return self.visible * (self.counted / np.maximum(self.n_visible, 1))[..., None]
 
     def mean(self, per_row: Float[Array, "*H Q"], among: Bool[Array, "*1 Q"] | None = None) -> Float[Array, "*H"]:
-        """Return the mean over the rows that count, or over those of them in ``among``; 0 if there are none."""
+        """Return the mean over the rows that count (and are in ``among``); 0 if there are none."""
         counted = self.counted if among is None else self.counted & among
         n_rows = np.maximum(counted.sum(axis=-1), 1)
         return sum_rows(np.where(counted, per_row, 0)) / n_rows
 
 
 def sum_rows(cells: Float[Array, "*H K"]) -> Float[Array, "*H"]:
-    """Add up along the last axis."""
+    """Sum along the last axis."""
     # Several times as fast as sum() if that axis is short, as for a sentence.
     return np.einsum("...k->...", cells)
 
 
 def sum_columns(cells: Float[Array, "*H Q K"]) -> Float[Array, "*H K"]:
-    """Add up the rows."""
+    """Sum over the rows."""
     return np.einsum("...qk->...k", cells)
 
 
 def on_cells(weights: Float[Array, "*H Q K"], cells: Bool[Array, "*1 Q K"]) -> Float[Array, "*H Q"]:
-    """Return how much weight of each row is on the marked cells: ``Σ_k a_qk [cell qk]``."""
+    """Return each row's weight on the marked cells: ``Σ_k a_qk [cell qk]``."""
     return np.einsum("...k,...k->...", weights, cells.astype(weights.dtype)).astype(np.float64)
 
 
 def _once(rows: Bool[Array, "*H Q"]) -> Bool[Array, "*1 Q"]:
-    """Return the rows that count; if they are the same in all heads, only once, so that what follows is too."""
+    """Return the rows that count, with axes of length 1 if they are the same in all heads."""
     flat = rows.reshape(-1, rows.shape[-1])
     return flat[0].reshape((1,) * (rows.ndim - 1) + flat[0].shape) if (flat == flat[:1]).all() else rows

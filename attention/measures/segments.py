@@ -1,7 +1,7 @@
-"""Two sentences that a model read as one text: which tokens belong to A and to B, and the weight that goes across.
+"""Two sentences read as one text: which tokens belong to A and to B, and the weight between them.
 
-A token belongs to the sentence of its segment (BERT's ``token_type_ids``): [CLS] and the first [SEP] to A,
-the last [SEP] to B. Padding belongs to neither.
+A token belongs to its segment (BERT's ``token_type_ids``): [CLS] and the first [SEP] to A, the last [SEP] to B. Padding
+belongs to neither.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from attention.core.words import Word
 __all__ = ["BLOCK_NAMES", "SENTENCES", "Block", "block_shares", "groups", "is_pair", "span"]
 
 SENTENCES = ("A", "B")
-# Which sentence attends to which: "AB" is from A to B.
+# "AB" is from A to B.
 Block = Literal["all", "AA", "AB", "BA", "BB"]
 BLOCK_NAMES: tuple[Block, ...] = get_args(Block)
 
 
 def is_pair(units: Sequence[Token | Word]) -> bool:
-    """Tell whether the tokens or words are those of two sentences."""
+    """Return whether the tokens or words form two sentences."""
     return any(unit.segment for unit in units)
 
 
 def groups(units: Sequence[Token | Word]) -> tuple[tuple[str, int], ...]:
-    """Return the name and first row of each part of a pair, with padding last and unnamed; none for one sentence."""
+    """Return the name and first row of each part of a pair, with padding last and unnamed; empty for one sentence."""
     if not is_pair(units):
         return ()
     parts, start = [], 0
@@ -42,11 +42,7 @@ def groups(units: Sequence[Token | Word]) -> tuple[tuple[str, int], ...]:
 
 
 def span(units: Sequence[Token | Word], sentence: str) -> tuple[int, int]:
-    """Return where a sentence begins and ends; its tokens are contiguous.
-
-    Raises:
-        ValueError: there is no such sentence.
-    """
+    """Return a sentence's start and end; its tokens are contiguous. Raise ValueError if it is absent."""
     names = [_sentence(unit) for unit in units]
     start = names.index(sentence)
     return start, start + names.count(sentence)
@@ -57,9 +53,9 @@ def block_shares(
 ) -> Float[Array, "*H 2 2"]:
     """Return the mean share of weight that rows of A and of B (rows) give to A and to B (columns).
 
-    ``S[i, j] = mean over q in sentence i of Σ_{k in sentence j} A[q, k]``, over the rows that are not fully
-    masked. With ``special``, [CLS] and [SEP] count as part of their segments, and each row of S sums to 1.
-    Without it, neither their rows nor their columns count: what is missing from 1 went to them.
+    ``S[i, j] = mean over q in sentence i of Σ_{k in sentence j} A[q, k]``, without fully masked rows. With ``special``,
+    [CLS] and [SEP] count as part of their segments, and each row of S sums to 1. Without it, neither their rows nor
+    their columns count.
     """
     members = _members(units, special).astype(np.float64)  # (2, T)
     looking = weights.any(axis=-1).astype(np.float64) @ members.T  # (*H, 2)

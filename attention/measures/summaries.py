@@ -1,4 +1,4 @@
-"""All measures of every head on every text, and as a summary of one head."""
+"""All measures of every head on every text, and summaries of heads."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from attention.measures.rows import Rows
 
 __all__ = ["MEASURES", "PATTERN_MEASURES", "HeadSummary", "measure", "summarise", "summarise_weights"]
 
-# The names that measure() gives to the scores of the five patterns.
+# The scores of the five patterns in measure().
 PATTERN_MEASURES = tuple(field.name for field in fields(PatternScores))
 
 
 @dataclass(frozen=True, slots=True)
 class HeadSummary:
-    """What one head does on one text, or on average over several; layer and head are counted from 0.
+    """Measures of one head on one text, or on average over several; layer and head count from 0.
 
     Entropy is in nats, distance and offset are in tokens, everything else is from 0 to 1. ``previous`` to
-    ``punctuation`` are shares of all its weight (see ``share``). ``same_word`` is averaged over the rows that can
-    see the same word elsewhere, because it would otherwise measure the text; it is 0 if there are none.
+    ``punctuation`` are shares of all its weight (see ``share``). ``same_word`` is averaged over the rows that can see
+    the same word elsewhere, because it would otherwise measure the text; it is 0 if there are none.
     ``normalised_entropy`` is averaged over the rows that can see more than one token.
     """
 
@@ -53,23 +53,23 @@ class HeadSummary:
 
     @classmethod
     def of(cls, layer: int, head: int, measured: Mapping[str, float]) -> Self:
-        """Make a summary from the measures of one head, by the names that ``measure`` gives them."""
+        """Build a summary from one head's entries of ``measure``."""
         pattern = PatternScores(*(measured[name] for name in PATTERN_MEASURES))
         others = {name: value for name, value in measured.items() if name not in PATTERN_MEASURES}
         return cls(layer=layer, head=head, pattern=pattern, **others)
 
     @property
     def behaviours(self) -> tuple[Behaviour, ...]:
-        """What each rule says about the head, in the order of ``BEHAVIOUR_RULES``."""
+        """Each rule applied to the head, in the order of ``BEHAVIOUR_RULES``."""
         return tuple(Behaviour(rule, float(getattr(self, rule.measure))) for rule in BEHAVIOUR_RULES)
 
     @property
     def behaviour_names(self) -> tuple[str, ...]:
-        """The names of the behaviours that the head shows."""
+        """The behaviours that the head shows."""
         return tuple(behaviour.name for behaviour in self.behaviours if behaviour.passes)
 
 
-# The names of everything that measure() returns.
+# The keys of measure().
 MEASURES = (*(name for name in HeadSummary.__slots__ if name not in ("layer", "head", "pattern")), *PATTERN_MEASURES)
 
 
@@ -92,9 +92,7 @@ def summarise_weights(
     mask: Float[Array, "*1 T T"] | None = None,
     layer: int = 0,
 ) -> tuple[HeadSummary, ...]:
-    """Summarise the heads of one layer from their weights alone, between tokens or between words.
-
-    The mask has the same rows and columns as the weights: if tokens are merged into words, it is a mask of words.
+    """Summarise the heads of one layer from their weights, between tokens or words; ``mask`` is between the same.
 
     Raises:
         ValueError: the weights are not between these tokens.
@@ -115,8 +113,8 @@ def summarise_weights(
 def measure(rows: Rows, marks: Marks) -> dict[str, Float[Array, "*L B H"]]:
     """Measure every head on every text of a batch; ``HeadSummary`` and ``PatternScores`` define the measures.
 
-    Everything that depends on the offset of two tokens follows from the weights added up by offset, and
-    everything that depends on the key from those added up by column, so that few sums run over all weights.
+    Measures of offsets use weights summed by offset, measures of keys those summed by column, so that few sums run over
+    all weights.
     """
     entropies, offsets, columns = entropy(rows.weights), Offsets.of(rows), column_shares(rows)
     return {
