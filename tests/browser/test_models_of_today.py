@@ -36,7 +36,7 @@ def running(tmp_path_factory):
 @pytest.mark.parametrize(
     ("kind", "step", "told"),
     [
-        ("gemma2", "scale", "Then this model caps its scores softly"),
+        ("gemma2", "scale", "This model then caps its scores"),
         ("modernbert", "mask", "sliding window"),
         ("olmo2", "embed", "is not known of this kind of model"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message
@@ -15,7 +16,7 @@ from attention.lesson.cell_explanation import Detail, indexed
 from attention.lesson.code_context import CodeContext
 from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
-from attention.lesson.prose import exact, fact, lesson, listed, small, word
+from attention.lesson.prose import exact, fact, lesson, listed, word
 from attention.lesson.quiz import Guess
 from attention.lesson.snippets import Values, shapes
 from attention.lesson.steps.base import Step, StepMatrix
@@ -211,8 +212,6 @@ def _guess(scene: HeadContext) -> Guess | None:
     return Guess(question, tuple(map(str, offered)), because, right, whys=told)
 
 
-# Smaller numbers would be written as 0 with four decimals.
-LEAST_EXACT = 0.00005
 # A smaller weight is negligible.
 LEAST_TOLD = 0.01
 
@@ -224,19 +223,19 @@ def _whys(scene: HeadContext) -> str:
         return ""
     hidden = np.flatnonzero(~visible)
     key = int(hidden[0]) if hidden.size else int(scores.argmin())
-    is_key = np.arange(scores.size) == key
-    zero = float(softmax(np.where(is_key, 0.0, scores))[key])
-    facts = {
-        "focus": word(scene.names[scene.word]),
-        "key": word(scene.key_names[key]),
-        "zero": exact(zero) if zero >= LEAST_EXACT else f"<b>{small(zero)}</b>",
-    }
-    if zero >= LEAST_TOLD:
-        return lesson("mask/why-infinity", **facts)
-    # Beside scores this high, 0 gets next to no weight; softmax would give the same weights for lower ones.
+    names = {"focus": word(scene.names[scene.word]), "key": word(scene.key_names[key])}
+    weight = _weight_of_zero(scores, key)
+    if weight >= LEAST_TOLD:
+        return lesson("mask/why-infinity", zero=exact(weight), **names)
+    # Beside scores this high, 0 gets next to no weight; softmax would give the others the same if they were lower.
     highest = float(np.delete(scores, key).max())
-    lowered = float(softmax(np.where(is_key, 0.0, scores - highest))[key])
-    return lesson("mask/why-infinity-high", highest=fact(highest), lowered=exact(lowered), **facts)
+    lowered = exact(_weight_of_zero(scores - highest, key))
+    return lesson("mask/why-infinity-shifted", highest=fact(highest), zero=lowered, **names)
+
+
+def _weight_of_zero(scores: Float[Array, " K"], key: int) -> float:
+    """Return the weight of a key if its score were 0."""
+    return float(softmax(np.where(np.arange(scores.size) == key, 0.0, scores))[key])
 
 
 STEP = Step(

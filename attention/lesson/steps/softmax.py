@@ -47,7 +47,7 @@ def _tell_next(scene: HeadContext) -> str:
     if name is None:
         return ""
     following = scene.names[scene.word + 1 : scene.word + 2]
-    told = f"<strong>{word(following[0])}</strong>" if following else message("the end")
+    told = f"“{word(following[0])}”" if following else message("the end")
     return lesson(name, focus=word(scene.names[scene.word]), next=told)
 
 
@@ -136,7 +136,7 @@ def tell_weights(scene: HeadContext) -> str:
 
 
 def _tied(names: list[str]) -> str:
-    named = [f"<b>{word(name)}</b>" for name in names[:MAX_TIED]]
+    named = [f"“{word(name)}”" for name in names[:MAX_TIED]]
     more = len(names) - MAX_TIED
     return listed([*named, messages("{n} more", "{n} more", more)]) if more > 0 else listed(named)
 

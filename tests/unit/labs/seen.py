@@ -6,7 +6,7 @@ from attention.page.blocks import Picture, Prose, Table, walk
 from attention.page.pages import OF_LABS
 from attention.page.view import View
 
-__all__ = ["content", "figure", "one", "prose", "shown", "table"]
+__all__ = ["content", "figure", "one", "prose", "shown", "table", "told"]
 
 
 def content(lab, scene=None, runs=None, *, is_answered=True, **knobs):
@@ -26,6 +26,11 @@ def shown(lab, scene=None, runs=None, **knobs):
 def prose(blocks):
     """All that is said, without its markup."""
     return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
+
+
+def told(blocks):
+    """All that is said, as HTML."""
+    return "".join(block.html for block in blocks if isinstance(block, Prose))
 
 
 def one(blocks, kind, key):

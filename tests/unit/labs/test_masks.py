@@ -147,21 +147,17 @@ def test_a_mask_that_hides_more_than_the_model_says_what_that_gives_the_others()
     weights = weights_of(scores, hidden)
     best = int(weights.argmax())
     assert says(told, f"{own[1]:.2f}")
-    assert f"had {own[best]:.2f}, and has {weights[best]:.2f}" in told
+    assert says(told, f"{own[best]:.2f}", f"{weights[best]:.2f}")
 
 
 @pytest.mark.parametrize(
-    ("model_id", "rule", "said"),
-    [
-        ("smollm2-135m", "causal", "keys are hidden, as in the model itself: its weights stay as they are"),
-        ("minilm-l6", "none", "no key is hidden, and the model itself hides none: its weights stay as they are"),
-    ],
+    ("model_id", "rule", "name"),
+    [("smollm2-135m", "causal", "masks/row-same"), ("minilm-l6", "none", "masks/row-none")],
 )
-def test_a_mask_like_the_model_s_own_changes_nothing_and_says_so(model_id, rule, said):
+def test_a_mask_like_the_model_s_own_changes_nothing_and_says_so(model_id, rule, name):
     told, *_ = told_of_row(model_id, 3, rule=rule)
-    assert said in told
-    assert not tells(told, "masks/row")
-    assert "now goes there" not in told
+    assert tells(told, name)
+    assert not any(tells(told, other) for other in ("masks/row", "masks/row-opened", "masks/row-changed"))
 
 
 @pytest.mark.parametrize(("model_id", "rule"), [("smollm2-135m", "none"), ("minilm-l6", "causal"), ("toy", "causal")])

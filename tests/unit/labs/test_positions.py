@@ -1,6 +1,5 @@
 """Where am I: what is said of another order, and of each way to tell it, against numbers that are worked out anew."""
 
-import re
 from dataclasses import replace
 from functools import partial
 
@@ -19,8 +18,9 @@ from attention.page.labs.positions.knobs import MOST_MOVED, SHIFTS
 from attention.page.parameters import Context, read
 from tests.drawn import current
 from tests.loaded import load
-from tests.unit.labs.seen import figure, prose, table
+from tests.unit.labs.seen import figure, prose, table, told
 from tests.unit.labs.seen import shown as lab_shown
+from tests.unit.lesson.telling import facts_in
 from tests.unit.saying import says, tells
 
 SENTENCE = "Four grey geese cross the cold river"
@@ -57,9 +57,8 @@ def test_without_positions_no_output_of_an_encoder_moves(model_id, order):
 def test_a_decoder_is_told_that_its_mask_knows_the_order():
     blocks = shown(scene_of("smollm2-135m"))
     assert column(table(blocks, "moves_table"), "without positions").max() > 1e-2
-    told = prose(blocks)
-    assert "mask alone" in told
-    assert float(re.search(r"at most ([\d.e-]+), which", told)[1]) < 1e-5
+    facts = facts_in(told(blocks), "positions/order-masked")
+    assert float(facts["bare"]) < 1e-5 < facts["without"]
 
 
 @pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])
@@ -175,11 +174,11 @@ def test_whoever_chooses_another_token_or_head_is_not_asked_once_more(model_id):
 
 
 def test_the_products_that_are_said_are_sums_of_cosines():
-    told = prose(shown(None, scheme="sinusoids"))
+    facts = facts_in(told(shown(None, scheme="sinusoids")), "positions/sinusoids-product")
     speeds = 10_000.0 ** (-np.arange(32) / 32)
-    for distance in (0, 1, 10):
-        assert f"at distance {distance} it is {np.cos(distance * speeds).sum():.2f}".lower() in told.lower()
-    assert float(re.search(r"by at most ([\d.e-]+)\.", told)[1]) < 1e-5
+    for distance, place in ((0, "own"), (1, "near"), (10, "far")):
+        assert facts[place] == pytest.approx(np.cos(distance * speeds).sum(), abs=0.006)
+    assert float(facts["spread"]) < 1e-5
 
 
 def test_the_cosines_of_a_table_are_those_of_torch():
@@ -188,13 +187,13 @@ def test_the_cosines_of_a_table_are_those_of_torch():
     table_of_model = load("minilm-l6")._stack.module.embeddings.position_embeddings.weight.detach()[:64]
     wanted = torch.nn.functional.cosine_similarity(table_of_model[:, None], table_of_model[None], dim=-1).numpy()
     np.testing.assert_allclose(figure(blocks, "likeness").values, wanted, atol=1e-5)
-    told = prose(blocks)
-    assert says(told, "512")
-    assert f"two neighbours have {np.diagonal(wanted, 1).mean():.2f}" in told
+    facts = facts_in(told(blocks), "positions/learned", "positions/likeness")
+    assert facts["count"] == 512
+    assert facts["neighbours"] == pytest.approx(np.diagonal(wanted, 1).mean(), abs=0.006)
 
 
 def test_a_table_that_was_computed_is_not_said_to_be_learnt_and_no_table_is_said_so():
-    assert "were not learnt" in prose(shown(scene_of("toy"), scheme="table"))
+    assert tells(prose(shown(scene_of("toy"), scheme="table")), "positions/given")
     blocks = shown(scene_of("smollm2-135m"), scheme="table")
     assert any("no vectors" in block.sentence for block in blocks if isinstance(block, Notice))
 
@@ -207,9 +206,8 @@ def test_the_scores_of_a_text_that_is_shifted_stay(shift):
     np.testing.assert_allclose(before, scene.steps.scores, atol=2e-3)
     np.testing.assert_allclose(after, before, atol=2e-3)
     difference = np.abs(after - before).max()
-    assert float(re.search(r"most changes by ([\d.e+-]+),", prose(blocks))[1]) == pytest.approx(
-        difference, rel=0.06, abs=1e-12
-    )
+    facts = facts_in(told(blocks), "positions/shifted")
+    assert float(facts["difference"]) == pytest.approx(difference, rel=0.06, abs=1e-12)
 
 
 def test_the_arrows_of_all_pairs_give_the_score():
@@ -221,7 +219,8 @@ def test_the_arrows_of_all_pairs_give_the_score():
     # The random ones have as many pairs as there are dials, and are said to be random.
     blocks = shown(None, scheme="rotary")
     assert "drawn at random" in prose(blocks)
-    assert f"k1, it is {str(round(sum(sums), 1)).replace('-', '−')}" in prose(blocks)
+    facts = facts_in(told(blocks), "positions/shifted")
+    assert (facts["key"], facts["before"]) == ("k1", pytest.approx(sum(sums), abs=0.05))
     assert "drawn at random" not in prose(shown(scene_of("smollm2-135m"), scheme="rotary"))
 
 
@@ -300,7 +299,7 @@ def test_a_model_that_has_learnt_such_numbers_shows_its_own():
     biased = HeadContext(replace(scene.trace, layers=layers), 0, 1, 3)
     blocks = shown(biased, scheme="t5")
     np.testing.assert_array_equal(figure(blocks, "bias").values, bias[1])
-    assert "has learnt it" in prose(blocks)
+    assert tells(prose(blocks), "positions/t5-own")
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0), (2, 0, 1)])
@@ -315,9 +314,9 @@ def test_a_model_that_was_trained_with_alibi_is_not_said_to_be_without(model_of)
     # transformers' own: a penalty for every key, of which only differences count.
     theirs = build_alibi_tensor(torch.ones(1, n_tokens), n_heads, torch.float32)[:, 0]
     for head in range(n_heads):
-        assert "has learnt it" not in prose(shown(HeadContext(trace, 1, head, 2), scheme="t5"))
-        told = prose(shown(HeadContext(trace, 1, head, 2), scheme="alibi"))
-        assert not tells(told, "positions/alibi-not-own")
-        (own,) = re.findall(r"has the slope ([0-9.]+) already", told)
-        assert float(own) == pytest.approx(float(theirs[head, 1] - theirs[head, 0]), abs=6e-5)
+        assert not tells(prose(shown(HeadContext(trace, 1, head, 2), scheme="t5")), "positions/t5-own")
+        blocks = shown(HeadContext(trace, 1, head, 2), scheme="alibi")
+        assert not tells(prose(blocks), "positions/alibi-not-own")
+        facts = facts_in(told(blocks), "positions/alibi-own")
+        assert facts["own"] == pytest.approx(float(theirs[head, 1] - theirs[head, 0]), abs=6e-5)
     assert tells(prose(shown(scene_of("smollm2-135m"), scheme="alibi")), "positions/alibi-not-own")

@@ -14,6 +14,7 @@ from tests.loaded import load
 from tests.pairwise import pairwise
 from tests.unit.labs.seen import prose, table
 from tests.unit.labs.seen import shown as lab_shown
+from tests.unit.lesson.telling import facts_in
 from tests.unit.saying import says, tells
 
 SENTENCE = "Four grey geese cross the cold river"
@@ -88,10 +89,9 @@ def test_the_question_is_answered_by_what_was_measured():
     guess = LAB.guess(None)
     (right,) = guess.right
     assert guess.answers[right] == "about 8"
-    spread = float(re.search(r"standard deviation is (?:<[^>]+>)?([\d.]+)", guess.reason)[1])
-    assert spread == pytest.approx(ASKED_WIDTH**0.5, rel=0.03)
+    assert facts_in(guess.reason, "why-divide/guess-because")["spread"] == pytest.approx(ASKED_WIDTH**0.5, rel=0.03)
 
 
 def test_a_word_without_a_choice_is_told_so():
     trace = load("toy").trace(SENTENCE, mask="causal")
-    assert "has no choice" in prose(shown(HeadContext(trace, 0, 0, 0), divisor="none"))
+    assert tells(prose(shown(HeadContext(trace, 0, 0, 0), divisor="none")), "why-divide/row-lone")

@@ -36,7 +36,7 @@ def test_the_weights_that_are_told_are_the_two_highest_of_the_row(scene):
     level = [key for key, weight in enumerate(row) if f"{weight:.2f}" == f"{first:.2f}"]
     if len(level) > 1:
         facts = facts_in(tell_weights(scene), "softmax/weights-tied")
-        assert set(re.split(", | and ", facts.pop("tied"))) == {scene.key_names[key] for key in level}
+        assert set(re.findall("“(.+?)”", facts.pop("tied"))) == {scene.key_names[key] for key in level}
         assert facts == {"focus": scene.names[at], "best_weight": rounded(first), "sum": 1}
         return
     facts = facts_in(tell_weights(scene), "softmax/weights")
@@ -156,7 +156,7 @@ def test_weights_that_read_the_same_are_told_as_level():
     level, order = HeadContext(TOY.trace(TEXT), 0, 0, 2), HeadContext(TOY.trace(TEXT), 0, 0, 0)
     row = level.steps.weights[2]
     assert f"{row[1]:.2f}" == f"{row[3]:.2f}" == f"{row.max():.2f}"
-    assert set(facts_in(tell_weights(level), "softmax/weights-tied")["tied"].split(" and ")) == {"cat", "on"}
+    assert set(facts_in(tell_weights(level), "softmax/weights-tied")["tied"].split(" and ")) == {"“cat”", "“on”"}
     assert facts_in(tell_weights(order), "softmax/weights")["best"] == "cat"
 
 
