@@ -353,14 +353,13 @@ const KINDS = {
     // The project's own text, too.
     draw: (element, block, state) => {
       const part = parts.get(element);
-      const areOpen = Array.from(element.children, (line) => line.open);
+      const wasOpen = element.firstChild?.open;
       // Where it stays, the focus does.
       if (part.html !== block.html) element.innerHTML = part.html = block.html;
-      block.folds.forEach((fold, index) => {
-        const isSame = part.folds?.[index]?.isOpen === fold.isOpen;
-        open(element.children[index], isSame ? areOpen[index] : fold.isOpen, fold.key, state);
-      });
-      part.folds = block.folds;
+      const details = element.firstChild;
+      open(details, part.isOpen === block.isOpen ? wasOpen : block.isOpen, block.key, state);
+      part.isOpen = block.isOpen;
+      details.ontoggle = () => shutFromOutside(part, details);
     },
   },
   // Both are made of the project's own texts.
@@ -399,6 +398,17 @@ const KINDS = {
     },
   },
 };
+
+/** What lies open over the page is shut by a press beside it, and by Escape. */
+function shutFromOutside(part, details) {
+  part.listening?.abort();
+  if (!details.open) return;
+  part.listening = new AbortController();
+  const { signal } = part.listening;
+  const shut = () => details.open && details.firstChild.click();
+  document.addEventListener("pointerdown", (event) => event.composedPath().includes(details) || shut(), { signal });
+  document.addEventListener("keydown", ({ key }) => key === "Escape" && shut(), { signal });
+}
 
 /** A plain click on a way to another page stays in this one; any other one is the browser's. */
 function drawWay(element, block, state) {

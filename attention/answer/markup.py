@@ -8,23 +8,23 @@ from collections.abc import Sequence
 from attention.core.messages import message
 from attention.page.blocks import ProofLine
 
-__all__ = ["proof_lines"]
+__all__ = ["proof"]
 
 
-def proof_lines(lines: Sequence[ProofLine]) -> str:
-    """Return the comparison of our numbers with each model's own, as HTML; each line opens."""
-    return "".join(map(_proof, lines))
+def proof(lines: Sequence[ProofLine]) -> str:
+    """Return the comparison of our numbers with each model's own, as HTML: a mark that opens."""
+    hint = html.escape(message("Every link of this, with its own difference"))
+    told, rows = "".join(map(_told, lines)), "".join(map(_rows, lines))
+    return f'<details><summary title="{hint}">{told}</summary><section tabindex="0">{rows}</section></details>'
 
 
-def _proof(line: ProofLine) -> str:
+def _told(line: ProofLine) -> str:
     mark, kind = ("✓", "good") if line.holds else ("✗", "bad")
+    return f'<div class="proof-{kind}">{mark}<span class="told"> {html.escape(line.sentence)}</span></div>'
+
+
+def _rows(line: ProofLine) -> str:
     titles, *others = line.rows
     head = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
     rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in others)
-    hint = html.escape(message("Every link of this, with its own difference"))
-    return (
-        f'<details class="proof-{kind}"><summary title="{hint}">'
-        f'<div>{mark}<span class="told"> {html.escape(line.sentence)}</span></div></summary>'
-        f'<section tabindex="0"><table><tr>{head}</tr>{rows}</table>{line.html}'
-        "</section></details>"
-    )
+    return f"<table><tr>{head}</tr>{rows}</table>{line.html}"

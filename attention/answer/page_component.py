@@ -202,10 +202,10 @@ class Sheet:
         return {"kind": "file", "key": key, "text": label, "file": name, "address": address}
 
     def _proven(self, block: Proven) -> Data:
-        for line in block.lines:
-            self.acts[f"{line.parameter.name}.open"] = partial(_open, state.setter(line.parameter))
-        folds = [{"key": line.parameter.name, "isOpen": line.is_open} for line in block.lines]
-        return {"kind": "proof", "label": message("Proof"), "html": markup.proof_lines(block.lines), "folds": folds}
+        key = block.parameter.name
+        self.acts[f"{key}.open"] = partial(_open, state.setter(block.parameter))
+        html = markup.proof(block.lines)
+        return {"kind": "proof", "key": key, "label": message("Proof"), "html": html, "isOpen": block.is_open}
 
     def _picture(self, block: Picture) -> Data:
         sets, key = tuple(block.sets.items()), block.place or block.key

@@ -408,21 +408,21 @@ def cover(key: str, told: str = message("Covered until the question is answered.
 
 @dataclass(frozen=True, slots=True)
 class ProofLine:
-    """One model's proof: a sentence, and a row for each part checked, shown if the ``parameter`` is set."""
+    """One model's proof: a sentence, and a row for each part checked."""
 
     sentence: str
     holds: bool
     rows: tuple[tuple[str, ...], ...]
     html: str
-    parameter: Parameter[bool]
-    is_open: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """The proof, with one line for each model that ran."""
+    """The proof, with one line for each model that ran. Where the ``parameter`` is set, its rows are seen, too."""
 
     lines: tuple[ProofLine, ...]
+    parameter: Parameter[bool]
+    is_open: bool
 
 
 Block = (

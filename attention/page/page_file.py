@@ -268,7 +268,7 @@ class _Page:
         return f'<section class="{kind}">\n{self.all(block.blocks)}\n</section>'
 
     def _proven(self, block: Proven) -> str:
-        return f'<div class="proven">{"".join(map(_proof, block.lines))}</div>'
+        return f'<div class="proven">{"".join(_proof(line, is_open=block.is_open) for line in block.lines)}</div>'
 
     def _work(self, block: Work) -> str:
         return f'<p class="notice quiet"><bdi>{plain(block.told)}</bdi></p>'
@@ -285,10 +285,10 @@ def _digest(script: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}'"
 
 
-def _proof(line: ProofLine) -> str:
-    is_open, mark = " open" if line.is_open else "", "✓" if line.holds else "✗"
+def _proof(line: ProofLine, *, is_open: bool) -> str:
+    state, mark = " open" if is_open else "", "✓" if line.holds else "✗"
     return (
-        f"<details{is_open}><summary>{mark} {plain(line.sentence)}</summary>"
+        f"<details{state}><summary>{mark} {plain(line.sentence)}</summary>"
         f'<div class="scrolls">{_cells(line.rows)}</div><div class="prose detail">{line.html}</div></details>'
     )
 

@@ -214,9 +214,8 @@ BESIDE_HEAD: Parameter[int | None] = Parameter(
 )
 BESIDE_CELL: Parameter[Cell | None] = Parameter("beside_cell", Cells(), None, otherwise=message("no cell is opened"))
 
-# Whether the proof is open, link by link.
+# Whether the proof is open.
 PROOF: Parameter[bool] = Parameter("proof", Flag(), False)
-BESIDE_PROOF: Parameter[bool] = Parameter("beside_proof", Flag(), False)
 # The keys of toggled folds, of those without a parameter of their own.
 OPEN: Parameter[tuple[str, ...]] = Parameter("open", Keys(), ())
 # The search task shown on all pages; "" is none.
@@ -239,7 +238,6 @@ SHARED: tuple[Parameter[Any], ...] = (
     BESIDE_HEAD,
     BESIDE_CELL,
     PROOF,
-    BESIDE_PROOF,
     OPEN,
     SOUGHT,
 )
@@ -279,11 +277,10 @@ class OfPane:
     cell: Parameter[Cell | None]
     panel: Parameter[Panel]
     table: Parameter[bool]
-    proof: Parameter[bool]
 
 
-MAIN = OfPane(LAYER, HEAD, CELL, PANEL, TABLE, PROOF)
-OTHER = OfPane(BESIDE_LAYER, BESIDE_HEAD, BESIDE_CELL, BESIDE_PANEL, BESIDE_TABLE, BESIDE_PROOF)
+MAIN = OfPane(LAYER, HEAD, CELL, PANEL, TABLE)
+OTHER = OfPane(BESIDE_LAYER, BESIDE_HEAD, BESIDE_CELL, BESIDE_PANEL, BESIDE_TABLE)
 
 # ---------------------------------------------------------------------------------- All heads
 

@@ -142,7 +142,7 @@ class Shown:
         bodies = [block["html"] for block in self.blocks if block["kind"] == "proof"]
         assert len(bodies) < 2
         body = "".join(bodies)
-        return [html.unescape(re.sub("<[^>]+>", "", line)) for line in re.findall("<div>(.*?)</div>", body)]
+        return [html.unescape(re.sub("<[^>]+>", "", line)) for line in re.findall("<div class=.*?>(.*?)</div>", body)]
 
     @property
     def holds(self):

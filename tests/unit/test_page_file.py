@@ -99,7 +99,7 @@ EXAMPLES = [
     (Row(((Shapes("left"),), (Shapes("right"),)), (2, 1)), '<div style="--part: 1"><p class="shapes">right</p></div>'),
     (Section("s", (Shapes("inside"),), is_framed=True), '<section class="s framed">'),
     (
-        Proven((ProofLine("rows sum to 1", True, (("what", "by"), ("rows", "1e-7")), "<p>How.</p>", PROOF, False),)),
+        Proven((ProofLine("rows sum to 1", True, (("what", "by"), ("rows", "1e-7")), "<p>How.</p>"),), PROOF, False),
         "✓ rows sum to 1",
     ),
 ]

@@ -9,8 +9,8 @@ from attention.core.trace import Difference
 from attention.experiments.measuring import Measured
 from attention.lesson.proof import Proof
 from attention.lesson.prose import lesson, word
-from attention.page.blocks import Blocks, Notice, Progress, Prose, Proven
-from attention.page.content.pane import Pane, missing, not_for, proof_line
+from attention.page.blocks import Blocks, Notice, Progress, Prose
+from attention.page.content.pane import Pane, missing, not_for, proof_of
 from attention.page.settings import HOLD
 from attention.page.view import View
 
@@ -43,4 +43,4 @@ def how_far(measured: Measured[Any], *, is_held: bool) -> Blocks:
 
 def proof(view: View, name: str, difference: Difference, largest_row_error: float) -> Blocks:
     """Return the proof for everything that was run."""
-    return (Proven((proof_line(view, name, Proof.of_outputs(difference, largest_row_error)),)),)
+    return proof_of(view, [(name, Proof.of_outputs(difference, largest_row_error))])

@@ -32,7 +32,7 @@ from attention.page.labs.base import Runs
 from attention.page.parameters import Values
 from attention.page.view import View
 
-__all__ = ["Found", "Pane", "Server", "missing", "not_for", "proof_line", "proven"]
+__all__ = ["Found", "Pane", "Server", "missing", "not_for", "proof_of", "proven"]
 
 _TITLES = (message("recomputed"), message("as"), message("differs by up to"), message("as a part of the largest"))
 
@@ -154,14 +154,15 @@ def not_for(info: ModelInfo, purpose: str) -> str:
 
 def proven(view: Values, panes: Sequence[Pane]) -> Blocks:
     """Return the proof, with one line for each model that ran."""
-    lines = tuple(
-        proof_line(view, pane.info.name, pane.proof, pane.settings) for pane in panes if pane.proof is not None
-    )
-    return (Proven(lines),) if lines else ()
+    return proof_of(view, [(pane.info.name, pane.proof) for pane in panes if pane.proof is not None])
 
 
-def proof_line(view: Values, name: str, proof: Proof, place: settings.OfPane = settings.MAIN) -> ProofLine:
-    """Return the proof line of one model's run."""
+def proof_of(view: Values, proofs: Sequence[tuple[str, Proof]]) -> Blocks:
+    """Return the proofs of models by their names; nothing if nothing ran."""
+    lines = tuple(_line(name, proof) for name, proof in proofs)
+    return (Proven(lines, settings.PROOF, view[settings.PROOF]),) if lines else ()
+
+
+def _line(name: str, proof: Proof) -> ProofLine:
     rows = (_TITLES, *(tuple(row) for row in proof.table()))
-    told = tell_proof(name, proof)
-    return ProofLine(proof.sentence(name), proof.holds, rows, told, place.proof, view[place.proof])
+    return ProofLine(proof.sentence(name), proof.holds, rows, tell_proof(name, proof))
