@@ -1,6 +1,6 @@
-"""A model run with something changed: heads that are switched off or shuffled, a token that is blotted out.
+"""Run a model with a change: heads ablated or shuffled, or a token occluded.
 
-What a head is worth is not read off its weights here, but off what comes out of the model without it.
+A head's importance is measured by the output without it, not by its weights.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ __all__ = [
     "variation",
 ]
 
-# What a head hands on instead of its output: zeros (Michel et al. 2019), the mean of its outputs on this
-# text, what even weights give (Kovaleva et al. 2019), or what its own weights give in another order.
+# What replaces a head's output: zeros (Michel et al. 2019), the mean of its outputs on this text, the result of uniform
+# weights (Kovaleva et al. 2019), or of its own weights in another order.
 How = Literal["zero", "mean", "even", "shuffled"]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is changed in one run of a model: the outputs of some heads, or one token.
+    """A change to one run of a model: ablated heads, or an occluded token.
 
-    ``heads`` are pairs of a layer and a head, counted from 0; ``seed`` decides how weights are shuffled. ``without`` is
-    the position of a token that is blotted out: in its place the model reads what tells it nothing.
+    ``heads`` are pairs of a layer and a head, counted from 0; ``seed`` determines how weights are shuffled. ``without``
+    is the position of a token that is occluded: the model reads an uninformative one in its place.
 
     Raises:
-        TypeError: a number is not a whole one.
-        ValueError: there is no such way to change a head, a head is not a pair, or a number is negative.
+        TypeError: a number is not an integer.
+        ValueError: ``how`` is unknown, a head is not a pair, or a number is negative.
     """
 
     heads: frozenset[tuple[int, int]] = frozenset()
@@ -54,7 +54,7 @@ class Change:
     without: int | None = None
 
     def __post_init__(self) -> None:
-        """Keep plain numbers, and refuse what no model can do."""
+        """Convert to plain integers and validate."""
         if self.how not in get_args(How):
             raise ValueError(f"how must be one of {', '.join(get_args(How))}, got {self.how!r}")
         heads = [integers("heads", pair) for pair in self.heads]
@@ -68,10 +68,10 @@ class Change:
             object.__setattr__(self, name, value)
 
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
-        """Refuse to change what a run of this size does not have.
+        """Check the change against the size of a run.
 
         Raises:
-            ValueError: there is no such layer, head or token; the message says which there are.
+            ValueError: a layer, head or token does not exist; the message states the range.
         """
         wanted = [("layer", layer, n_layers) for layer, _ in self.heads]
         wanted += [("head", head, n_heads) for _, head in self.heads]
@@ -81,13 +81,13 @@ class Change:
                 raise ValueError(f"there is no {noun} {number}: there are 0 to {count - 1}, counted from 0")
 
     def of_layer(self, layer: int) -> list[int]:
-        """Return the heads of a layer that are changed, in order."""
+        """Return the changed heads of a layer in ascending order."""
         return sorted(head for at, head in self.heads if at == layer)
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What comes out of one run: the last vector of each token and, if the model predicts, logits and their labels.
+    """The output of one run: each token's last vector and, if the model predicts, logits with their labels.
 
     A decoder predicts the next token, and its vectors are those after the final norm; a classifier predicts a class.
     """
@@ -99,12 +99,12 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """How far a change moves what comes out.
+    """How much a change affects the output.
 
-    ``moved`` is the total variation distance of the predictions or, of a model that does not predict, the cosine
-    distance of the text's vectors, each the mean of its tokens'. ``tokens`` tells how far each token's last vector
-    moves, as a part of its length. ``likeliest`` is what is predicted with the change, ``kept`` the probability that is
-    left of what is predicted without it; "" and NaN if nothing is predicted.
+    ``moved`` is the total variation distance of the predictions or, without predictions, the cosine distance of the
+    mean vectors of the text. ``tokens`` is the relative change of each token's last vector. ``likeliest`` is the
+    prediction with the change, ``kept`` the probability with the change of the prediction without it; "" and NaN
+    without predictions.
     """
 
     moved: float
@@ -114,7 +114,7 @@ class Effect:
 
 
 def replaced(layer: LayerTrace, change: Change, number: int) -> Float[Array, "H Q Dv"]:
-    """Return what the heads of a layer, the one with this ``number``, hand on with a change."""
+    """Return the outputs of the heads of layer ``number`` with a change."""
     heads, outputs = change.of_layer(number), layer.model_output
     if not heads:
         return outputs
@@ -135,14 +135,14 @@ def replaced(layer: LayerTrace, change: Change, number: int) -> Float[Array, "H 
 
 
 def even(visible: Bool[Array, "*H Q K"]) -> Float[Array, "*H Q K"]:
-    """Return weights that are the same for all keys that a query may see."""
+    """Return uniform weights over the visible keys of each query."""
     return visible / np.maximum(visible.sum(axis=-1, keepdims=True), 1)
 
 
 def shuffled(
     weights: Float[Array, "*H Q K"], visible: Bool[Array, "*H Q K"], chance: np.random.Generator
 ) -> Float[Array, "*H Q K"]:
-    """Return each row's weights in another order, among the keys that its query may see."""
+    """Permute each row's weights among the visible keys."""
     places = np.argsort(~visible, axis=-1, kind="stable")
     order = np.argsort(np.where(visible, chance.random(weights.shape), np.inf), axis=-1, kind="stable")
     found = np.empty_like(weights)
@@ -151,9 +151,9 @@ def shuffled(
 
 
 def effects(outputs: Iterable[Output], counted: Bool[Array, " T"]) -> tuple[Effect, ...]:
-    """Compare each output with the first, which comes from a run without any change, and with itself.
+    """Compare each output with the first, which is that of an unchanged run.
 
-    The vector of the text is the mean of the ``counted`` tokens', or of all if none is.
+    The text's vector is the mean over the ``counted`` tokens, or over all if none is.
     """
     found: list[Effect] = []
     counted = counted if counted.any() else ~counted
@@ -179,7 +179,7 @@ def variation(one: Float[Array, " V"], other: Float[Array, " V"]) -> float:
 
 
 def cosine_distance(one: Float[Array, " M"], other: Float[Array, " M"]) -> float:
-    """Return ``1 − cos`` of the angle between two vectors, from 0 to 2; 1 if one of them is 0 and the other is not."""
+    """Return the cosine distance ``1 − cos`` of two vectors, from 0 to 2; 1 if exactly one of them is 0."""
     sizes = float(np.linalg.norm(one)), float(np.linalg.norm(other))
     if 0 in sizes:
         return float(sizes != (0, 0))

@@ -1,4 +1,4 @@
-"""What a user passes to a function, as plain Python: any integer as an ``int``, any sequence of them as a tuple."""
+"""Conversions of arguments: any integer to ``int``, any sequence of integers to a tuple."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ __all__ = ["integer", "integers", "printable"]
 
 
 def integer(name: str, given: Any) -> int:
-    """Return any integer, Python's own, NumPy's, or the only element of an array or a tensor.
-
-    Raises:
-        TypeError: it is something else; the message begins with this ``name``.
-    """
+    """Return any integer, Python's, NumPy's, or the only element of an array or tensor; raise TypeError for others."""
     try:
         return operator.index(given.item() if hasattr(given, "item") else given)
     except (TypeError, ValueError, RuntimeError):
@@ -23,11 +19,7 @@ def integer(name: str, given: Any) -> int:
 
 
 def integers(name: str, given: Any) -> tuple[int, ...]:
-    """Return the integers of any sequence, set, array or tensor.
-
-    Raises:
-        TypeError: it is something else; the message begins with this ``name``.
-    """
+    """Return the integers of any sequence, set, array or tensor; raise TypeError for anything else."""
     try:
         found = tuple(given)
     except TypeError:
@@ -36,5 +28,5 @@ def integers(name: str, given: Any) -> tuple[int, ...]:
 
 
 def printable(text: str) -> str:
-    """Return a text that can be written as UTF-8: pairs of surrogates are joined, and lone ones become U+FFFD."""
+    """Return a text that can be written as UTF-8: surrogate pairs are joined, lone surrogates become U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,6 +1,6 @@
-"""The uses of attention and the builds of models: all that is said or offered differently for each, in one object.
+"""The uses of attention and the builds of models, each described by one object.
 
-No other module asks which of them it is dealing with.
+Everything in which they differ is declared here; no other module distinguishes them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["CROSS", "DECODER", "ENCODER", "ENCODER_DECODER", "SELF", "WRITTEN", 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the token rows that take part: a name for its table, its label and its caption."""
+    """One of the rows of tokens that take part: the name of its table, its label and its caption."""
 
     name: str = "tokens"
     label: str = message("Tokens")
@@ -27,41 +27,40 @@ class Side:
 class Use:
     """One use of attention (Vaswani et al. 2017, section 3.2.3)."""
 
-    # The tokens that attend and, if they are not the same, those that are attended to.
+    # The tokens that attend and, if different, those attended to.
     sides: tuple[Side, ...] = (Side(),)
-    # The letter of the vectors from which keys and values are projected.
+    # The letter of the inputs of keys and values.
     source: str = "X"
-    # Whether it is in the part of the model that reads what the user gives it.
+    # Whether it is in the part of the model that reads the input.
     is_reading: bool = True
-    # Whether rows and columns are the same tokens, so that heads can be labelled by their patterns.
+    # Whether rows and columns are the same tokens, so that patterns can label heads.
     has_patterns: bool = True
-    # Whether the lesson still has to explain how its tokens were cut into pieces.
+    # Whether the lesson must still explain its word pieces.
     has_pieces: bool = True
-    # The number of tokens at the beginning that the model did not choose itself.
+    # The number of initial tokens that the model did not choose itself.
     n_given: int = 0
-    # The lesson which says that later tokens are hidden, whatever the mask; empty if they are not.
+    # The lesson that states that later tokens are always hidden; empty if they are not.
     hides_later: str = ""
-    # What a user may choose instead of it.
+    # What a user may choose instead.
     others: str = message("another model")
-    # Whether what is attended to is something else: then it is part of a step's shapes.
+    # Whether it attends to another sequence, which then appears in a step's shapes.
     looks_elsewhere: bool = False
-    # By the key of a step: its own formula in LaTeX, the lesson that replaces the step's lessons, and one that follows
-    # them.
+    # By step: its own formula in LaTeX, a lesson that replaces the step's lessons, and one that follows them.
     formulas: Mapping[str, str] = field(default_factory=dict)
     lessons: Mapping[str, str] = field(default_factory=dict)
     asides: Mapping[str, str] = field(default_factory=dict)
-    # The lessons that do not fit it, and the names of those that replace them.
+    # Lessons to replace, by the names of those that replace them.
     variants: Mapping[str, str] = field(default_factory=dict)
 
     def lesson(self, name: str) -> str:
-        """Return the name of the lesson that replaces ``name``, which is written for self-attention, or ``name``."""
+        """Return the name of the lesson that replaces ``name``, or ``name``."""
         return self.variants.get(name, name)
 
 
-# A text that attends to itself, as in an encoder or in a decoder-only model.
+# Self-attention of an encoder or decoder-only model.
 SELF = Use()
 
-# What the decoder of an encoder–decoder writes, attending to itself.
+# Self-attention of the decoder in an encoder–decoder.
 WRITTEN = Use(
     is_reading=False,
     n_given=1,
@@ -70,11 +69,10 @@ WRITTEN = Use(
     variants={"tokens/words": "tokens/words-written"},
 )
 
-# What stands in the formulas of cross-attention.
 _READ, _WRITTEN = message("read"), message("written")
 _DECODER, _OUTPUT = message("decoder"), message("encoder's output")
 
-# What is written attends to what was read.
+# Cross-attention: target tokens attend to source tokens.
 CROSS = Use(
     sides=(
         Side(caption=message("What is written asks")),
@@ -107,7 +105,7 @@ CROSS = Use(
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """What a second text means to a model: its field on the page, and whether both texts are read as one.
+    """A second text: its field on the page, and whether both texts are read as one.
 
     In ``placeholder``, {model} stands for the model's name.
     """
@@ -116,7 +114,7 @@ class Second:
     placeholder: str
     help: str
     is_joined: bool
-    # Whether the field is shown wherever the model is, not only once such a text has been chosen.
+    # Whether the field is always shown, not only once such a text has been chosen.
     is_everywhere: bool
 
 
@@ -138,22 +136,22 @@ _TARGET = Second(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Build:
-    """How a model is built (encoder, decoder or both), and what that changes in what is offered and said."""
+    """How a model is built (encoder, decoder or both), and what that changes on the pages."""
 
-    # What each mask is called: a decoder always hides later tokens, so that "none" would be untrue. Links use the
-    # masks' own names.
+    # The masks' labels: a decoder always hides later tokens, so its "none" needs another. Links use the masks' own
+    # names.
     mask_names: Mapping[MaskName, str] = field(
         default_factory=lambda: {"none": message("none"), "causal": message("causal"), "padding": message("padding")}
     )
     mask_help: str = message(
         "none: every token sees all · causal: no token sees what comes later · padding: [PAD] is added and hidden"
     )
-    # The lesson which says that later tokens are hidden, whatever the mask; empty if they are not.
+    # The lesson that states that later tokens are always hidden; empty if they are not.
     hides_later: str = ""
     # Whether it predicts the next token.
     says_next: bool = False
     second: Second = _SENTENCE
-    # The lessons with what one has to know when looking at its heads alone, and when comparing two texts.
+    # Notes for pages about its heads alone, and for comparisons of two texts.
     of_heads: str = ""
     of_changes: str = ""
 

@@ -1,4 +1,4 @@
-"""Which keys a query may attend to: additive masks, 0 where it may and ``-inf`` where it may not."""
+"""Additive masks: 0 where a query may attend to a key and ``-inf`` where it may not."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from numpy import ndarray as Array
 MaskName = Literal["none", "causal", "padding"]
 MASK_NAMES: tuple[MaskName, ...] = get_args(MaskName)
 
-# How many [PAD] tokens the padding mask appends: enough to be seen as a block, few enough not to crowd the sentence.
+# The number of [PAD] tokens that the padding mask appends: a visible block that does not crowd the sentence.
 N_PADDING = 3
 
 
 def none(n_tokens: int) -> Float[Array, "T T"]:
-    """Let every token attend to every token: a mask of zeros."""
+    """Let every token attend to every token."""
     return np.zeros((n_tokens, n_tokens), np.float32)
 
 
 def causal(n_tokens: int) -> Float[Array, "T T"]:
-    """Hide from each token all those after it, as a decoder must (Vaswani et al. 2017, section 3.2.3)."""
+    """Hide all later tokens from each token, as in a decoder (Vaswani et al. 2017, section 3.2.3)."""
     later = np.triu(np.ones((n_tokens, n_tokens), bool), k=1)
     return painted(later)
 
 
 def padding(is_padding: Sequence[bool]) -> Float[Array, "T T"]:
-    """Hide the tokens that only pad a batch to equal length: their columns are ``-inf``."""
+    """Hide padding: its columns are ``-inf``."""
     hidden = np.asarray(is_padding, bool)
     return painted(np.broadcast_to(hidden, (hidden.size, hidden.size)))
 
 
 def window(n_tokens: int, reach: int) -> Float[Array, "T T"]:
-    """Hide from each token all those more than ``reach`` places away (Beltagy et al. 2020, section 3.1)."""
+    """Hide tokens more than ``reach`` positions away (Beltagy et al. 2020, section 3.1)."""
     places = np.arange(n_tokens)
     return painted(np.abs(places[:, None] - places) > reach)
 
 
 def prefix(n_tokens: int, length: int) -> Float[Array, "T T"]:
-    """Hide what comes later, but let every token see the first ``length`` (Raffel et al. 2020, section 3.2.1)."""
+    """Hide later tokens, except the first ``length`` (Raffel et al. 2020, section 3.2.1)."""
     return painted(np.isneginf(causal(n_tokens)) & (np.arange(n_tokens) >= length))
 
 
 def painted(hidden: Bool[Array, "Q K"]) -> Float[Array, "Q K"]:
-    """Return the additive mask that hides exactly the cells marked True."""
+    """Return the additive mask that hides the cells marked True."""
     return np.where(hidden, np.float32(-np.inf), np.float32(0))
 
 
 def n_padding(mask: MaskName | Array | None) -> int:
-    """Return how many [PAD] tokens are appended before a model runs with this mask."""
+    """Return the number of [PAD] tokens appended for this mask."""
     return N_PADDING if isinstance(mask, str) and mask == "padding" else 0
 
 
@@ -79,12 +79,12 @@ def build(mask: MaskName | Array | None, n_tokens: int) -> Float[Array, "Q K"] |
 
 
 def hide_lowest(mask: Float[Array, "*H Q K"]) -> Float[Array, "*H Q K"]:
-    """Replace the lowest number of a float type, which libraries use for "hidden", with ``-inf``."""
+    """Replace the lowest number of a float type, which libraries use for masked cells, with ``-inf``."""
     return np.where(mask <= np.finfo(mask.dtype).min, np.array(-np.inf, mask.dtype), mask)
 
 
 def is_causal(mask: Float[Array, "*H Q K"] | None) -> bool:
-    """Tell whether the mask hides from every token all those after it; never true of a single token."""
+    """Return whether the mask hides all later tokens; False for a single token."""
     if mask is None or mask.shape[-1] < 2 or mask.shape[-1] != mask.shape[-2]:
         return False
     later = np.triu_indices(mask.shape[-1], k=1)

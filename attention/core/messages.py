@@ -1,9 +1,9 @@
-"""All user-visible text outside the lessons (labels, notices, names), in the language of the server.
+"""User-visible text outside the lessons, in the server's language.
 
-English is written where it is shown, as ``message("Clear")`` or ``messages("{n} token", "{n} tokens", n)``, in Python
-and in JavaScript alike. Another language is a folder of ``assets/languages``, whose name is the value of
-``ATTENTION_LANGUAGE``: it has a catalogue ``messages.po`` (GNU gettext), which needs no compiling, and a folder
-``lessons`` with the lesson texts, in the same files and sections as in English. What is missing is shown in English.
+English stands where it is shown, as ``message("Clear")`` or ``messages("{n} token", "{n} tokens", n)``, in Python and
+JavaScript alike. Another language is a folder of ``assets/languages``, selected by ``ATTENTION_LANGUAGE``: a catalogue
+``messages.po`` (GNU gettext), which needs no compiling, and a folder ``lessons`` with the same files and sections as in
+English. Missing texts are shown in English.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from attention.core.paths import ASSETS
 
 __all__ = ["LANGUAGES", "VARIABLE", "Language", "language", "message", "messages", "script_messages"]
 
-# The language of the server: the name of a folder in LANGUAGES, or the path of a folder elsewhere.
+# The server's language: a folder name in LANGUAGES, or the path of a folder elsewhere.
 VARIABLE, ENGLISH = "ATTENTION_LANGUAGE", "en"
 LANGUAGES = ASSETS / "languages"
 
 _PLACE = re.compile(r"\{(\w+)\}")
 _TEXT = r'"((?:[^"\\]|\\.)*)"'
-# A call of ``message`` or ``messages`` in a script, with its one or two texts.
+# A call of ``message`` or ``messages`` in a script, with its texts.
 _CALL = re.compile(rf"\bmessages?\(\s*{_TEXT}(?:,\s*{_TEXT})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language: its name, its messages by their English texts, and its rule for plurals.
+    """A language: its messages by their English texts, and its plural rule.
 
     ``messages`` has one text for each plural form, or a single one for a message without a number. ``plural`` is the
-    expression from the catalogue's header, which is valid in C and in JavaScript, with ``n`` for the number.
+    expression in ``n`` from the catalogue's header, valid in C and in JavaScript.
     """
 
     name: str = ENGLISH
@@ -50,11 +50,7 @@ class Language:
 
 @cache
 def language() -> Language:
-    """Return the language of the server.
-
-    Raises:
-        ValueError: there is no such language.
-    """
+    """Return the server's language; raise ValueError if it does not exist."""
     name = os.environ.get(VARIABLE, "") or ENGLISH
     if name == ENGLISH:
         return Language()
@@ -65,7 +61,7 @@ def language() -> Language:
 
 
 def message(text: str, /, **facts: str | float) -> str:
-    """Return a text in the language of the server, with facts in its places.
+    """Return a text in the server's language, with facts in its placeholders.
 
     >>> message("Layer {layer}, head {head}", layer=2, head=3)
     'Layer 2, head 3'
@@ -74,7 +70,7 @@ def message(text: str, /, **facts: str | float) -> str:
 
 
 def messages(one: str, many: str, n: int, /, **facts: str | float) -> str:
-    """Return the singular or the plural, or whichever form the language has for ``n``, which is a fact too.
+    """Return the singular or plural, or whichever form the language has for ``n``, which is a fact too.
 
     >>> [messages("{n} token", "{n} tokens", n) for n in (0, 1, 2)]
     ['0 tokens', '1 token', '2 tokens']
@@ -86,7 +82,7 @@ def messages(one: str, many: str, n: int, /, **facts: str | float) -> str:
 
 
 def script_messages(script: str) -> str:
-    """Return the JavaScript that ``message`` and ``messages`` need before a script that calls them."""
+    """Return the JavaScript that must precede a script that calls ``message`` or ``messages``."""
     spoken = language()
     asked = {text for call in _CALL.finditer(script) for text in call.groups() if text is not None}
     said = {text: spoken.messages[text] for text in map(_unquoted, sorted(asked)) if text in spoken.messages}
@@ -98,17 +94,16 @@ def script_messages(script: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    # The JavaScript strings here, in double quotes, are valid JSON too.
+    # JavaScript strings in double quotes are valid JSON here.
     return str(json.loads(f'"{text}"'))
 
 
 def _fill(text: str, facts: dict[str, str | float]) -> str:
-    """Put facts into their places in one pass, so that braces inside a fact are never a place."""
+    """Fill all placeholders in one pass, so that braces inside a fact are not placeholders."""
     return text if "{" not in text else _PLACE.sub(lambda place: str(facts[place[1]]), text)
 
 
 def _read(folder: Path) -> Language:
-    """Read a language from its folder."""
     from babel.messages.pofile import read_po
 
     with (folder / "messages.po").open("rb") as file:
@@ -117,7 +112,7 @@ def _read(folder: Path) -> Language:
     for entry in catalogue:
         texts = tuple(entry.string) if isinstance(entry.string, tuple) else (entry.string,)
         name = entry.id if isinstance(entry.id, str) else entry.id[0]
-        # A message that is not translated, or only guessed from an older text (fuzzy), is shown in English.
+        # Untranslated and fuzzy messages are shown in English.
         if name and all(texts) and not entry.fuzzy:
             said[name] = tuple(map(str, texts))
     return Language(folder.name, folder, said, catalogue.plural_expr)

@@ -1,4 +1,4 @@
-"""Where the files are that are no modules: beside the package in a checkout, inside it once it is installed."""
+"""The folders of data files: beside the package in a checkout, inside it once installed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ ROOT = _PACKAGE.parent
 
 
 def _place(name: str, beside: Path) -> Path:
-    """Return the folder that a wheel has inside the package (see setup.py); in a checkout, where it comes from."""
+    """Return the folder inside the package (as in a wheel, see setup.py) or, in a checkout, the one beside it."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else beside
 
 
-# Lesson texts, scripts, style sheets, word lists and the models that were trained here.
+# Lesson texts, scripts, style sheets, word lists and the bundled models.
 ASSETS = _place("_assets", ROOT / "assets")
-# What the server runs: app.py, its pages, and Streamlit's settings for them.
+# The server's app.py, pages and Streamlit settings.
 APP = _place("_app", ROOT)

@@ -1,4 +1,4 @@
-"""A picture of 8×8 pixels, written as text: one character per pixel, row by row, from "0" (black) to "g" (white)."""
+"""A picture of 8×8 pixels as text: one character per pixel, row by row, from "0" (black) to "g" (white)."""
 
 from __future__ import annotations
 
@@ -32,21 +32,17 @@ def parse(text: str) -> Float[Array, "8 8"]:
 
 
 def is_picture(text: str) -> bool:
-    """Tell whether a text is a picture."""
+    """Return whether a text is a picture."""
     return len(text) == SIDE * SIDE and all(character in GREYS for character in text)
 
 
 def shades(text: str) -> Float[Array, "8 8"]:
-    """Return the grey levels of a picture, from 0 to 1.
-
-    Raises:
-        ValueError: as for ``parse``.
-    """
+    """Return the grey levels of a picture, from 0 to 1; raise ValueError as ``parse`` does."""
     return parse(text) / (len(GREYS) - 1)
 
 
 def write(levels: Float[Array, "8 8"]) -> str:
-    """Write a picture as text; each level is rounded to a whole number.
+    """Write a picture as text, rounding each level.
 
     Raises:
         ValueError: the picture does not have 8×8 pixels, or a level is not between 0 and 16.

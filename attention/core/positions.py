@@ -1,4 +1,4 @@
-"""How a model learns the order of the words: from what is added to their vectors or to scores, or from rotations."""
+"""How a model encodes order: by vectors added to embeddings, biases added to scores, or rotations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Rotary:
-    """How far each pair of numbers is rotated at each position: cosine and sine of the angle ``p·θ_i`` (radians).
+    """The rotation of each pair of numbers at each position: cosine and sine of the angle ``p·θ_i`` (radians).
 
     There are R / 2 pairs: R is the width of queries and keys, or less in a model that rotates only a part of them.
     """
@@ -38,12 +38,12 @@ class Rotary:
 
     @property
     def width(self) -> int:
-        """How many numbers of a query or key are rotated: R."""
+        """The number of rotated dimensions of a query or key: R."""
         return 2 * self.cosines.shape[1]
 
 
 def sinusoidal(n_tokens: int, width: int, base: float = 10_000.0) -> Float[Array, "T M"]:
-    r"""Return the vectors that are added to the word vectors, one per position.
+    r"""Return the sinusoidal positional encodings.
 
     .. math:: PE_{p,2i} = \sin(p / base^{2i/width}), \quad PE_{p,2i+1} = \cos(p / base^{2i/width})
 
@@ -51,9 +51,8 @@ def sinusoidal(n_tokens: int, width: int, base: float = 10_000.0) -> Float[Array
 
     Args:
         n_tokens: the number of positions p, which are counted from 0.
-        width: d_model, an even number, because every wave takes a sine and a cosine.
-        base: how many times slower the slowest wave is, in the limit of a large width, than the fastest; 10,000 in
-            the paper.
+        width: d_model, an even number.
+        base: the ratio of the fastest to the slowest frequency, in the limit of a large width.
 
     Raises:
         ValueError: the width is odd or negative.
@@ -62,10 +61,9 @@ def sinusoidal(n_tokens: int, width: int, base: float = 10_000.0) -> Float[Array
 
 
 def waves(n_tokens: int, frequencies: Sequence[float] | Float[Array, " N"]) -> Float[Array, "T 2*N"]:
-    """Return the sine and cosine, side by side, of every frequency (radians per token) at every position from 0.
+    """Return sine and cosine, side by side, of every frequency (radians per token) at every position from 0.
 
-    The dot product of the waves of two positions is ``Σ cos(frequency · distance)``: it depends on how far
-    apart the positions are, not on where they are.
+    The dot product of the waves of two positions is ``Σ cos(frequency · distance)``: it depends only on their distance.
     """
     # In float64, so that the rounding error of an angle does not grow with its position.
     angles = np.outer(np.arange(n_tokens, dtype=np.float64), np.asarray(frequencies, np.float64))
@@ -79,12 +77,12 @@ def rotary(x: Float[Array, "*H T D"], base: float = 10_000.0) -> Float[Array, "*
     .. math:: x'_i = x_i \cos p\theta_i - x_{i+D/2} \sin p\theta_i, \quad
               x'_{i+D/2} = x_{i+D/2} \cos p\theta_i + x_i \sin p\theta_i, \quad \theta_i = base^{-2i/D}
 
-    (Su et al. 2021, "RoFormer", section 3.2.2. The paper pairs neighbouring numbers; here, as in Llama,
-    number i is paired with number i + D/2.)
+    (Su et al. 2021, "RoFormer", section 3.2.2. The paper pairs neighbouring numbers; here, as in Llama, number i is
+    paired with number i + D/2.)
 
     Args:
         x: queries or keys, with positions p counted from 0 along the last axis but one.
-        base: how many times slower the slowest rotation is, in the limit of a large width, than the fastest.
+        base: the ratio of the fastest to the slowest rotation, in the limit of a large width.
 
     Raises:
         ValueError: the width of x is odd, or x has no axis of positions.
@@ -97,20 +95,16 @@ def rotary(x: Float[Array, "*H T D"], base: float = 10_000.0) -> Float[Array, "*
 
 
 def apply_rotary(x: Float[Array, "*H T D"], turns: Rotary) -> Float[Array, "*H T D"]:
-    r"""Rotate every query or key by known angles; number i is paired with number i + R/2.
+    r"""Rotate every query or key by given angles; number i is paired with number i + R/2.
 
     .. math:: x'_i = x_i \cos p\theta_i - x_{i+R/2} \sin p\theta_i, \quad
               x'_{i+R/2} = x_{i+R/2} \cos p\theta_i + x_i \sin p\theta_i
 
-    (Su et al. 2021, "RoFormer", section 3.2.2, in the order of Llama.) The numbers after the first R stay as they are
+    (Su et al. 2021, "RoFormer", section 3.2.2, in the order of Llama.) The numbers after the first R are unchanged
     (Black et al. 2022, "GPT-NeoX-20B", section 2.1.1).
 
-    Args:
-        x: queries or keys, of shape (…, T, D).
-        turns: the cosines and sines of T positions and R/2 pairs.
-
     Raises:
-        ValueError: x and ``turns`` do not have the same number of positions, or x has not enough numbers.
+        ValueError: x and ``turns`` differ in the number of positions, or x is too narrow.
     """
     n_tokens, half = turns.cosines.shape
     if x.ndim < 2 or x.shape[-2] != n_tokens or x.shape[-1] < 2 * half:
@@ -126,12 +120,12 @@ def apply_rotary(x: Float[Array, "*H T D"], turns: Rotary) -> Float[Array, "*H T
 def apart(
     query: Float[Array, " D"], key: Float[Array, " D"], turns: Rotary, n_places: int
 ) -> Float[Array, " n_places"]:
-    r"""Return the dot product of a query and a key if the query came 0, 1, 2, … places after the key.
+    r"""Return the dot products of a query with a key 0, 1, 2, … positions before it.
 
     .. math:: R_{p+n}\,q \cdot R_p\,k = R_n\,q \cdot k \quad \text{for every } p
 
-    (Su et al. 2021, "RoFormer", section 3.2.1.) Both are given as they are before the rotation. If the key came after,
-    it is the dot product with the two exchanged.
+    (Su et al. 2021, "RoFormer", section 3.2.1.) Both are given before rotation. For a key after the query, exchange
+    them.
 
     Raises:
         ValueError: ``turns`` has fewer than two positions.
@@ -142,22 +136,22 @@ def apart(
 
 
 def begun_at(turns: Rotary, place: int, n_tokens: int | None = None) -> Rotary:
-    """Return how far the same tokens, or so many, are rotated in a text that begins at ``place`` instead of 0.
+    """Return the rotations of a text that begins at ``place`` instead of 0, of the same length by default.
 
-    Pair i turns by ``(place + p) · θ_i``, where the speeds ``θ_i`` are those of ``speeds``.
+    Pair i rotates by ``(place + p) · θ_i``, with ``θ_i`` from ``speeds``.
 
     Raises:
         ValueError: there are fewer than two positions.
     """
     count = len(turns.cosines) if n_tokens is None else n_tokens
     angles = np.outer(np.arange(place, place + count), speeds(turns))
-    # Some models multiply both by a factor.
+    # Some models multiply cosines and sines by a factor.
     factors = np.hypot(turns.cosines[1], turns.sines[1], dtype=np.float64)
     return Rotary((factors * np.cos(angles)).astype(np.float32), (factors * np.sin(angles)).astype(np.float32))
 
 
 def speeds(turns: Rotary) -> Float[Array, " D/2"]:
-    """Return by what angle each pair turns from one position to the next (radians), read off the second position.
+    """Return θ_i, each pair's rotation from one position to the next (radians), from the second position.
 
     Raises:
         ValueError: there are fewer than two positions.
@@ -168,19 +162,19 @@ def speeds(turns: Rotary) -> Float[Array, " D/2"]:
 
 
 def turns_of(n_tokens: int, width: int, base: float = 10_000.0) -> Rotary:
-    """Return how far ``rotary`` rotates queries and keys of this width at the first positions, in float64."""
+    """Return the rotations by ``rotary`` at the first positions, in float64."""
     angles = np.outer(np.arange(n_tokens, dtype=np.float64), _frequencies(width, base))
     return Rotary(np.cos(angles), np.sin(angles))
 
 
 def distances(n_tokens: int) -> Int[Array, "T T"]:
-    """Return how many places the key of each column comes after the query of each row."""
+    """Return how many positions the key of each column comes after the query of each row."""
     places = np.arange(n_tokens)
     return places - places[:, None]
 
 
 def alibi_slopes(n_heads: int) -> Float[Array, " H"]:
-    """Return how fast the bias of each head grows: ``2^(-8h/H)`` for h from 1 to H.
+    """Return the slope of each head's bias: ``2^(-8h/H)`` for h from 1 to H.
 
     (Press et al. 2022, "Train Short, Test Long: Attention with Linear Biases", section 3.)
     """
@@ -188,7 +182,7 @@ def alibi_slopes(n_heads: int) -> Float[Array, " H"]:
 
 
 def alibi(slope: float, n_tokens: int) -> Float[Array, "T T"]:
-    """Return what is added to the scaled scores of a head: ``-slope · |i - j|``.
+    """Return the bias added to a head's scaled scores: ``-slope · |i - j|``.
 
     It is not divided by √d_k (Press et al. 2022, section 3). The paper's decoder has no keys after the query; an
     encoder has them at the same distances.
@@ -197,16 +191,16 @@ def alibi(slope: float, n_tokens: int) -> Float[Array, "T T"]:
 
 
 def t5_buckets(distances: Int[Array, "*axes"], n_buckets: int = 32, furthest: int = 128) -> Int[Array, "*axes"]:
-    """Return which of its numbers T5's encoder adds to the score of a key, by the distance from the query.
+    """Return the index of the bias that T5's encoder adds to a key's score, by the distance from the query.
 
-    Half of the buckets are for keys before the query, and half for those after it. Of each half, the first half is for
-    one distance each, the others for ranges that grow as powers do, up to ``furthest``; all that is further away shares
-    the last (Raffel et al. 2020, "Exploring the Limits of Transfer Learning", section 2.1).
+    Half of the buckets are for keys before the query, half for keys after it. Of each half, the first half holds one
+    distance each, the others logarithmic ranges up to ``furthest``; the last holds everything beyond (Raffel et al.
+    2020, "Exploring the Limits of Transfer Learning", section 2.1).
     """
     half = n_buckets // 2
     n_exact = half // 2
     far = np.maximum(np.abs(distances), 1).astype(np.float32)
-    # In float32, as T5 does it: a distance at the edge of a range falls on the same side.
+    # In float32, as in T5, so that distances at the edge of a range fall on the same side.
     powers = np.log(far / n_exact) / np.float32(np.log(furthest / n_exact)) * (half - n_exact)
     ranges = np.minimum(n_exact + powers.astype(np.int64), half - 1)
     return np.where(np.abs(distances) < n_exact, np.abs(distances), ranges) + half * (distances > 0)

@@ -1,7 +1,6 @@
 """What a model reads: text, French of a closed vocabulary, or a picture, each described by one object.
 
-No other module asks which of them it is dealing with. Everything in which they differ is declared here, so that a
-model that reads something else needs one more object and no other change.
+Everything in which the kinds differ is declared here; no other module distinguishes them.
 """
 
 from __future__ import annotations
@@ -34,12 +33,11 @@ def _whole(_: Sequence[int]) -> int:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One kind of input that a model reads, always written as a text; each kind is one object, equal only to itself.
+    """One kind of input, always written as a text; compared by identity.
 
-    ``what`` and ``noun`` are parts of sentences: "… reads *pictures*", "this *picture* has 17 tokens"; ``unit`` is the
-    name of one piece, and ``kind`` that of the whole. ``field`` names the part of the page in which the
-    input is chosen, which ``attention.answer.fields`` draws. The first of the ``examples`` is read until the user
-    chooses something; ``example_names`` are their labels, where the examples cannot be their own.
+    ``what`` and ``noun`` are parts of sentences: "… reads *pictures*", "this *picture* has 17 tokens"; ``unit`` names a
+    piece, ``kind`` the whole. ``field`` names the input field, which ``attention.answer.fields`` draws. The first of
+    the ``examples`` is the default; ``example_names`` are their labels, unless they label themselves.
     """
 
     name: str
@@ -51,52 +49,51 @@ class Reading:
     field: str = "sentence"
     example_names: tuple[str, ...] = ()
     unit: str = message("word")
-    # The same as the label of a field, the vector that is each piece's own, and what the first step does.
+    # The unit as a field label, as a part of the embedding, and in the name of the first step.
     label: str = message("Word")
     part: str = message("Word part")
     cut: str = message("Cut the sentence into tokens")
-    # A text that counts as empty, and what the page says when there is nothing to read.
+    # A text that counts as empty, and the page's prompt when there is nothing to read.
     blank: str = ""
     invitation: str = _TYPE
-    # The masks that a model can be run with.
+    # The available masks.
     masks: tuple[MaskName, ...] = MASK_NAMES
-    # Which token is in focus first, given the positions at which words begin; None is the one that tells most.
+    # Chooses the initial focus from the first positions of words; None chooses the most telling token.
     first_focus: Callable[[Sequence[int]], int] | None = None
-    # Whether a second text may follow the first: another sentence, or what a decoder is to read.
+    # Whether a second text may follow: another sentence, or a decoder's input.
     takes_pair: bool = False
-    # Whether any English sentence can be read: then the pages with sentences of their own are offered, and other models
-    # can stand beside it.
+    # Whether any English sentence can be read: enables the pages with their own sentences and comparisons of models.
     takes_sentences: bool = False
-    # Whether only words on which the model was trained can be read.
+    # Whether the vocabulary is closed.
     is_closed: bool = False
-    # Whether its tokens lie side by side in a picture, over which weights can be laid.
+    # Whether its tokens lie in a picture, over which weights can be drawn.
     is_laid_out: bool = False
     # Whether a model may classify it.
     has_classes: bool = False
-    # Whether its tokens are words or pieces of words, about which there is much to say.
+    # Whether its tokens are words or pieces of words.
     has_pieces: bool = True
-    # Whether what is known about attention sinks was measured on inputs of this kind.
+    # Whether findings about attention sinks apply to inputs of this kind.
     has_sinks: bool = True
-    # Whether a text can be nothing but this.
+    # Whether a text must be of this kind.
     recognises: Callable[[str], bool] = _never
-    # The lessons that do not fit it, and the names of those that replace them.
+    # Lessons to replace, by the names of those that replace them.
     variants: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def first(self) -> str:
-        """What is read until the user chooses something."""
+        """The default input."""
         return self.examples[0]
 
     def is_same(self, other: Reading) -> bool:
-        """Tell whether a text written for one of the two can be read as the other."""
+        """Return whether a text written for one of the two can be read as the other."""
         return self is other
 
     def is_empty(self, text: str) -> bool:
-        """Tell whether there is nothing to read in a text."""
+        """Return whether a text counts as empty."""
         return text in ("", self.blank)
 
     def lesson(self, name: str) -> str:
-        """Return the name of the lesson that replaces ``name``, which is written for a text, or ``name``.
+        """Return the name of the lesson that replaces ``name``, or ``name``.
 
         >>> PICTURE.lesson("all-heads/intro"), TEXT.lesson("all-heads/intro")
         ('all-heads/intro-picture', 'all-heads/intro')
@@ -126,7 +123,7 @@ FRENCH = Reading(
     variants={"front/intro": "front/intro-other"},
 )
 
-# Pictures of digits that no model was trained on, each with the digit that its writer meant.
+# Held-out pictures of digits, each with its label.
 DIGITS: Mapping[str, str] = {picture: digit for digit, picture in map(str.split, _lines("digits.txt"))}
 
 PICTURE = Reading(
@@ -143,9 +140,9 @@ PICTURE = Reading(
     cut=message("Cut the picture into patches"),
     blank="0" * pixels.SIDE**2,
     invitation=message("The field is empty: draw a digit in it, or choose one beside it."),
-    # Pictures have one size, and no padding.
+    # Pictures have one size and no padding.
     masks=("none", "causal"),
-    # The answer is read off the first token.
+    # The prediction is read off the first token.
     first_focus=_whole,
     is_laid_out=True,
     has_classes=True,
@@ -169,5 +166,5 @@ PICTURE = Reading(
 
 
 def recognised(text: str) -> Reading:
-    """Return how to read a text that was written for a model which is no longer here."""
+    """Guess what kind of input a text is, if its model no longer exists."""
     return PICTURE if PICTURE.recognises(text) else TEXT

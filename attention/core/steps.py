@@ -2,12 +2,12 @@ r"""The equation of attention, one function per step.
 
 .. math:: \mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right) V
 
-(Vaswani et al. 2017, "Attention Is All You Need", section 3.2.) No other module knows the equation:
-the code that a learner reads here is the code that computed the numbers on the page.
+(Vaswani et al. 2017, "Attention Is All You Need", section 3.2.) No other module implements the equation: the code that
+a learner reads here computed the numbers on the page.
 
-Axis letters: ``H`` query heads, ``G`` key/value heads, ``Q`` query positions, ``K`` key positions,
-``D`` d_head, ``Dv`` the width of a value vector, ``M`` d_model, ``T`` tokens.
-All functions preserve the floating-point type of their inputs.
+Axis letters: ``H`` query heads, ``G`` key/value heads, ``Q`` query positions, ``K`` key positions, ``D`` d_head, ``Dv``
+the width of a value vector, ``M`` d_model, ``T`` tokens. All functions preserve the floating-point type of their
+inputs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-# Rows of at most so many numbers are short.
+# Rows of at most this many numbers are short.
 _SHORT = 64
 
 
@@ -53,7 +53,7 @@ class HeadSteps:
         masked_scores = scaled_scores + mask    weights = softmax(masked_scores), row by row
         head_outputs = weights · V
 
-    Few models cap the scaled scores softly before the mask is added: ``capped_scores`` is None in all others.
+    ``capped_scores`` is None unless the model soft-caps the scaled scores before adding the mask.
     """
 
     queries: Float[Array, "*H Q D"]
@@ -69,7 +69,7 @@ class HeadSteps:
 
     @property
     def unmasked_scores(self) -> Float[Array, "*H Q K"]:
-        """The scores to which the mask is added: the capped ones, or else the scaled ones."""
+        """The scores before the mask: the capped ones, else the scaled ones."""
         return self.scaled_scores if self.capped_scores is None else self.capped_scores
 
     def head(self, head: int) -> Self:
@@ -83,7 +83,7 @@ def project(
     weight: Float[Array, "M N"],
     bias: Float[Array, " N"] | None = None,
 ) -> Float[Array, "T N"]:
-    """Map every token's vector to a query, a key or a value: ``X W + b`` (Vaswani et al. 2017, section 3.2.2).
+    """Project every token's vector to a query, key or value: ``X W + b`` (Vaswani et al. 2017, section 3.2.2).
 
     Raises:
         ValueError: ``weight`` does not have a row for each of the M numbers of a vector.
@@ -97,8 +97,8 @@ def project(
 def rms_norm(x: Float[Array, "*T M"], gain: Float[Array, " M"], epsilon: float) -> Float[Array, "*T M"]:
     r"""Scale every vector to a root mean square of 1, then multiply by the gain: ``x / √(mean(x²) + ε) · g``.
 
-    Many decoders normalise the vectors that enter their attention, and leave the residual stream as it is
-    (Zhang & Sennrich 2019, "Root Mean Square Layer Normalization", section 4).
+    Many decoders normalise the inputs of attention and leave the residual stream unchanged (Zhang & Sennrich 2019,
+    "Root Mean Square Layer Normalization", section 4).
     """
     mean_square = np.square(x).mean(axis=-1, keepdims=True)
     return x / np.sqrt(mean_square + x.dtype.type(epsilon)) * gain
@@ -117,7 +117,7 @@ def layer_norm(
 
 
 def split_heads(joined: Float[Array, "T H*D"], n_heads: int) -> Float[Array, "H T D"]:
-    """Cut every token's vector into ``n_heads`` equal parts, one per head.
+    """Split every token's vector into ``n_heads`` equal parts, one per head.
 
     Raises:
         ValueError: the width is not a multiple of ``n_heads``.
@@ -143,7 +143,7 @@ def scale_scores(scores: Float[Array, "H Q K"], scale: float) -> Float[Array, "H
 
 
 def cap_scores(scaled_scores: Float[Array, "H Q K"], cap: float) -> Float[Array, "H Q K"]:
-    r"""Keep every score between ``-cap`` and ``cap``, and small ones nearly as they are: ``cap · tanh(s / cap)``.
+    r"""Soft-cap every score between ``-cap`` and ``cap``: ``cap · tanh(s / cap)``.
 
     (Gemma Team 2024, "Gemma 2: Improving Open Language Models at a Practical Size", section 2.)
     """
@@ -152,39 +152,37 @@ def cap_scores(scaled_scores: Float[Array, "H Q K"], cap: float) -> Float[Array,
 
 
 def mask_scores(scaled_scores: Float[Array, "H Q K"], mask: Float[Array, "H Q K"]) -> Float[Array, "H Q K"]:
-    """Add the mask, which is 0 where a query may attend to a key and ``-inf`` where it may not."""
+    """Add the mask: 0 where a query may attend to a key, ``-inf`` where it may not."""
     return scaled_scores + mask
 
 
 def softmax(scores: Float[Array, "*axes K"]) -> Float[Array, "*axes K"]:
     """Turn each row of scores into weights that are at least 0 and sum to 1: ``exp(s) / Σ exp(s)``.
 
-    The row's maximum is subtracted first; this leaves the weights unchanged and keeps ``exp`` from
-    overflowing. A row in which every key is masked (all ``-inf``) gives weights of 0, never NaN.
+    The row's maximum is subtracted first, which leaves the weights unchanged and keeps ``exp`` from overflowing. A
+    fully masked row (all ``-inf``) gives weights of 0, never NaN.
     """
     highest = _highest(scores)
     exponentials = np.exp(scores - np.where(np.isneginf(highest), 0, highest))
-    # Several times as fast as sum(), above all for rows of a few numbers.
+    # Several times as fast as sum(), above all for short rows.
     total = np.einsum("...k->...", exponentials)[..., None]
     return exponentials / np.where(total == 0, 1, total)
 
 
 def _highest(scores: Float[Array, "*axes K"]) -> Float[Array, "*axes 1"]:
-    """Return the highest number of each row."""
     if scores.shape[-1] > _SHORT:
         return scores.max(axis=-1, keepdims=True)
-    # NumPy compares the numbers of a row one by one; with all first ones side by side, then all second ones, and so on,
-    # it compares many rows at once.
+    # NumPy reduces a short row number by number; transposed, it compares many rows at once.
     return np.moveaxis(scores, -1, 0).copy().max(axis=0)[..., None]
 
 
 def weighted_sum(weights: Float[Array, "H Q K"], values: Float[Array, "H K Dv"]) -> Float[Array, "H Q Dv"]:
-    """Add up the value vectors, each multiplied by its weight: ``O = A V``."""
+    """Sum the value vectors, each multiplied by its weight: ``O = A V``."""
     return weights @ values
 
 
 def join_heads(head_outputs: Float[Array, "H Q Dv"]) -> Float[Array, "Q H*Dv"]:
-    """Place the heads' outputs side by side: ``Concat(head₁, …, head_H)`` (Vaswani et al. 2017, section 3.2.2)."""
+    """Concatenate the heads' outputs: ``Concat(head₁, …, head_H)`` (Vaswani et al. 2017, section 3.2.2)."""
     n_heads, n_queries, width = head_outputs.shape
     return head_outputs.swapaxes(0, 1).reshape(n_queries, n_heads * width)
 
@@ -194,10 +192,10 @@ def output_projection(
     weight: Float[Array, "H*Dv M"],
     bias: Float[Array, " M"] | None = None,
 ) -> Float[Array, "Q M"]:
-    """Mix the joined heads into the change ΔE of each token's vector, d_model numbers: ``C W_O + b_O``.
+    """Project the concatenated heads to ΔE, the change of each token's vector: ``C W_O + b_O``.
 
     Raises:
-        ValueError: ``weight`` does not have a row for each number of the joined heads.
+        ValueError: ``weight`` does not have a row for each number of the concatenated heads.
     """
     return project(joined, weight, bias)
 
@@ -214,22 +212,22 @@ def attend(
 ) -> HeadSteps:
     """Run all steps, from the scores to the heads' outputs, and keep the result of each.
 
-    With fewer key/value heads than query heads (grouped-query attention, Ainslie et al. 2023), each
-    group of ``H / G`` consecutive query heads shares one key/value head. The keys and values returned
-    are repeated, so that every array has ``H`` heads. B texts of equal length may be an axis before the heads.
+    With fewer key/value heads than query heads (grouped-query attention, Ainslie et al. 2023), each group of ``H / G``
+    consecutive query heads shares one key/value head; the keys and values returned are repeated to ``H`` heads. B texts
+    of equal length may be an axis before the heads.
 
     Args:
         queries: shape (H, Q, D).
         keys: shape (G, K, D), where H is a multiple of G.
         values: shape (G, K, Dv).
-        mask: additive, 0 or ``-inf``, broadcastable to (H, Q, K); None masks nothing.
-        scale: the factor by which scores are multiplied; ``1/√D`` if None.
+        mask: additive, 0 or ``-inf``, broadcastable to (H, Q, K).
+        scale: the factor of the scores; ``1/√D`` if None.
         bias: added to the scores before scaling, according to the distance between query and key
-            (Raffel et al. 2020, section 2.1); broadcastable to (H, Q, K); None adds nothing.
-        softcap: no scaled score is larger than this, or smaller than its opposite (see ``cap_scores``); None caps none.
+            (Raffel et al. 2020, section 2.1); broadcastable to (H, Q, K).
+        softcap: the soft cap of the scaled scores (see ``cap_scores``).
 
     Raises:
-        ValueError: the shapes do not fit together; the message gives the shape that came and the one expected.
+        ValueError: the shapes do not fit together.
     """
     _check_shapes(queries, keys, values)
     *texts, n_heads, n_queries, d_head = queries.shape
@@ -261,12 +259,12 @@ def attend(
 
 
 def share_heads(heads: Float[Array, "G T D"], n_shared: int) -> Float[Array, "S T D"]:
-    """Reduce G key or value heads to S = ``n_shared``, each the mean of a group of G / S consecutive heads.
+    """Average G key or value heads to S = ``n_shared``, in groups of G / S consecutive heads.
 
-    This is how a multi-head model is converted to grouped queries (Ainslie et al. 2023, section 2.1).
+    This converts a multi-head model to grouped queries (Ainslie et al. 2023, section 2.1).
 
     Raises:
-        ValueError: the heads cannot be divided into ``n_shared`` groups of equal size.
+        ValueError: G is not divisible by ``n_shared``.
     """
     n_heads, n_tokens, width = heads.shape
     if n_shared < 1 or n_heads % n_shared:

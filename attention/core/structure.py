@@ -1,6 +1,6 @@
-"""The structure of a layer: its branches off the residual stream, and where its norms are.
+"""The structure of a layer: its branches off the residual stream and its norms.
 
-These are facts about a loaded model, read from its modules; nothing here knows any particular architecture.
+These are facts read from a loaded model's modules, for any architecture.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Branch = Literal["self", "cross", "feed-forward"]
 class Sublayer:
     """One branch of a layer, whose output is added to the residual stream: ``x ← after(x + of(f(before(x))))``.
 
-    ``norm_before``, ``norm_of`` and ``norm_after`` are the names of the norms in these places; empty if there is none.
-    A feed-forward network has a ``width``, the number of its inner neurons (d_ff), and may be gated (Shazeer 2020).
+    ``norm_before``, ``norm_of`` and ``norm_after`` name the norms in these places; empty if there is none. A
+    feed-forward network has a ``width``, the number of its hidden units (d_ff), and may be gated (Shazeer 2020).
     """
 
     branch: Branch
@@ -30,7 +30,7 @@ class Sublayer:
 
     @property
     def is_attention(self) -> bool:
-        """Tell whether tokens attend to tokens here."""
+        """Whether it is attention."""
         return self.branch != "feed-forward"
 
 
@@ -38,8 +38,7 @@ class Sublayer:
 class Structure:
     """A stack of identical layers: the sublayers of each, and the norms before and after the stack.
 
-    ``embedding_norm`` is applied to the sum of the embeddings, ``final_norm`` to the output of the last layer; empty
-    if there is none.
+    ``embedding_norm`` follows the sum of the embeddings, ``final_norm`` the last layer; empty if there is none.
     """
 
     sublayers: tuple[Sublayer, ...]
@@ -47,7 +46,7 @@ class Structure:
     final_norm: str = ""
 
     def after(self, branch: Branch) -> tuple[str, Sublayer | None]:
-        """Return the first norm in the layer that follows the addition of this branch, and the next sublayer.
+        """Return the first norm in the layer after this branch is added, and the next sublayer.
 
         Raises:
             StopIteration: there is no such branch.

@@ -1,4 +1,4 @@
-"""Text that a user typed, made safe to tokenise, to display and to put into a link."""
+"""Make text that a user typed safe to tokenise, display and put into a link."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import unicodedata
 from itertools import accumulate
 from urllib.parse import quote
 
-# The models here accept at most 512 tokens, which are about 2,500 characters of English ...
+# The models accept at most 512 tokens, about 2,500 characters of English ...
 MAX_CHARACTERS = 2500
-# ... and the text must fit into a link: browsers and proxies accept about 8,000 bytes in all, and a
-# character outside ASCII takes 6 to 12 of them.
+# ... and the text must fit into a link: browsers and proxies accept about 8,000 bytes in all, and a character outside
+# ASCII takes 6 to 12 of them.
 MAX_LINK_BYTES = 7000
-# A text is cut before a word that has no room, if that does not cost more than this: not every script has spaces.
+# A text is cut between words if that costs at most this many characters: not every script has spaces.
 MAX_WORD = 64
-# Where a text was cut is told by so many of its last characters.
+# The number of last characters that show where a text was cut.
 MAX_ENDING = 40
 
-# Marks that change the direction of all text after them, even outside the text itself.
+# Marks that change the direction of all later text, even outside this one.
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
-# Letters and symbols without ink: the fillers of Hangul, and Braille without a dot.
+# Invisible letters and symbols: Hangul fillers and the blank Braille pattern.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-# White space that is more than one space between two words.
+# White space other than a single space between two words.
 _FOLDED = re.compile(r"\s{2}|[\t-\r\x85\u2028\u2029]")
 
 
 def clean(text: str) -> str:
     """Return the text on one line: control characters become spaces, lone surrogates U+FFFD.
 
-    Letters of every script, emoji and their zero-width joiners are kept. Marks that override the
-    writing direction are removed, runs of white space become one space, and the ends are trimmed.
+    Letters of every script, emoji and their zero-width joiners are kept. Marks that override the writing direction are
+    removed, runs of white space become one space, and the ends are trimmed.
     """
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
@@ -38,7 +38,7 @@ def clean(text: str) -> str:
 
 
 def is_visible(text: str) -> bool:
-    """Tell whether anything of a text can be seen.
+    """Return whether any character of a text is visible.
 
     >>> is_visible("Ada"), is_visible("\u200b\u3164")
     (True, False)
@@ -47,7 +47,7 @@ def is_visible(text: str) -> bool:
 
 
 def is_folded(text: str) -> bool:
-    """Tell whether ``clean`` puts one space for line breaks, tabs or several spaces between the words of a text.
+    """Return whether ``clean`` collapses white space between the words of a text.
 
     >>> is_folded("two  spaces"), is_folded(" one space ")
     (True, False)
@@ -56,7 +56,7 @@ def is_folded(text: str) -> bool:
 
 
 def shorten(text: str) -> tuple[str, bool]:
-    """Cut a cleaned text to the length that a link has room for, between words; the flag says whether it was cut."""
+    """Cut a cleaned text between words to the length that fits into a link; return it and whether it was cut."""
     sizes = accumulate(len(quote(character, safe="")) for character in text[:MAX_CHARACTERS])
     n_kept = sum(size <= MAX_LINK_BYTES for size in sizes)
     border = text.rfind(" ", 0, n_kept + 1)
@@ -66,7 +66,7 @@ def shorten(text: str) -> tuple[str, bool]:
 
 
 def last_words(text: str) -> str:
-    """Return the last words of a text as they were typed, at most ``MAX_ENDING`` characters, after an ellipsis.
+    """Return the last words of a text, at most ``MAX_ENDING`` characters, after an ellipsis.
 
     >>> last_words("up to here"), last_words("the last words of a text that goes on for quite some time")
     ('up to here', '… a text that goes on for quite some time')

@@ -1,4 +1,4 @@
-"""Word pieces merged into words, and tokens hidden from a matrix of weights."""
+"""Merge word pieces into words, and hide tokens from a matrix of weights."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ __all__ = [
     "words_of",
 ]
 
-# The mark of a word piece that continues a word (Devlin et al. 2019, section 3).
+# Marks a word piece that continues a word (Devlin et al. 2019, section 3).
 CONTINUES = "##"
 
-# How a space is shown that is part of the token after it, as in byte-level tokens.
+# Shows a space that is part of the next token, as in byte-level tokens.
 SPACE = "␣"
 
 APOSTROPHES = ("'", "’")
 
-# What BERT's tokenizer treats as punctuation, although Unicode counts it among the symbols.
+# Symbols in Unicode that BERT's tokenizer treats as punctuation.
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A whole word: its pieces joined, what was typed, the position of its first token and those of all its tokens.
+    """A whole word: its joined pieces, its typed text, its first position and all positions.
 
-    Each special token and each padding token is a word by itself.
+    Each special token and each padding token is a word.
     """
 
     text: str
@@ -59,12 +59,12 @@ class Word:
 
 
 def words_of(tokens: Sequence[Token]) -> list[Word]:
-    """Return the words of which the tokens are pieces, in order; each special token is a word by itself."""
+    """Group tokens into words, in order; each special token is a word."""
     return [_join(list(pieces)) for _, pieces in groupby(tokens, _word_key)]
 
 
 def _word_key(token: Token) -> tuple[bool, int]:
-    """Return a key that all pieces of a word share, and no two special tokens."""
+    """Return a key shared by the pieces of a word and unique to a special token."""
     if token.is_special or token.word is None:
         return False, token.position
     return True, token.word
@@ -84,32 +84,29 @@ def _join(pieces: Sequence[Token]) -> Word:
 
 
 def end_of(word: Word, starts: Mapping[int, int | None]) -> int | None:
-    """Return where in the text a word ends; ``starts`` has where each token begins, by its position."""
+    """Return where a word ends in the text; ``starts`` maps positions to where their tokens begin."""
     start = starts[word.position]
     return None if start is None else start + len(word.typed)
 
 
 def follows_apostrophe(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:
-    """Tell whether an apostrophe stands right before a word, as before the *s* where a model cuts *cat's*."""
+    """Return whether an apostrophe directly precedes a word, as before the *s* of *cat's*."""
     if place == 0 or words[place - 1].typed not in APOSTROPHES:
         return False
     return end_of(words[place - 1], starts) == starts[words[place].position]
 
 
 def special_names(units: Iterable[Token | Word]) -> tuple[str, ...]:
-    """Return the special tokens that occur, each once, as the model writes them: [CLS] and [SEP], or <s> and </s>.
-
-    Padding is left out.
-    """
+    """Return the special tokens that occur, each once and without padding: [CLS] and [SEP], or <s> and </s>."""
     return tuple(dict.fromkeys(unit.text for unit in units if unit.is_special and not unit.is_padding))
 
 
 def merge_words(
     weights: Float[Array, "*axes Q K"], tokens: Sequence[Token], key_tokens: Sequence[Token] | None = None
 ) -> tuple[Float[Array, "*axes W V"], list[Word]]:
-    """Merge weights between word pieces into weights between words; return them with the words; see ``merge``.
+    """Merge weights between word pieces into weights between words (see ``merge``); return them and the query words.
 
-    The words are those of the queries. ``key_tokens`` are the tokens attended to, if these are others.
+    ``key_tokens`` are the tokens attended to, if different.
 
     Raises:
         ValueError: the weights are not between these tokens.
@@ -126,7 +123,7 @@ def merge_words(
 def merge_hidden(
     hidden: Bool[Array, "Q K"], tokens: Sequence[Token], key_tokens: Sequence[Token] | None = None
 ) -> Bool[Array, "W V"]:
-    """Tell which cells between words a mask hides: those whose pairs of pieces are all hidden; see ``merge_words``."""
+    """Return which cells between words are masked: those whose pairs of pieces all are."""
     visible, _ = merge_words((~hidden).astype(np.float32), tokens, key_tokens)
     return visible == 0
 
@@ -143,9 +140,8 @@ def merge(
 ) -> Float[Array, "*axes W V"]:
     """Merge rows and columns: attention *to* a group is the sum over its tokens, *from* it the mean.
 
-    ``A'[i, j] = mean over q in group i of Σ_{k in group j} A[q, k]`` (Clark et al. 2019, section 4.1): with
-    every token in one group, each row still sums to 1. The mean is taken over the tokens whose rows are not
-    fully masked; if all rows of a group are, its row is 0.
+    ``A'[i, j] = mean over q in group i of Σ_{k in group j} A[q, k]`` (Clark et al. 2019, section 4.1): with every token
+    in one group, each row still sums to 1. The mean is over rows that are not fully masked; without any, it is 0.
 
     Args:
         weights: shape (..., Q, K).
@@ -178,12 +174,10 @@ def hide_tokens(
     renormalise: bool = False,
     keep_keys: Bool[Array, " K"] | None = None,
 ) -> Float[Array, "*axes Q K"]:
-    """Set the rows and columns of the tokens that are not kept to 0; the shape does not change.
+    """Set the rows and columns of the tokens that are not kept to 0.
 
-    ``keep_keys`` is ``keep`` for the columns, if they are not the same tokens as the rows.
-
-    Without ``renormalise``, the sum of a row says how much of its weight goes to the tokens that are kept. With
-    it, each row is divided by that sum, so that it adds up to 1 again; a row with nothing left is 0.
+    ``keep_keys`` is for the columns, if they are other tokens. With ``renormalise``, each row is divided by its
+    remaining sum; a row with nothing left is 0.
 
     Raises:
         ValueError: ``keep`` does not have one truth value per token.
@@ -200,22 +194,22 @@ def hide_tokens(
 
 
 def folded(token: Token | Word) -> str:
-    """Return the form by which two tokens count as the same word: lower case, without a leading space."""
+    """Normalise a token to compare words: lower case, without a leading space."""
     return token.text.lower().removeprefix(SPACE)
 
 
 def is_punctuation(token: Token | Word) -> bool:
-    """Tell whether everything that was typed for the token is punctuation according to BERT's tokenizer.
+    """Return whether all of a token's typed text is punctuation according to BERT's tokenizer.
 
-    That is Unicode's categories P and the ASCII symbols: more than the full stop and the comma that
-    Clark et al. 2019 count. A special token is not punctuation.
+    That is Unicode's categories P and the ASCII symbols: more than the full stop and the comma that Clark et al. 2019
+    count. A special token is not punctuation.
     """
-    # Most tokens begin with a letter, and many of them are asked about at once.
+    # A fast path: most tokens begin with a letter.
     if token.is_special or not token.typed or token.typed[0].isalnum():
         return False
     return all(map(is_punctuation_mark, token.typed))
 
 
 def is_punctuation_mark(character: str) -> bool:
-    """Tell whether one character is punctuation; see ``is_punctuation``."""
+    """Return whether a character is punctuation; see ``is_punctuation``."""
     return character in _ASCII_SYMBOLS or unicodedata.category(character).startswith("P")
