@@ -10,6 +10,9 @@ if __name__ == "__main__":
     app.show(FRONT)
 else:
     # The server imports this file, however it is started.
+    from attention.app.process import prepare
+
+    prepare()
     from attention.app import server
 
     app = st.App(__file__, lifespan=server.lifespan, middleware=server.middleware(__file__))

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any
 
 __all__ = ["__version__"]
 
 __version__ = "0.6.0"
-
-# Read by the libraries under NumPy and torch when they are imported. If those used several threads for each run,
-# simultaneous users would wait for one another many times longer than they compute; an owner may set another number.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-# Libraries read from disk only: otherwise a missing file would mean waiting 23 seconds for a hub. The one process that
-# fetches models, when the user asks for one, has its own environment: attention.models.hub_line.
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 
 def _draw_in_notebooks() -> None:

@@ -2,7 +2,12 @@
 
 from collections import Counter
 
-from hypothesis import settings
+from attention.app.process import prepare
+
+# Before NumPy and what is under it, as in the app.
+prepare()
+
+from hypothesis import settings  # noqa: E402
 
 # No deadline: the machine may be busy. Derandomised: a red test is red again.
 settings.register_profile("all", max_examples=60, deadline=None, derandomize=True)

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
 
+from attention.app.process import prepare
 from attention.core.paths import APP
-from attention.models.local import MODEL_DIRS_VARIABLE
 
 __all__ = ["main", "take_models"]
 
@@ -30,6 +30,7 @@ SLOWEST_IMPORT = "attention.models.huggingface"
 
 def main() -> None:
     """Serve the app until Ctrl+C. All options of ``streamlit run`` are accepted."""
+    prepare()
     options = take_models(sys.argv[1:])
     Thread(target=_warm_up, name="warm-up", daemon=True).start()
     sys.argv = ["streamlit", "run", str(APP / "app.py"), *options]
@@ -41,6 +42,9 @@ def main() -> None:
 
 def take_models(arguments: Sequence[str]) -> list[str]:
     """Add the ``--model`` folders to those in the environment, and return the other options."""
+    # It brings in NumPy, for which the process has to be prepared.
+    from attention.models.local import MODEL_DIRS_VARIABLE
+
     parser = argparse.ArgumentParser(prog="attention", add_help=False, allow_abbrev=False)
     parser.add_argument("--model", action="append", default=[], type=Path)
     found, others = parser.parse_known_args(arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -87,11 +88,6 @@ class HuggingFaceModel:
             ValueError: the architecture is not one of ``ARCHITECTURES``, the tokenizer cannot be loaded, or weights
                 are missing.
         """
-        transformers.utils.logging.disable_progress_bar()
-        # Silences the warning that a task head in the files is not used.
-        transformers.utils.logging.set_verbosity_error()
-        # Sessions run in parallel; if each used every core, they would mostly wait for one another.
-        torch.set_num_threads(1)
         self._info = info
         self._folder = folder
         self._architecture = architecture_of(read_config(folder))
@@ -462,7 +458,7 @@ def _config_of(folder: Path, architecture: Architecture) -> Any:
 def _load(kind: Any, folder: Path, config: Any, architecture: Architecture) -> Any:
     """Load a model, and make sure that no weights are missing: transformers would fill them in at random."""
     part = architecture.text_part
-    with _LOADING:
+    with _LOADING, _quietly():
         model, found = kind.from_pretrained(
             folder,
             config=config,
@@ -488,6 +484,21 @@ def _load(kind: Any, folder: Path, config: Any, architecture: Architecture) -> A
             )
         )
     return model.eval()
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Have transformers neither draw a bar nor warn that a task head in the files is not used; then as it was."""
+    logging = transformers.utils.logging
+    verbosity, has_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if has_bar:
+            logging.enable_progress_bar()
 
 
 def _is_computed(model: Any, name: str) -> bool:

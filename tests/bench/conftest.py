@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import psutil
 import pytest
 
-import attention  # noqa: F401 - before NumPy, which it tells how many threads to use, as it does in the app
 from attention.models import load
 from attention.models.bundled import MINILM
 from attention.models.weights import locate

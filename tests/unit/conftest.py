@@ -4,8 +4,6 @@ import os
 
 import pytest
 
-# Before the libraries under it: it tells them to stay offline, which they ask when they are imported.
-import attention  # noqa: F401
 from attention.models import hub
 from attention.models.store import CACHE_DIR_VARIABLE
 from tests import services
