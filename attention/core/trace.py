@@ -1,8 +1,8 @@
-"""What was recorded while a model ran, and what follows from it.
+"""The record of a model's run, and what follows from it.
 
-A trace stores causes (queries, keys, values, mask, scale) and derives effects (scores, weights,
-outputs) on demand, so its memory grows with the number of tokens, not with the square of that
-number. It also stores the attention output that the model itself produced: the proof.
+A trace stores causes (queries, keys, values, mask, scale) and derives effects (scores, weights, outputs) on demand, so
+its memory grows with the number of tokens, not with its square. It also stores the attention output of the model
+itself, against which the derived one is checked.
 
 Axis letters are those of :mod:`attention.core.steps`. All arrays are float32 and read-only.
 """
@@ -50,13 +50,13 @@ AttentionKind = Literal["self", "cross", "masked self"]
 Part = Literal["encoder", "decoder", "cross"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
-# What a layer computes with its own matrices: three things before attention, and one after it.
+# What a layer computes with its own weight matrices.
 Made = Literal["queries", "keys", "values", "added"]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What a model is: its sizes, its limit, and where it comes from. Layers and heads are counted from 0."""
+    """A model's sizes, limit and source. Layers and heads count from 0."""
 
     model_id: str
     name: str
@@ -75,49 +75,48 @@ class ModelInfo:
     default_head: int = 0
     head_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
-    # A decoder reads from left to right: no token sees those after it, and each predicts the next.
+    # A decoder hides later tokens, and each token predicts the next.
     is_decoder: bool = False
-    # An encoder–decoder has layers of both kinds; ``n_layers`` counts those of its encoder.
+    # ``n_layers`` then counts the encoder's.
     n_decoder_layers: int = 0
     reading: Reading = TEXT
-    # What its name does not say, in whole sentences.
+    # Remarks for the page, in whole sentences.
     note: str = ""
-    # The class of its modules that compute attention by themselves; empty if they call transformers' interface.
+    # The class of its modules that do not call transformers' attention interface; empty if all do.
     own_attention: str = ""
-    # The state of its files, which distinguishes it from an earlier model with the same id; empty for a model that
-    # comes with the project.
+    # Identifies the state of its files among models with the same ID; empty for a bundled model.
     revision: str = ""
-    # How many numbers a value has, where a query and a key have another number, ``d_head``.
+    # The width of a value, if it differs from ``d_head``.
     d_value: int | None = None
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The uses of attention that its trace consists of; empty if there is only one."""
+        """The uses of attention in its trace; empty if there is only one."""
         return PARTS if self.n_decoder_layers else ()
 
     @property
     def build(self) -> Build:
-        """Whether it is built as an encoder, a decoder, or both."""
+        """Whether it is an encoder, a decoder, or both."""
         if self.n_decoder_layers:
             return ENCODER_DECODER
         return DECODER if self.is_decoder else ENCODER
 
     def part_or_whole(self, name: Part) -> Part:
-        """Return this use of attention or, if the model has only one, "encoder"."""
+        """Return this use of attention, or "encoder" if the model has only one."""
         return name if name in self.parts else PARTS[0]
 
     @property
     def group_size(self) -> int:
-        """How many query heads share one key/value head."""
+        """The number of query heads that share a key/value head."""
         return self.n_heads // self.n_key_value_heads
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: its text in the vocabulary, its text as typed and where that begins, and its word (None if special).
+    """One token: its text in the vocabulary, its typed text, and its word (None if special).
 
-    Positions, words, segments and characters (``start``) are counted from 0. If a model looks words up in a lexicon
-    and does not find one, its features are guessed from its form: ``is_guessed``.
+    Positions, words, segments and characters (``start``) count from 0. If a model looks words up in a lexicon,
+    ``is_guessed`` marks a word it does not contain, whose features are derived from its form.
     """
 
     text: str
@@ -134,7 +133,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a text was cut because it was too long for the model: tokens kept, tokens in all, the last words kept."""
+    """Where a text was cut to fit the model: the tokens kept, all tokens, and the last words kept."""
 
     kept: int
     total: int
@@ -143,7 +142,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Projections:
-    """The weights that project a layer's input to Q, K and V and mix the heads' outputs; shared with the model."""
+    """The weights that project a layer's input to Q, K and V and combine the heads' outputs; shared with the model."""
 
     W_Q: Float[Array, "M H*D"]
     W_K: Float[Array, "M G*D"]
@@ -157,10 +156,10 @@ class Projections:
 
 @dataclass(frozen=True, slots=True)
 class Norm:
-    """A norm that brings each vector to a standard size; its numbers are shared with the model.
+    """A normalisation of each vector; its numbers are shared with the model.
 
-    RMSNorm is ``x / √(mean(x²) + ε) · g``. LayerNorm is ``centred``: the vector's mean is subtracted first, and a
-    bias may be added at the end.
+    RMSNorm is ``x / √(mean(x²) + ε) · g``. LayerNorm is ``centred``: the vector's mean is subtracted first, and a bias
+    may be added at the end.
     """
 
     gain: Float[Array, " M"]
@@ -182,10 +181,7 @@ class Norm:
 
 @dataclass(frozen=True, slots=True)
 class PositionTable:
-    """The vectors that a model adds at its positions, from the first on; shared with the model.
-
-    They are learned from texts, or computed from a formula.
-    """
+    """The vectors that a model adds at its positions, learned or from a formula; shared with the model."""
 
     rows: Float[Array, "P E"]
     is_learned: bool
@@ -205,11 +201,11 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """The parts that are added up, token by token, before the first layer; a part that the model lacks is None.
+    """The parts summed for each token before the first layer; a part that the model lacks is None.
 
-    Some models then normalise the sum, by ``norm``, before it enters that layer. In some, the parts are E numbers wide,
-    and ``projection`` makes M of them (Lan et al. 2020, "ALBERT", section 3.1); in all others, E is M.
-    ``table`` has the vectors of all positions, not only those of the text.
+    Some models then apply ``norm``. In some, the parts are E numbers wide, and ``projection`` maps them to M (Lan et
+    al. 2020, "ALBERT", section 3.1); in all others, E is M. ``table`` holds the vectors of all positions, not only the
+    text's.
     """
 
     words: Float[Array, "T E"]
@@ -224,8 +220,8 @@ class Embeddings:
 class Difference:
     """The largest difference between numbers computed here and the model's own.
 
-    ``absolute`` is ``max |ours − theirs|``; ``relative`` is that divided by ``max |theirs|``, because the resolution
-    of float32 depends on the size of the numbers. NaN stays NaN.
+    ``absolute`` is ``max |ours − theirs|``; ``relative`` is that divided by ``max |theirs|``, because the resolution of
+    float32 depends on the size of the numbers. NaN stays NaN.
     """
 
     absolute: float = 0.0
@@ -238,31 +234,31 @@ class Difference:
 
     @classmethod
     def within(cls, absolute: float, theirs: Array) -> Self:
-        """Relate a known absolute difference to the numbers in which it was found."""
+        """Relate a known absolute difference to the array in which it was found."""
         size = _largest(theirs)
         return cls(absolute, absolute / size if size else np.inf if absolute else 0.0)
 
     def worst(self, other: Difference) -> Difference:
         """Return the larger absolute and the larger relative difference."""
-        # NumPy's maximum propagates NaN; Python's may drop it, and a proof must not.
+        # NumPy's maximum propagates NaN; Python's may drop it and hide a failed check.
         return Difference(
             float(np.maximum(self.absolute, other.absolute)), float(np.maximum(self.relative, other.relative))
         )
 
 
 def _largest(numbers: Array) -> float:
-    """Return the largest absolute value, without allocating an array of absolute values; NaN if there is one."""
-    # Without adding 0, the largest of zeros would be −0.
+    """Return the largest absolute value without allocating an array of absolute values; NaN if there is one."""
+    # Adding 0 turns −0 into 0.
     return float(np.maximum(numbers.max(), -numbers.min())) + 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """How long each token's vector was after an attention, on its way out of the layer, as the model had it.
+    """The norms of each token's vector after an attention, up to the end of the layer, in the model's own run.
 
-    ``summed`` is ``‖x + ΔE‖``, ``normed`` the same after the first norm that the sum meets in its layer, on the stream
-    or on the branch to the next sublayer; None where there is none. ``fed`` is how long that is which the feed-forward
-    network adds, and ``left`` what leaves the layer; both are None where another attention comes first.
+    ``summed`` is ``‖x + ΔE‖``, ``normed`` the same after the first norm that follows, on the stream or on the next
+    branch; None without one. ``fed`` is the norm of the feed-forward network's output, ``left`` that of the layer's
+    output; both are None if another attention comes first.
     """
 
     summed: Float[Array, " Q"]
@@ -273,20 +269,18 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True)
 class LayerTrace:
-    """The causes of one layer's attention, and the output that the model itself produced.
+    """The causes of one layer's attention, and the output of the model itself.
 
-    ``inputs`` is what the projections multiply: the vectors after the layer's ``norm``, if it has one before attention.
-    Queries and keys are those whose dot products are the scores: in a model with rotary positions (``rotary``) they
-    are already rotated, so that ``apply_rotary(inputs @ W_Q) = queries``. In cross-attention, keys and values are
-    projected from ``key_inputs``, the encoder's output; elsewhere ``key_inputs`` is None. A model may add a ``bias``
-    to the scores according to the distance between query and key (Raffel et al. 2020, section 2.1); all its layers
-    share it. ``added`` is the output of the model's own output projection, if it was recorded, and ``lengths`` are
-    those of the vectors that come after it.
+    ``inputs`` are what the projections multiply: the vectors after the layer's ``norm``, if it has one before
+    attention. Queries and keys are those of the scores: with RoPE (``rotary``), they are already rotated, so
+    ``apply_rotary(inputs @ W_Q) = queries``. In cross-attention, keys and values are projected from ``key_inputs``, the
+    encoder's output. All layers share the ``bias`` that some models add to the scores according to the distance between
+    query and key (Raffel et al. 2020, section 2.1). ``added`` is the output of the model's own output projection, if
+    recorded, and ``lengths`` are norms of the vectors that follow.
 
-    A few models do more. ``query_norm`` and ``key_norm`` normalise each query and key before they are rotated
-    (Dehghani et al. 2023, "Scaling Vision Transformers to 22 Billion Parameters", section 2); ``softcap`` caps the
-    scaled scores (see ``steps.cap_scores``); ``added_norm`` normalises what the output projection gives before it is
-    added to the stream. They are None in all others.
+    The remaining fields are None in most models. ``query_norm`` and ``key_norm`` normalise each query and key before
+    rotation (Dehghani et al. 2023, "Scaling Vision Transformers to 22 Billion Parameters", section 2); ``softcap`` caps
+    the scaled scores (see ``steps.cap_scores``); ``added_norm`` normalises the output projection's result.
     """
 
     inputs: Float[Array, "Q M"] | None
@@ -316,19 +310,19 @@ class LayerTrace:
 
     @property
     def branch(self) -> Branch:
-        """Which branch of its layer it is (see :class:`~attention.core.structure.Structure`)."""
+        """Its branch of the layer (see :class:`~attention.core.structure.Structure`)."""
         return "cross" if self.kind == "cross" else "self"
 
     @property
     def is_causal(self) -> bool:
-        """Tell whether its mask hides from each token those after it."""
+        """Whether its mask hides later tokens."""
         return self.kind == "masked self"
 
     def slope(self, head: int) -> float | None:
-        """Return by how much a head's bias grows from key to key, in its scaled scores; None unless it does so evenly.
+        """Return the increase of a head's bias from key to key in its scaled scores; None unless it is constant.
 
-        Softmax compares the keys of a row only, so that this is the same as a penalty of so much for every place that
-        a key is further back (ALiBi; Press et al. 2022, section 3).
+        Softmax compares the keys of a row only, so this equals a penalty for every position that a key is further back
+        (ALiBi; Press et al. 2022, section 3).
         """
         if self.bias is None or self.bias.shape[-1] < 2:
             return None
@@ -338,7 +332,7 @@ class LayerTrace:
 
     @property
     def has_usual_scale(self) -> bool:
-        """Tell whether the scores are divided by √d_k, not by a number of the model's own."""
+        """Whether the scores are divided by √d_k."""
         return math.isclose(self.scale, self.queries.shape[-1] ** -0.5, rel_tol=1e-6)
 
     def steps(self) -> HeadSteps:
@@ -380,7 +374,7 @@ class LayerTrace:
         return self.mask if self.mask.shape[0] == 1 else self.mask[head : head + 1]
 
     def hidden(self, head: int) -> Bool[Array, "Q K"]:
-        """Tell which keys the mask hides from which queries in one head."""
+        """Return which keys the mask hides from which queries in one head."""
         shape = (self.queries.shape[1], self.keys.shape[1])
         if self.mask is None:
             return np.zeros(shape, bool)
@@ -388,10 +382,10 @@ class LayerTrace:
         return np.broadcast_to(np.isneginf(mask), shape)
 
     def projected(self, head: int) -> tuple[Float[Array, "Q D"], Float[Array, "K D"]]:
-        """Derive the query and key vectors of one head before any norm or rotation: ``X W_Q + b_Q``, ``X W_K + b_K``.
+        """Derive the queries and keys of one head before any norm or rotation: ``X W_Q + b_Q``, ``X W_K + b_K``.
 
         Raises:
-            ValueError: the layer's inputs or projections are not known.
+            ValueError: the layer's inputs or projections are unknown.
         """
         if self.inputs is None or self.sources is None or self.projections is None:
             raise ValueError("the inputs and projections of this layer are not known, so they cannot be multiplied")
@@ -402,58 +396,58 @@ class LayerTrace:
         )
 
     def capped(self, scaled_scores: Float[Array, "*H Q K"]) -> Float[Array, "*H Q K"]:
-        """Cap scaled scores, if the model does that."""
+        """Cap scaled scores, if the model does."""
         return scaled_scores if self.softcap is None else steps.cap_scores(scaled_scores, self.softcap)
 
     @property
     def is_changed(self) -> bool:
-        """Tell whether queries and keys are changed once they are projected: normalised, rotated, or both."""
+        """Whether projected queries and keys are normalised or rotated."""
         return self.rotary is not None or self.query_norm is not None or self.key_norm is not None
 
     def normed(self, vectors: Float[Array, "*H T D"], of: Literal["queries", "keys"]) -> Float[Array, "*H T D"]:
-        """Normalise projected queries or keys, if the model does that."""
+        """Normalise projected queries or keys, if the model does."""
         norm = self.query_norm if of == "queries" else self.key_norm
         return vectors if norm is None else norm(vectors)
 
     def turned(self, vectors: Float[Array, "*H T D"]) -> Float[Array, "*H T D"]:
-        """Rotate queries or keys by their positions, if the model does that."""
+        """Rotate queries or keys, if the model does."""
         return vectors if self.rotary is None else apply_rotary(vectors, self.rotary)
 
     def finished(self, vectors: Float[Array, "*H T D"], of: Literal["queries", "keys"]) -> Float[Array, "*H T D"]:
-        """Make of projected queries or keys those of the scores: normalised and rotated, if the model does that."""
+        """Normalise and rotate projected queries or keys, as far as the model does."""
         return self.turned(self.normed(vectors, of))
 
     def joined(self) -> Float[Array, "Q H*Dv"]:
-        """Return the derived outputs of all heads side by side."""
+        """Return the derived outputs of all heads, concatenated."""
         return steps.join_heads(self.steps().head_outputs)
 
     def output(self) -> Float[Array, "Q M"]:
         """Derive what the layer adds to each token's vector: ``Concat(head₁, …, head_H) W_O + b_O``.
 
         Raises:
-            ValueError: the model's output projection is not known.
+            ValueError: the output projection is unknown.
         """
         if self.projections is None:
             raise ValueError("the projections of this architecture are not known, so W_O cannot be applied")
         return steps.output_projection(self.joined(), self.projections.W_O, self.projections.b_O)
 
     def moved(self) -> Float[Array, "Q M"]:
-        """Derive what is added to the stream: the layer's output, normalised in the few models that do that.
+        """Derive what is added to the stream: the output, normalised if the model does so.
 
         Raises:
-            ValueError: the model's output projection is not known.
+            ValueError: the output projection is unknown.
         """
         return self.output() if self.added_norm is None else self.added_norm(self.output())
 
     def check(self) -> float:
-        """Return the largest absolute difference between the heads' outputs derived here and the model's own."""
+        """Return the largest absolute difference between the derived head outputs and the model's own."""
         return float(np.abs(self.steps().head_outputs - self.model_output).max())
 
     def check_projections(self) -> dict[Made, Difference]:
-        """Apply the model's projection matrices once more, and compare the results with those that it recorded.
+        """Reapply the model's projection matrices and compare the results with the recorded ones.
 
-        Queries, keys and values are computed from the layer's inputs, and what the layer adds from the outputs of the
-        model's own heads. What was not recorded is left out.
+        Queries, keys and values are computed from the layer's inputs, ``added`` from the model's own head outputs. What
+        was not recorded is left out.
         """
         found: dict[Made, Difference] = {}
         parts = self.projections
@@ -476,9 +470,9 @@ class LayerTrace:
 class Trace:
     """One run of one model on one text.
 
-    For an encoder–decoder, it is the trace of the encoder and holds two more: ``decoder``, the masked self-attention
-    over the tokens that were written, and ``cross``, their attention to the tokens that were read, which are its
-    ``key_tokens``. Each can be looked at as a trace of its own.
+    For an encoder–decoder, it is the encoder's trace and holds two more: ``decoder``, the masked self-attention of the
+    target tokens, and ``cross``, their attention to the source tokens, which are its ``key_tokens``. Each is a complete
+    trace.
     """
 
     text: str
@@ -492,7 +486,6 @@ class Trace:
     decoder: Trace | None = None
     cross: Trace | None = None
     use: Use = SELF
-    # What its layers are built of, where that is known.
     structure: Structure | None = None
 
     def __post_init__(self) -> None:
@@ -502,11 +495,11 @@ class Trace:
 
     @property
     def key_tokens(self) -> tuple[Token, ...]:
-        """The tokens that are attended to; except in cross-attention, they are the same tokens that attend."""
+        """The tokens attended to: the same as ``tokens`` except in cross-attention."""
         return self.tokens if self.memory is None else self.memory
 
     def part(self, name: Part) -> Trace:
-        """Return the trace of one use of attention; the whole trace of a model with only one is its "encoder".
+        """Return the trace of one use of attention; "encoder" is the whole trace if there is only one.
 
         Raises:
             ValueError: the model has no such part.
@@ -517,7 +510,7 @@ class Trace:
         return found
 
     def without_added(self) -> Trace:
-        """Return the same run without what its layers added: a sixth of its memory, not needed once it is checked."""
+        """Return the same run without ``added``: a sixth of its memory, not needed once checked."""
         layers = tuple(replace(layer, added=None) for layer in self.layers)
         decoder, cross = (None if part is None else part.without_added() for part in (self.decoder, self.cross))
         return replace(self, layers=layers, decoder=decoder, cross=cross)
@@ -527,13 +520,12 @@ class Trace:
         return float(np.max([layer.check() for trace in self.traces for layer in trace.layers]))
 
     def __repr__(self) -> str:
-        """Say what it is: its numbers would be thousands of lines."""
         sizes = f"{len(self.tokens)} tokens, {len(self.layers)} × {self.info.n_heads} heads"
         return f"<Trace of {self.text!r} in {self.info.name}: {sizes}>"
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory that the trace's own arrays occupy; the model's weights are shared and not counted."""
+        """The memory of its own arrays in bytes, without the model's shared weights."""
         arrays = [array for trace in self.traces for array in trace._arrays()]
         owners = {id(owner): owner.nbytes for owner in map(_owner, arrays)}
         return sum(owners.values())
@@ -559,7 +551,7 @@ def _project_head(inputs: Array, weight: Array, bias: Array | None, head: int, w
 
 
 def _owner(array: Array) -> Array:
-    """Return the array that owns the memory of a view."""
+    """Return the array that owns a view's memory."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
