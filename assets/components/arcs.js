@@ -1,4 +1,4 @@
-// A sentence with the weights of one head as arcs: from the word in focus, or the one that is pointed at, to all others.
+// One head's weights as arcs over a sentence, from the word in focus or pointed at to all others.
 
 /**
  * @typedef {object} ArcsData
@@ -6,16 +6,16 @@
  * @property {string} alt
  * @property {{text: string, title: string, isSpecial: boolean, group: number}[]} words
  * @property {number} focus a position
- * @property {Record<string, [number, string][]>} rows weights by the position of the word that gives them, as they are
- *   and as they are written; none while they wait for a guess
+ * @property {Record<string, [number, string][]>} rows weights (as number and text) by the position of the query; none
+ *   while a guess is open
  * @property {boolean} selectable
  */
 
-const SIZES = { least: 18, most: 30 }; // of the letters, in pixels
+const SIZES = { least: 18, most: 30 }; // of the letters, in px
 const SLIM_SIZES = { least: 14, most: 22 };
-const WIDEST = 18; // an arc of weight 1, in pixels
-const LEAST = 0.005; // below that, there is no arc
-const ROOM = { one: 150, broken: 46, slim: 38 }; // over the words: in one line, in several, and slim, in pixels
+const WIDEST = 18; // an arc of weight 1, in px
+const LEAST = 0.005; // smaller weights get no arc
+const ROOM = { one: 150, broken: 46, slim: 38 }; // above the words, in px: on one line, on several, and in the slim form
 
 const stateOf = remembering((parent) => {
   const root = make("div", "root arcs");
@@ -27,7 +27,7 @@ const stateOf = remembering((parent) => {
   const state = { root, words, lines, told, places: [], reached: 0, pointed: null };
   state.observer = new ResizeObserver(() => fit(state));
   words.onpointerover = ({ target }) => {
-    // Whoever goes for a number wants that one, and not the row of the word above it.
+    // Pressing a number chooses its word, not the row of the word above it.
     if (!target.closest(".weight")) point(state, target.closest(".name"));
   };
   words.onpointerleave = () => point(state, null);
@@ -68,11 +68,10 @@ function rebuild(state) {
   state.places = words.map((word, index) => {
     const place = make("div", "place");
     place.classList.toggle("special", word.isSpecial);
-    // The pieces of one word stand close together.
+    // Pieces of one word stand close together.
     place.classList.toggle("joined", word.group === words[index - 1]?.group);
     const name = make(selectable ? "button" : "span", "name");
     const weight = make(selectable && opens ? "button" : "span", "weight");
-    // A space in front of a word is a space between words.
     const text = visible(word.text).replace(/^[␣\s]+(?=\S)/, "");
     name.append(make("bdi", "", text));
     name.dataset.text = text;
@@ -82,13 +81,13 @@ function rebuild(state) {
       for (const button of place.querySelectorAll("button")) button.type = "button";
       name.onclick = () => choose(state, index);
       if (opens) weight.onclick = () => state.setStateValue("open", [asking(state), index]);
-      // Below a slim line there is the picture itself, whose cells the keys reach.
+      // Below the slim form is the picture itself, whose cells the keyboard reaches.
       if (opens && state.data.slim) weight.tabIndex = -1;
     }
     return place;
   });
   state.words.replaceChildren(...state.places);
-  // What is new is drawn once, from the word in focus on.
+  // A new sentence is drawn once, from the word in focus.
   state.root.classList.remove("still");
 }
 
@@ -114,7 +113,7 @@ function point(state, name) {
   draw(state);
 }
 
-/** Mark the words, and write under each what it is given. */
+/** Mark the words, and write their weights below them. */
 function mark(state) {
   const { data, places } = state;
   const from = asking(state);
@@ -131,7 +130,6 @@ function mark(state) {
   });
 }
 
-/** Draw the arcs over the words, where they stand now. */
 function draw(state) {
   const { data, root, words, lines, places } = state;
   const from = asking(state);
@@ -152,15 +150,15 @@ function draw(state) {
   );
 }
 
-/** An arc from the top of one word to that of another; between two lines of words it leans over. */
+/** An arc between the tops of two words; between two lines it slants. */
 function arc([x, y], [otherX, otherY], room) {
   if (x === otherX && y === otherY) return `M${x} ${y}C${x - 26} ${y - 42} ${x + 26} ${y - 42} ${x} ${y}`;
-  // The highest point of such a curve is at three quarters of its handles.
+  // The curve's highest point is at three quarters of the height of its handles.
   const height = Math.min(1.2 * room, 26 + (0.42 * Math.abs(otherX - x) * room) / ROOM.one);
   return `M${x} ${y}C${x} ${y - height} ${otherX} ${otherY - height} ${otherX} ${otherY}`;
 }
 
-/** The letters are as large as one line has room for; a sentence that is too long goes on below, or is scrolled. */
+/** Fit the letters to the width; a sentence that is too long wraps or scrolls. */
 function fit(state) {
   const { root, words, places, data } = state;
   if (!root.clientWidth || !places.length) return;
@@ -174,7 +172,7 @@ function fit(state) {
     while (size > sizes.least && isBroken()) root.style.setProperty("--size", `${--size}px`);
     words.classList.toggle("broken", isBroken() && !data.slim);
     state.seen = undefined;
-    // Without buttons in it, what is scrolled needs a stop of its own for the keys.
+    // A scrolling box without buttons must be focusable for the keyboard.
     setAttribute(words, "tabindex", !data.selectable && words.scrollWidth > words.clientWidth ? 0 : null);
   }
   bringFocus(state);
@@ -182,7 +180,7 @@ function fit(state) {
   draw(state);
 }
 
-/** Scroll a line that is too long to the word in focus. */
+/** Scroll a long line to the word in focus. */
 function bringFocus(state) {
   const { words, places, data } = state;
   if (!data.slim || state.seen === data.focus) return;
@@ -195,7 +193,7 @@ function reach(state, index) {
   if (index < 0) return;
   state.reached = index;
   if (!state.data.selectable) return;
-  // The words are one stop for the Tab key; the numbers of what is shown come after.
+  // The words are one tab stop; the numbers shown come after.
   state.places.forEach((place, other) => (place.firstChild.tabIndex = other === index ? 0 : -1));
 }
 

@@ -1,6 +1,6 @@
-// What a picture asks the server for, once it is needed.
+// Data that a picture requests from the server when it needs it.
 
-/** The numbers of a picture that came without them: they are asked for once, and anew where that has failed. */
+/** The numbers of a picture that came without them, requested once, and again after a failure. */
 class Numbers {
   named = null;
   found = null;
@@ -8,8 +8,8 @@ class Numbers {
   isLost = false;
 
   /**
-   * Take in what a picture says of its numbers; those that are there stay for as long as it names the same.
-   * @param {{id: string, at: string} | null} named a name of them, and where they can be had
+   * Take the name of a picture's numbers; numbers already here stay while the name is the same.
+   * @param {{id: string, at: string} | null} named their ID and address
    */
   take(named) {
     if (this.named?.id !== named?.id) Object.assign(this, { found: null, isAsked: false, isLost: false });
@@ -18,34 +18,34 @@ class Numbers {
 
   /**
    * @param {(address: string) => Promise<ArrayBuffer | null>} ask
-   * @param {() => void} then is called once they are there, or cannot be had
+   * @param {() => void} then called when they have arrived or failed
    */
   async get(ask, then) {
     const { named } = this;
     if (!named || this.isAsked) return;
     this.isAsked = true;
     const found = await ask(named.at);
-    if (this.named?.id !== named.id) return; // by now it is another picture
+    if (this.named?.id !== named.id) return; // the picture has changed
     this.found = found;
     this.isLost = found === null;
     then();
   }
 
-  /** The same, and anew where it has failed. */
+  /** Request them again after a failure. */
   again(ask, then) {
     if (this.isLost) this.isAsked = this.isLost = false;
     this.get(ask, then);
   }
 }
 
-/** What is said of a picture for as long as it is a sketch. */
+/** The caption of a sketch. */
 function toldOfSketch(isSketch) {
   return isSketch ? message("a sketch: point at it to see it with all its shades") : "";
 }
 
-// ---- All heads, which come as a sketch ----------------------------------------------------------
+// ---- All heads, which arrive as a sketch --------------------------------------------------------
 
-/** Take in what the server says: what has been asked for already takes the place of its sketch. */
+/** Take the server's data; pictures already requested replace their sketch. */
 function receive(state, { data: told, ask }, take) {
   if (state.told === told) return;
   Object.assign(state, { told, ask, take });
@@ -59,7 +59,7 @@ const isSketch = ({ told, numbers }) => Boolean(told.numbers) && !numbers.found;
 
 const sketchNote = (state) => toldOfSketch(isSketch(state));
 
-/** Ask for the pictures that came as a sketch. */
+/** Request the pictures that arrived as a sketch. */
 function askWhole(state) {
   if (!state.told || !isSketch(state)) return;
   state.numbers.again(state.ask, () => isSketch(state) || state.take(state, inFull(state)));

@@ -1,4 +1,4 @@
-// In place of what asks the server, where a picture has all its numbers: a notebook is to stay small.
+// Stands in for asked.js where a picture has all its numbers, to keep notebooks small.
 
 class Numbers {
   found = null;

@@ -1,29 +1,29 @@
-// All heads of a model as one picture: a tile for each, to point at, to choose and to look at closely.
+// All heads of a model in one picture: a tile for each, to point at, choose and zoom.
 
 /**
  * @typedef {object} HeadInfo
  * @property {number} layer
  * @property {number} head
- * @property {number} tile which of the pictures is its own
+ * @property {number} tile the index of its picture
  * @property {string} description
  * @property {string} badge
  *
- * @typedef {object} AtlasData what attention.figures.atlas.Atlas.payload() gives
+ * @typedef {object} AtlasData from attention.figures.atlas.Atlas.payload()
  * @property {string} title
  * @property {string} alt
  * @property {number} rows of every picture
  * @property {number} columns of every picture
- * @property {[number, number]} block each pixel is the largest weight of so many rows and columns
- * @property {string | ArrayBuffer | Uint8Array} tiles one byte a pixel: compressed, in base64 or not, or as they are
- * @property {{id: string, at: string} | null} [numbers] if they are a sketch: a name of the whole, and where it can be had
- * @property {{rows: number, columns: number, block: [number, number]} | null} [whole] the same of the whole
+ * @property {[number, number]} block each pixel is the largest weight of this many rows and columns
+ * @property {string | ArrayBuffer | Uint8Array} tiles one byte per pixel: compressed (base64 or bytes), or plain
+ * @property {{id: string, at: string} | null} [numbers] for a sketch: the ID and address of the full pictures
+ * @property {{rows: number, columns: number, block: [number, number]} | null} [whole] the size of the full pictures
  * @property {{title: string, heads: HeadInfo[]}[]} groups
  * @property {boolean} isTable a row for each layer, a column for each head
  * @property {string} badgeName
  * @property {[number, number] | null} current
- * @property {number | null} zoom in per cent; without it, it is left to the user alone
+ * @property {number | null} zoom in per cent; without it, only the user zooms
  *
- * @typedef {HeadInfo & {line: number, x: number, y: number}} Tile placed, in CSS pixels of the whole
+ * @typedef {HeadInfo & {line: number, x: number, y: number}} Tile with its place in CSS pixels
  *
  * @typedef {object} Layout everything in CSS pixels
  * @property {number} left of the tiles
@@ -31,26 +31,26 @@
  * @property {number} tileWidth
  * @property {number} tileHeight
  * @property {number} gap between two tiles
- * @property {("name" | "badge" | "both")[]} captions what stands under each tile, line by line
+ * @property {("name" | "badge" | "both")[]} captions below each tile, line by line
  * @property {number} captionHeight
  * @property {number} pitch from one line to the next
- * @property {Tile[]} tiles in the order of the keyboard
- * @property {number[][]} lines the indices of the tiles side by side
+ * @property {Tile[]} tiles in keyboard order
+ * @property {number[][]} lines the indices of tiles in one line
  * @property {{y: number, height: number, title: string, layer: number}[]} titles
  * @property {number} width
  * @property {number} height
  */
 
 const MAX_HEIGHT = 640;
-const MAX_NUMBERED_HEIGHT = 760; // badges need room
-const MAX_ZOOM = 6; // also in attention/figures/atlas.py, in per cent
+const MAX_NUMBERED_HEIGHT = 760; // badges need space
+const MAX_ZOOM = 6; // times; in per cent in attention/figures/atlas.py
 const ZOOM_STEP = 1.5;
-const REST = 300; // in milliseconds: whoever zooms for no longer has arrived
+const REST = 300; // in ms: the user has finished zooming
 const MAX_TILE = { table: 160, groups: 96 };
 const MIN_TILE = { table: 24, groups: 44 };
-const SCROLLING_TILE = { table: [44, 36, 30], groups: [] }; // where not all can be in sight at once
+const SCROLLING_TILE = { table: [44, 36, 30], groups: [] }; // when not all fit on the screen
 const NARROW = 480;
-const EDGE = 5; // room for the outlines
+const EDGE = 5; // for the outlines
 const SCROLLBAR = 16;
 const EVEN = 0.85;
 const LABEL_SIZE = 14;
@@ -68,7 +68,7 @@ export default function (mount) {
   state.setStateValue = mount.setStateValue;
   state.observer.observe(state.root);
   receive(state, mount, take);
-  draw(state); // once more on a new theme
+  draw(state); // again for a new theme
   if (document.fonts.status === "loading") document.fonts.ready.then(() => draw(state));
   return whenGone(state, () => {
     state.observer.disconnect();
@@ -76,7 +76,7 @@ export default function (mount) {
   });
 }
 
-/** The parts that stay: the keyboard's focus and the place that one looks at outlive every redraw. */
+/** The parts that outlive every redraw, with the keyboard focus and the scroll position. */
 function build(parent) {
   const root = make("div", "root atlas");
   const title = make("div", "title");
@@ -109,7 +109,7 @@ function build(parent) {
   return state;
 }
 
-/** The name, what the colours mean, and the buttons that zoom. */
+/** The title, the legend and the zoom buttons. */
 function titleParts(state) {
   const name = (state.name = make("bdi", "name"));
   const legend = make("span", "legend");
@@ -123,7 +123,7 @@ function titleParts(state) {
     const element = make("button", "", text);
     element.type = "button";
     element.setAttribute("aria-label", label);
-    // Not `disabled`, which would take the focus away from under a finger.
+    // Not `disabled`, which would remove the focus during a press.
     element.onclick = () => element.getAttribute("aria-disabled") !== "true" && act();
     return element;
   };
@@ -137,10 +137,7 @@ function titleParts(state) {
 
 // ---- New data ----------------------------------------------------------------------------------
 
-/**
- * Take new data once its pictures are unpacked; until then the old ones stay. Pictures that are there
- * already, in another order say, are not unpacked again, and of what arrives meanwhile the newest counts.
- */
+/** Take new data once its pictures are unpacked (unless they already are); until then the old ones stay. The newest wins. */
 function take(state, given) {
   if (state.given === given) return;
   state.given = given;
@@ -149,9 +146,9 @@ function take(state, given) {
   state.unpacking = given.tiles;
   const started = performance.now();
   unpack(given.tiles).then((pixels) => {
-    if (state.unpacking !== given.tiles) return; // overtaken by newer ones
+    if (state.unpacking !== given.tiles) return; // newer data has arrived
     state.unpacking = null;
-    if (state.given.tiles !== given.tiles) return; // those that are there were wanted again
+    if (state.given.tiles !== given.tiles) return; // the current pictures were requested again
     state.unpacked = given.tiles;
     state.pixels = pixels;
     state.isMasked = pixels.includes(0);
@@ -174,7 +171,7 @@ async function unpack(tiles) {
 }
 
 /**
- * What one is looking at closely stays in sight while the sentence changes, but not in another order.
+ * Keep the zoomed place in view when the sentence changes, but not when the order does.
  * @param {AtlasData} data
  */
 function show(state, data) {
@@ -185,13 +182,13 @@ function show(state, data) {
   }
   state.data = data;
   state.current = data.current;
-  // An answer to what was sent comes late, and the last one counts.
+  // The server may echo an earlier zoom; only the latest counts.
   const answered = state.sent.indexOf(data.zoom);
   if (answered >= 0) state.sent.splice(0, answered + 1);
   state.isToFollow = Boolean(data.zoom) && !state.telling && !state.sent.length;
 }
 
-/** Zoom as far as the link says, around the head that is chosen. */
+/** Zoom as in the link, around the chosen head. */
 function follow(state) {
   state.isToFollow = false;
   if (state.data.zoom !== percentOf(state)) zoomTo(state, state.data.zoom / 100);
@@ -199,7 +196,7 @@ function follow(state) {
 
 const percentOf = ({ zoom }) => Math.round(zoom * 100);
 
-/** Tell Python how far one has zoomed, once that stays so. */
+/** Report the zoom to Python once it rests. */
 function tellZoom(state) {
   if (!state.data.zoom) return;
   clearTimeout(state.telling);
@@ -217,7 +214,7 @@ const placeOf = ({ layer, head }) => ({ layer: layer + 1, head: head + 1 });
 const nameOf = (tile) => message("Layer {layer}, head {head}", placeOf(tile));
 /** As in the literature: 8-10 is head 10 of layer 8. */
 const shortNameOf = ({ layer, head }) => `${layer + 1}-${head + 1}`;
-/** Near to each other, and not to what stands beside them. */
+/** Joined visually, and separated from the next tile's caption. */
 const bothOf = (tile) => `${shortNameOf(tile)} · ${tile.badge}`;
 
 // ---- Layout ------------------------------------------------------------------------------------
@@ -226,7 +223,7 @@ function draw(state) {
   const { root, data } = state;
   const width = root.clientWidth;
   state.drawnWidth = data ? width : 0;
-  if (!data || !width) return; // nothing to draw yet; or in a closed tab, and the observer calls when it opens
+  if (!data || !width) return; // no data yet, or a closed tab (the observer calls when it opens)
   state.theme = readTheme(root);
   state.font = getComputedStyle(root).fontFamily;
   state.muted = getComputedStyle(state.caption).color;
@@ -238,7 +235,7 @@ function draw(state) {
   if (state.isToFollow) follow(state);
 }
 
-/** Lay out the tiles for the zoom there is, and paint what of them can be seen. */
+/** Lay out the tiles for the current zoom, and paint the visible ones. */
 function arrange(state) {
   const { root, picture, zoom } = state;
   const layout = (state.layout = layOut(state, zoom));
@@ -248,7 +245,7 @@ function arrange(state) {
   setAttribute(state.zoomOut, "aria-disabled", zoom <= 1);
   setAttribute(state.fit, "aria-disabled", zoom <= 1);
   setAttribute(state.zoomIn, "aria-disabled", zoom >= MAX_ZOOM);
-  // Where each head is in the picture, which a canvas tells no one.
+  // The positions of the heads, which tests and screen readers cannot read from a canvas.
   const { tiles, tileWidth, tileHeight } = layout;
   root.dataset.count = String(tiles.length);
   root.dataset.zoom = String(zoom);
@@ -259,7 +256,7 @@ function arrange(state) {
   writeCaption(state);
 }
 
-/** The words around the tiles, and how much room they take. */
+/** The size of the texts around the tiles. */
 function measureWords(state, width) {
   const { data, font } = state;
   const context = pen();
@@ -268,7 +265,7 @@ function measureWords(state, width) {
     return texts.reduce((most, text) => Math.max(most, context.measureText(text).width), 0);
   };
   const heads = data.groups.flatMap((group) => group.heads);
-  // In a narrow place, only the number of a layer.
+  // In a narrow space, only the layer number.
   const titles = data.groups.map(({ title, heads: [first] }) =>
     data.isTable && width < NARROW ? String(first.layer + 1) : title,
   );
@@ -284,7 +281,7 @@ function measureWords(state, width) {
   };
 }
 
-/** How large tiles are at zoom 1, and how many side by side: all in sight, if they are not too small then. */
+/** The size of tiles at zoom 1, and how many per line: all are visible unless they would be too small. */
 function plan(state, width) {
   const { data, words } = state;
   const kind = data.isTable ? "table" : "groups";
@@ -298,32 +295,32 @@ function plan(state, width) {
     if (data.isTable && perLine < longest) continue;
     if (heightOf(state, sizesOf(state, tile), perLine) <= highest) return { tile, perLine };
   }
-  // Too much for one screen: tiles that can be made out, beside a scrollbar.
+  // If not all fit on the screen: legible tiles, beside a scrollbar.
   const tile = SCROLLING_TILE[kind].find((size) => fitting(size, room - SCROLLBAR) >= longest) ?? MIN_TILE[kind];
   return { tile, perLine: data.isTable ? longest : Math.min(longest, fitting(tile, room - SCROLLBAR)) };
 }
 
 const gapOf = (tile) => (tile < 36 ? 3 : 5);
 
-/** Sizes in whole pixels of the screen: every tile is as large as the next, and sharp. */
+/** Sizes in whole device pixels, so that all tiles are equal and sharp. */
 function sizesOf({ data, words }, tile) {
   const ratio = window.devicePixelRatio || 1;
   const snap = (length) => Math.max(1, Math.round(length * ratio)) / ratio;
   const pixels = Math.max(1, Math.floor(tile * ratio));
-  // Weights are all equally wide where that costs little.
-  const { rows, columns } = data.whole ?? data; // so that nothing moves when it comes
+  // Make all weights equally wide where that costs little.
+  const { rows, columns } = data.whole ?? data; // so that nothing moves when the full pictures arrive
   const even = pixels - (pixels % columns);
   const tileWidth = (even > EVEN * pixels ? even : pixels) / ratio;
   const tileHeight = snap((tileWidth * rows) / columns);
   const gap = snap(gapOf(tile));
   const captions = captionsThatFit(words, tileWidth);
   const captionHeight = captions.length * CAPTION_LINE + (captions.length ? 2 : 0);
-  // A caption is nearer to its own tile than to the one below.
+  // A caption is closer to its own tile than to the one below.
   const pitch = tileHeight + captionHeight + gap + (captions.length ? 4 : 0);
   return { tileWidth, tileHeight, gap, captions, captionHeight, pitch };
 }
 
-/** What fits under every tile, line by line: badges, and the names of heads that stand in no table. */
+/** The captions that fit below every tile: badges, and names of heads outside a table. */
 function captionsThatFit({ hasNames, hasBadges, nameWidth, badgeWidth, bothWidth }, room) {
   const names = hasNames && nameWidth <= room;
   const badges = hasBadges && badgeWidth <= room;
@@ -367,7 +364,7 @@ function layOut(state, zoom) {
 
 // ---- Painting ----------------------------------------------------------------------------------
 
-/** Paint the part of the whole that is in sight: the canvas is no larger than that, however far one zooms. */
+/** Paint the visible part: the canvas is never larger than that, at any zoom. */
 function paint(state) {
   const { canvas, scroller, layout } = state;
   const ratio = window.devicePixelRatio || 1;
@@ -407,7 +404,7 @@ function paintTiles(state, { context, ratio, from, width, height }) {
       context.fillRect(...box);
     }
     context.drawImage(sheet.canvas, ...sheet.placeOf(tile.tile), ...box);
-    // A head of weights near zero has the page's colour: the hairline says that it is there.
+    // A head with weights near zero has the page's colour; a hairline shows where it is.
     context.strokeStyle = theme.ink;
     context.globalAlpha = 0.16;
     context.strokeRect(box[0] - 0.5, box[1] - 0.5, box[2] + 1, box[3] + 1);
@@ -424,10 +421,7 @@ function paintTiles(state, { context, ratio, from, width, height }) {
   });
 }
 
-/**
- * The pictures of all heads, ready to be copied. Where a tile has fewer pixels of the screen than the
- * picture has, each of them takes the largest of what it covers, so that no thin line is lost.
- */
+/** All heads' pictures, ready to copy. In tiles with fewer device pixels than weights, each pixel is the largest weight. */
 function sheetOf(state, tileWidth, tileHeight) {
   const { data, pixels, theme } = state;
   const [width, height] = [Math.min(data.columns, tileWidth), Math.min(data.rows, tileHeight)];
@@ -459,13 +453,13 @@ function sheetOf(state, tileWidth, tileHeight) {
   return state.sheet;
 }
 
-/** The colour of each byte: 1 is a weight of 0, 255 a weight of 1; 0 is masked, and clear. */
+/** The colour of each byte: 1 is weight 0, 255 is weight 1, 0 is masked (transparent). */
 function coloursOfBytes(theme) {
   const scale = scaleOf(theme, "weights");
   return Uint32Array.from({ length: 256 }, (_, byte) => (byte ? scale.pixels[scale.index(byte - 1, 254)] : 0));
 }
 
-/** What lies under a tile, and is seen where it is clear: the hatching that a matrix has in masked cells. */
+/** The hatching of masked cells, which shows through transparent ones. */
 function hatchingOf(context, theme, ratio) {
   const size = Math.max(4, Math.round(5 * ratio));
   const canvas = document.createElement("canvas");
@@ -487,7 +481,7 @@ function hatchingOf(context, theme, ratio) {
   return context.createPattern(canvas, "repeat");
 }
 
-/** The way from a picture to a smaller one, of which each pixel is the largest of those that it covers. */
+/** A function that shrinks a picture; each pixel is the largest of those that it covers. */
 function shrinker({ rows, columns }, width, height) {
   const across = spans(columns, width);
   const down = spans(rows, height);
@@ -512,7 +506,7 @@ function shrinker({ rows, columns }, width, height) {
   };
 }
 
-/** Which of so many pixels each of fewer pixels covers. */
+/** The pixels that each pixel of a smaller picture covers. */
 function spans(many, few) {
   return {
     from: Uint16Array.from({ length: few }, (_, i) => Math.floor((i * many) / few)),
@@ -520,7 +514,7 @@ function spans(many, few) {
   };
 }
 
-/** The outlines: of the current head, of the one under the pointer, and of the keyboard's. */
+/** The outlines of the current head, the one under the pointer, and the keyboard's. */
 function paintMarks(state, { context, ratio, from, width, height }) {
   const { layout, theme, hovered, active } = state;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -540,7 +534,7 @@ function paintMarks(state, { context, ratio, from, width, height }) {
   };
   layout.tiles.forEach((tile, index) => {
     const isMarked = isPointedAt(state, tile, index);
-    // A line of the page's colour in between: weights at the edge of a tile are no part of the outline.
+    // A line of the page's colour separates weights at a tile's edge from its outline.
     if (isMarked) outline(tile, theme.ground, 1.5, 0.75);
     if (isCurrent(state, tile)) outline(tile, theme.ink, 2.25, 2.5);
     if (index === hovered || isElsewhere(state, tile)) outline(tile, theme.ink, 1.5, 2);
@@ -549,7 +543,7 @@ function paintMarks(state, { context, ratio, from, width, height }) {
   context.restore();
 }
 
-/** The names of layers and the numbers of heads stay in sight while the tiles slide under them. */
+/** Layer names and head numbers stay visible while the tiles scroll below them. */
 function paintTitles(state, view) {
   const { context, ratio, from, width, height } = view;
   const { data, layout, theme, muted, font } = state;
@@ -600,12 +594,12 @@ function isPointedAt(state, tile, index) {
   return index === state.hovered || isCurrent(state, tile) || isKeys || isElsewhere(state, tile);
 }
 
-/** Whether somebody points at a head in the same picture on another screen. */
+/** Whether someone points at this head on another screen. */
 const isElsewhere = ({ elsewhere }, { layer, head }) => elsewhere?.[0] === layer && elsewhere?.[1] === head;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** Cut a title to the width there is; emoji and accents are never cut in two. */
+/** Shorten a title to the width; emoji and accents are never split. */
 function shorten(context, text, room, font) {
   context.font = font;
   if (context.measureText(text).width <= room) return text;
@@ -631,7 +625,7 @@ function writeFrame(state) {
   );
 }
 
-/** How to read it, and what a pixel is where it is not a weight. */
+/** How to read the picture, and what a pixel is if it is not one weight. */
 function writeCaption(state) {
   const { data, layout, caption } = state;
   const [rows, columns] = data.block;
@@ -651,7 +645,7 @@ function writeCaption(state) {
   caption.textContent = parts.filter(Boolean).join(" · ");
 }
 
-/** What the numbers below the tiles are, where there is one, by the example of it. */
+/** What the numbers below the tiles are, by an example. */
 function badgeText(example, name) {
   return example === null ? message("below: {name}", { name }) : message("{number} its {name}", { number: example, name });
 }
@@ -697,7 +691,7 @@ function listen(state) {
   listenForZoom(state);
 }
 
-/** @returns {number | null} the index of the tile, whose caption belongs to it */
+/** @returns {number | null} the index of the tile at the pointer, its caption included */
 function tileUnder(state, { clientX, clientY }) {
   const { picture, canvas, layout, data } = state;
   if (!layout) return null;
@@ -744,7 +738,7 @@ function press(state, event) {
   const from = state.active ?? 0;
   const target = isChoice || zoom !== null ? from : destination(state, event, from);
   if (target === null) return;
-  // The same arrows mean the step before and the next elsewhere on the page.
+  // Elsewhere on the page, the arrows change the step.
   event.preventDefault();
   event.stopPropagation();
   state.hovered = state.elsewhere = null;
@@ -759,12 +753,12 @@ function zoomOfKey({ zoom }, key) {
   return { "+": zoom * ZOOM_STEP, "=": zoom * ZOOM_STEP, "-": zoom / ZOOM_STEP, "0": 1 }[key] ?? null;
 }
 
-/** Where a key leads, as in an ARIA grid; null if it is none of ours. */
+/** The tile that a key leads to, as in an ARIA grid; null for other keys. */
 function destination(state, event, index) {
   const { tiles, lines, tileHeight } = state.layout;
   const line = lines[tiles[index].line];
   const column = line.indexOf(index);
-  // In a table a row is a row; elsewhere a line is only as long as there was room.
+  // Only in a table is a line a row of its own.
   const [first, last] = state.data.isTable ? [line[0], line.at(-1)] : [0, tiles.length - 1];
   const page = Math.max(1, Math.floor(state.scroller.clientHeight / tileHeight) - 1);
   const down = (by) => {
@@ -784,7 +778,7 @@ function destination(state, event, index) {
   }
 }
 
-/** Scroll no further than needed to see the active tile. */
+/** Scroll just enough to show the active tile. */
 function reveal({ scroller, layout, active, data }) {
   const { x, y } = layout.tiles[active];
   const { tileWidth, tileHeight, captionHeight } = layout;
@@ -800,7 +794,7 @@ function reveal({ scroller, layout, active, data }) {
 /**
  * Zoom, and keep what is at a place of the window where it is.
  * @param {{x: number, y: number}} place
- * @param {ReturnType<typeof anchorAt>} anchor what is there, or is to come there
+ * @param {ReturnType<typeof anchorAt>} anchor what should be at the place
  */
 function zoomTo(state, wanted, place = placeToKeep(state), anchor = anchorAt(state, place)) {
   const { scroller, picture } = state;
@@ -817,7 +811,7 @@ function zoomTo(state, wanted, place = placeToKeep(state), anchor = anchorAt(sta
   tellZoom(state);
 }
 
-/** The tile that is next to a place, and where in it the place is: what stays true in every layout. */
+/** The nearest tile to a place, and the place relative to it, which holds in every layout. */
 function anchorAt({ layout, picture }, place) {
   if (!layout?.tiles.length) return null;
   const whole = picture.getBoundingClientRect();
@@ -827,7 +821,7 @@ function anchorAt({ layout, picture }, place) {
   return { index, across: (x - tiles[index].x) / tileWidth, down: (y - tiles[index].y) / tileHeight };
 }
 
-/** The middle of the keyboard's or the current tile, if it is in sight, else of everything. */
+/** The middle of the keyboard's or current tile if it is visible, otherwise of everything. */
 function placeToKeep({ scroller, picture, layout, active, current }) {
   const [shown, whole] = [scroller.getBoundingClientRect(), picture.getBoundingClientRect()];
   const middle = { x: shown.left + shown.width / 2, y: shown.top + shown.height / 2 };
@@ -844,8 +838,8 @@ function nearestTile({ tiles, tileWidth, tileHeight }, x, y) {
 }
 
 /**
- * The wheel with Ctrl, which is also what a trackpad says of two fingers; and two fingers on a screen.
- * What was under the pointer at the start comes back to it as soon as there is enough to scroll.
+ * Zoom by Ctrl and wheel (which trackpads report for a pinch), or with two fingers on a screen.
+ * What was under the pointer at the start returns to it as soon as there is enough to scroll.
  */
 function listenForZoom(state) {
   const { picture } = state;

@@ -1,14 +1,14 @@
-// Bars of HTML with their names: under one another, or upright beside one another; the keys read them, too.
+// Bars in HTML with their names, horizontal or upright, readable with the keyboard.
 
 /**
- * @typedef {object} BarsData what attention.figures.bars.Bars.payload() gives
+ * @typedef {object} BarsData from attention.figures.bars.Bars.payload()
  * @property {string} title
  * @property {string} alt
  * @property {string[]} labels
  * @property {{name: string, ink: "signed" | "weight" | "inactive", values: string}[]} series
  * @property {boolean} areUpright
- * @property {boolean} areNamed whether there is room for the names of upright bars
- * @property {number | null} limit the number of a whole bar
+ * @property {boolean} areNamed whether upright bars have space for their names
+ * @property {number | null} limit the value of a full bar
  * @property {number} decimals
  */
 
@@ -40,7 +40,7 @@ export default function ({ data, parentElement }) {
   const [low, high] = data.limit === null ? [Math.min(0, ...all), Math.max(0, ...all)] : [0, data.limit];
   const span = high - low || 1;
   state.title.textContent = data.title;
-  // From the foot of the lowest bar to the top of the highest.
+  // From the bottom of the lowest bar to the top of the highest.
   const ends = [low, high].map((end) => fixed(end, Math.min(data.decimals, 2)));
   if (data.areUpright) state.title.append(make("span", "range", ends.join(" … ")));
   legend.replaceChildren(...series.filter(({ name }) => name).map(({ ink, name }) => make("span", ink, name)));
@@ -81,7 +81,7 @@ function pointAt(state, at) {
   setText(readout, at === null ? "\u00a0" : `${visible(data.labels[at])}: ${said.join(", ")}`);
 }
 
-/** Names of upright bars that have no room beside one another are written downwards. */
+/** Turn the names of upright bars that do not fit side by side. */
 function turnNames({ picture }) {
   picture.classList.remove("downwards");
   const isWide = [...picture.querySelectorAll(".name")].some((name) => name.scrollWidth > name.clientWidth + 1);

@@ -1,16 +1,16 @@
-// Python puts this file in front of every component's own script.
+// Python puts this file before every component's script.
 
 /**
- * What a component is called with.
+ * The arguments of a component.
  * @typedef {object} Mount
- * @property {any} data what Python passed
- * @property {ShadowRoot} parentElement where to draw
- * @property {(name: string, value: any) => void} setStateValue says what a person has chosen
- * @property {(address: string) => Promise<ArrayBuffer | null>} [ask] asks the server, where there is one
+ * @property {any} data from Python
+ * @property {ShadowRoot} parentElement to draw in
+ * @property {(name: string, value: any) => void} setStateValue reports the user's choice
+ * @property {(address: string) => Promise<ArrayBuffer | null>} [ask] the server, if there is one
  */
 
 /**
- * Make an HTML element. Text is always text: nothing in it is interpreted.
+ * Make an HTML element; its text is never interpreted.
  * @param {string} tag
  * @param {string} [className]
  * @param {string} [text]
@@ -23,8 +23,8 @@ function make(tag, className, text) {
 }
 
 /**
- * A text in the language of the server, with facts in its places; what stands in a fact is never a place. Python puts
- * MESSAGES in front of this file: the texts of the script that have another one in that language.
+ * A text in the server's language, with facts in its placeholders (never nested). Python puts MESSAGES, the translations
+ * of the script's texts, before this file.
  * @param {string} text
  * @param {Record<string, unknown>} [facts]
  */
@@ -32,7 +32,7 @@ function message(text, facts = {}) {
   return inPlaces((MESSAGES[text] ?? [text])[0], facts);
 }
 
-/** The one of two texts, or of as many as the language has, that a number asks for; it is the fact "n" too. */
+/** The plural form of a text for the number n, which is also the fact "n". */
 function messages(one, many, n, facts = {}) {
   const text = MESSAGES[one]?.[formOf(n)] ?? (n === 1 ? one : many);
   return inPlaces(text, { n, ...facts });
@@ -42,25 +42,24 @@ function inPlaces(text, facts) {
   return text.replace(/\{(\w+)\}/g, (_, name) => String(facts[name]));
 }
 
-/** Set an attribute, or remove it where the value is null; what is there already is left alone. */
+/** Set an attribute, or remove it if the value is null, only if that changes anything. */
 function setAttribute(element, name, value) {
   if (value === null) element.removeAttribute(name);
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
 
-/** Say something in an element; what is said there already is left alone, so that nothing has to be laid out anew. */
+/** Set an element's text only if that changes it, to avoid a new layout. */
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** What a person can see of a label: white space alone would look like nothing at all. */
+/** A label with visible white space. */
 function visible(label) {
   return label.trim() === "" ? "␣" : label;
 }
 
 /**
- * Names as Python sends them: of the numbers from 0, how many there are, and of all pairs of two numbers, from 1:0 on,
- * how many there are of both (attention.figures.format.named).
+ * Names as Python sends them: n for the numbers from 0, or [m, n] for all pairs from 1:0 (attention.figures.format.named).
  * @param {string[] | number | [number, number]} names
  * @returns {string[]}
  */
@@ -79,10 +78,9 @@ function decodeNumbers(base64) {
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /**
- * About the numbers that are drawn, from shades, a letter each (attention.figures.format.shades): −∞ is hidden by the
- * mask, and NaN is no number.
+ * Approximate numbers from shades, one letter each (attention.figures.format.shades): −∞ is masked, NaN is missing.
  * @param {string} shades
- * @param {number} limit the number that gets the full colour; a signed one beyond it is drawn a step further
+ * @param {number} limit the number with the full colour; a signed number beyond it is one step further
  * @param {boolean} isSigned
  */
 function decodeShades(shades, limit, isSigned) {
@@ -94,11 +92,11 @@ function decodeShades(shades, limit, isSigned) {
   return Float32Array.from({ length: shades.length }, (_, index) => about[shades.charCodeAt(index)]);
 }
 
-/** @param {string | Uint8Array} base64 or the bytes themselves, where they are there already */
+/** @param {string | Uint8Array} base64 or the bytes themselves */
 function decodeBytes(base64) {
   if (typeof base64 !== "string") return base64;
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
-  // For browsers that cannot do it by themselves yet.
+  // For browsers without Uint8Array.fromBase64.
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
@@ -106,8 +104,8 @@ function decodeBytes(base64) {
 }
 
 /**
- * Remember something for each place on the page. A component is called again on new data and on a new theme, and one
- * script serves all components of a kind, so that neither variables of a call nor of the script will do.
+ * State for each place on the page. A component is called again with new data or a new theme, and one script serves all
+ * components of a kind, so neither local nor global variables would do.
  * @template {{run?: number}} S
  * @param {(parent: ShadowRoot) => S} create
  */
@@ -122,8 +120,8 @@ function remembering(create) {
 }
 
 /**
- * Where an arrow, Home or End leads in a row of things, from one of them (at -1: from before the first); null for any
- * other key. The same arrows mean the step before and the next elsewhere on the page, which does not hear of these.
+ * The index that an arrow, Home or End leads to in a row (from -1: before the first); null for other keys. Elsewhere on
+ * the page, the arrows change the step; it does not receive these.
  */
 function alongRow(event, at, last, isUpright = false) {
   const [before, after] = [at - 1, at + 1];
@@ -135,11 +133,11 @@ function alongRow(event, at, last, isUpright = false) {
   return Math.min(last, Math.max(0, places[event.key]));
 }
 
-// What is pointed at in each picture.
+// The place pointed at in each picture.
 const pointedAt = new WeakMap();
 
 /**
- * Tell the page which place of a picture is pointed at, by numbers that the same picture on another screen has, too.
+ * Tell the page which place of a picture is pointed at, by numbers that hold for the same picture on other screens.
  * @param {HTMLElement} root of the picture
  * @param {number[] | null} at
  */
@@ -149,15 +147,12 @@ function tellPointed(root, at) {
   root.dispatchEvent(new CustomEvent("attention-point", { detail: at, bubbles: true, composed: true }));
 }
 
-/** Call `show` with what somebody else points at in the same picture, or with null. */
+/** Call `show` with what someone else points at in the same picture, or with null. */
 function onPointedElsewhere(parent, show) {
   parent.addEventListener("attention-pointed", ({ detail }) => show(detail));
 }
 
-/**
- * The clean-up to hand back. That of a call that a newer one has overtaken may be called too, when the component still
- * lives: it must do nothing.
- */
+/** Return the clean-up function. After a newer call of the same component it does nothing, because the component lives on. */
 function whenGone(state, clean) {
   const { run } = state;
   return () => {
@@ -165,25 +160,25 @@ function whenGone(state, clean) {
   };
 }
 
-/** How long what was chosen is shown while the server has not answered. */
+/** In ms: how long a choice is shown without an answer from the server. */
 const PATIENCE = 8_000;
 
-/** What is shown of one control: the value last asked for, until the server answers. */
+/** The value shown in a control: the last one requested, until the server answers. */
 class Wish {
   isOpen = false;
 
-  /** The value a person sees: the one last asked for, else the server's. */
+  /** The requested value, or the server's. */
   get shown() {
     return this.isOpen ? this.wanted : this.told;
   }
 
-  /** Take in what the server shows. */
+  /** Take the server's value. */
   settle(told) {
     this.stop();
     this.told = told;
   }
 
-  /** Ask for a value; without any answer, `giveUp` is called, and the server's value is shown again. */
+  /** Request a value; without an answer, `giveUp` is called, and the server's value is shown again. */
   ask(value, giveUp) {
     this.stop();
     Object.assign(this, { isOpen: true, wanted: value });
@@ -193,14 +188,14 @@ class Wish {
     }, PATIENCE);
   }
 
-  /** Wait no longer. */
+  /** Stop waiting. */
   stop() {
     this.isOpen = false;
     clearTimeout(this.timer);
   }
 }
 
-/** Make elements the first children of another one. What is in its place is not moved: it would lose the focus, or shut. */
+/** Make these the first children of an element, without moving those in place: that would lose the focus or close them. */
 function putInOrder(parent, wanted) {
   wanted.forEach((element, index) => {
     if (parent.children[index] !== element) parent.insertBefore(element, parent.children[index] ?? null);
@@ -208,10 +203,10 @@ function putInOrder(parent, wanted) {
 }
 
 /**
- * Mark the sides of a box on which there is more, whenever it is scrolled or gets another size, and so does what is in it.
+ * Mark the sides of a box beyond which there is more, whenever it scrolls, or it or its content changes size.
  * @param {HTMLElement} box
  * @param {Iterable<Element>} inside
- * @returns {() => void} what marks them once more, for a box in which something else changes
+ * @returns {() => void} updates the marks after other changes
  */
 function markMore(box, inside) {
   const look = () => {
@@ -233,7 +228,7 @@ function onChosen(root, act) {
   };
 }
 
-/** Browsers give pages a clipboard only over HTTPS or on localhost; a class often comes over plain HTTP. */
+/** Copy a text. Browsers have a clipboard API only over HTTPS or on localhost; classes often use plain HTTP. */
 async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);

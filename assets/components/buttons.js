@@ -1,4 +1,4 @@
-// Buttons in a row, each of which does something once.
+// Buttons in a row, each with an action.
 
 /**
  * @typedef {object} ButtonsData

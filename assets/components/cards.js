@@ -1,6 +1,6 @@
 /**
- * Show what a link to a page leads to: a small picture, its title, its purpose, and how long it takes.
- * @param {HTMLElement} way in the page already, whose colours the picture has
+ * Draw a card in a link to a page: a small picture, title, purpose and duration.
+ * @param {HTMLElement} way attached to the page, so that the picture can follow its colours
  * @param {string} title
  * @param {{text: string, minutes: string, pictures: {light: string, dark: string} | null}} card
  */

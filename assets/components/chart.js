@@ -1,25 +1,25 @@
-// A chart: Plotly draws it, in the colours of the page, and this says what is pointed at and what is pressed. Python puts
-// in front of it TEMPLATES, the looks of a light and of a dark page, WORDS, what Plotly says in the page's language, and
-// PLOTLY, the address of Plotly's script; in a file, which has the script in it, that is null.
+// A Plotly chart in the page's colours, with its own readout and choices. Python puts before it TEMPLATES (light and
+// dark), WORDS (Plotly's texts in the page's language), and PLOTLY, the address of Plotly's script (null in a file, which
+// contains the script).
 
 /**
- * @typedef {object} ChartData what attention.figures.charts.Chart.payload() gives
+ * @typedef {object} ChartData from attention.figures.charts.Chart.payload()
  * @property {string} title
  * @property {string} alt
- * @property {any[]} data Plotly's traces; a trace with customdata stands for heads: layer and head, from 1
- * @property {any} layout Plotly's layout, without its template
+ * @property {any[]} data Plotly's traces; customdata of heads is layer and head, from 1
+ * @property {any} layout Plotly's layout without its template
  * @property {boolean} selectable whether a press on a head chooses it
  */
 
-const SCALE = 2; // of a saved PNG, against the picture on the page
-// How Python's Plotly calls the numbers that it sends.
+const SCALE = 2; // of a saved PNG, relative to the page
+// Plotly's names of number types.
 const KINDS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u4: Uint32Array, i2: Int16Array, u2: Uint16Array, i1: Int8Array, u1: Uint8Array };
-// All buttons there are: one of Plotly's own would send the numbers to a server of its makers.
+// The only buttons: one of Plotly's own would send the numbers to its makers' server.
 const BUTTONS = [["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]];
 
 let loading = null;
 
-/** Plotly's script, fetched once for all charts of a page; where that fails, it is fetched anew for the next chart. */
+/** Plotly's script, fetched once for all charts of a page, and again after a failure. */
 function plotly() {
   if (globalThis.Plotly) return Promise.resolve(globalThis.Plotly);
   loading ??= new Promise((take, fail) => {
@@ -38,7 +38,7 @@ function plotly() {
 
 let line = Promise.resolve();
 
-/** Charts are drawn one after the other: the first is seen, and a press counts, before the last is there. */
+/** Draw charts one at a time, so that the first is usable before the last is there. */
 function turn() {
   line = line.then(() => new Promise((go) => setTimeout(go)));
   return line;
@@ -50,7 +50,7 @@ const stateOf = remembering((parent) => {
   readout.setAttribute("role", "status");
   picture.tabIndex = 0;
   picture.setAttribute("role", "application");
-  // Plotly's own styles are the document's, and count in no shadow: it draws outside, and is seen here.
+  // Plotly's styles go into the document, not into the shadow root: draw outside, and show through a slot.
   const plot = make("div", "plot");
   parent.host.append(plot);
   picture.append(make("slot"));
@@ -77,7 +77,7 @@ export default function (mount) {
   state.points = pointsOf(data);
   if (state.at >= state.points.length) state.at = null;
   state.title.textContent = data.title;
-  // Nothing moves when the script has come.
+  // Reserve the height, so that nothing moves when the script arrives.
   state.plot.style.minHeight = `${data.layout.height}px`;
   state.hint.textContent = data.selectable ? message("Press a head to choose it.") : "";
   const keys = [message("Arrow keys read the numbers."), data.selectable && message("Enter chooses a head.")];
@@ -92,7 +92,7 @@ export default function (mount) {
   });
 }
 
-/** Draw the chart, if it is not drawn so wide; in a closed tab it has no width: the observer calls when it opens. */
+/** Draw the chart unless it already has this width; in a closed tab it has none, and the observer calls when it opens. */
 async function show(state) {
   const { root, plot, given } = state;
   const width = root.clientWidth;
@@ -107,11 +107,11 @@ async function show(state) {
     state.width = null;
     return;
   }
-  // Another one may have come meanwhile, or none.
+  // The data may have changed meanwhile.
   if (state.given !== given || state.width !== width || !plot.isConnected) return;
   if (!plot.classList.contains("js-plotly-plot")) plot.textContent = "";
   const isNew = !plot.on;
-  // With other settings, it would be made anew.
+  // Other settings would make Plotly start over.
   state.settings ??= settings(Plotly, state);
   const { data, layout } = structuredClone({ data: given.data, layout: given.layout });
   await Plotly.react(plot, data, dressed(state, layout), state.settings);
@@ -119,11 +119,11 @@ async function show(state) {
   if (state.elsewhere) showElsewhere(state);
 }
 
-/** The layout as it is on this page. A finger scrolls the page and does not zoom; the bar's buttons do. */
+/** The layout for this page. A touch scrolls the page instead of zooming; the buttons zoom. */
 function dressed({ theme, root, width }, layout) {
   const template = TEMPLATES[theme.isDark ? "dark" : "light"];
   const font = { family: getComputedStyle(root).fontFamily };
-  const margin = { ...template.layout.margin, t: 30 }; // its title stands above it
+  const margin = { ...template.layout.margin, t: 30 }; // the title stands above the chart
   const isTouch = matchMedia("(hover: none)").matches;
   return { ...layout, template, font, margin, width, dragmode: isTouch ? false : "zoom" };
 }
@@ -142,7 +142,7 @@ function settings(Plotly, state) {
   };
 }
 
-/** Save what is seen, with its title. */
+/** Save the visible chart with its title. */
 function saveAs({ plot, given }, format) {
   const { width, height } = plot.getBoundingClientRect();
   const filename = given.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "chart";
@@ -151,7 +151,7 @@ function saveAs({ plot, given }, format) {
   return globalThis.Plotly.downloadImage({ data: plot.data, layout }, { format, filename, ...size });
 }
 
-/** Save a figure that lies at an address, in Plotly's JSON, as a PNG. */
+/** Save a figure at an address, in Plotly's JSON, as a PNG. */
 async function savePng(address, file) {
   const [Plotly, answer] = await Promise.all([plotly(), fetch(new URL(address, document.baseURI))]);
   const { data, layout } = await answer.json();
@@ -161,7 +161,7 @@ async function savePng(address, file) {
 
 Object.assign(document, { [Symbol.for("attention.png")]: savePng });
 
-/** A text in which Plotly interprets nothing. */
+/** Escape a text for Plotly. */
 function escaped(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
@@ -186,14 +186,14 @@ function listen(state) {
 }
 
 function finish(plot) {
-  // On paper, it is drawn smaller.
+  // Drawn smaller on paper.
   for (const drawing of plot.querySelectorAll(".main-svg")) {
     drawing.setAttribute("viewBox", `0 0 ${drawing.getAttribute("width")} ${drawing.getAttribute("height")}`);
   }
   thin(plot);
 }
 
-/** Of names that would lie on one another, show the first, and all of it; zoomed in, there is room for more. */
+/** Of overlapping names, show the first in full; zooming in makes space for more. */
 function thin(plot) {
   const names = [...plot.querySelectorAll(".textpoint > text")];
   if (!names.length) return;
@@ -215,21 +215,21 @@ function thin(plot) {
 
 // ---- What is pointed at, and pressed -------------------------------------------------------------
 
-/** Numbers as Python's Plotly sends them: as they are, or as base64 with their kind. */
+/** Decode numbers from Python's Plotly: plain, or base64 with their type. */
 function numbersOf(sent) {
   if (!sent?.bdata) return Array.from(sent ?? []);
   const bytes = decodeBytes(sent.bdata);
   return Array.from(new KINDS[sent.dtype](bytes.buffer));
 }
 
-/** Whether one points at all series at once. */
+/** Whether all series are pointed at together. */
 const isUnified = ({ hovermode }) => hovermode === "x unified";
 
-/** All points that one points at, one at a time or those of a place, in the order in which the arrow keys lead there. */
+/** All points, or all groups of points at one place, in keyboard order. */
 function pointsOf({ data, layout }) {
   const all = data.flatMap((trace, curveNumber) => {
     if (trace.hoverinfo === "skip") return [];
-    // Of an arrow, its end has a head.
+    // An arrow's point is its head.
     const [xs, ys, sizes] = [trace.x, trace.y, trace.marker?.size?.bdata && trace.marker.size].map(numbersOf);
     return xs
       .map((x, pointNumber) => ({ curveNumber, pointNumber, place: trace.orientation === "h" ? ys[pointNumber] : x, x, y: ys[pointNumber] }))
@@ -261,10 +261,10 @@ function point(state, at) {
   mark(state, points[at]);
 }
 
-/** The series and the point of it, from 0. */
+/** The indices of the series and the point. */
 const placeOf = ({ curveNumber, pointNumber }) => [curveNumber, pointNumber];
 
-/** Have Plotly mark some points of one place as it does where one points at them; without any, none. */
+/** Have Plotly highlight points at one place, or none. */
 function mark({ plot, given }, points) {
   if (!plot.on) return;
   if (!points) globalThis.Plotly.Fx.unhover(plot);
@@ -272,14 +272,14 @@ function mark({ plot, given }, points) {
   else globalThis.Plotly.Fx.hover(plot, points.map(({ curveNumber, pointNumber }) => ({ curveNumber, pointNumber })));
 }
 
-/** Mark what somebody points at in the same chart on another screen, unless something is pointed at here. */
+/** Highlight what someone points at on another screen, unless something is pointed at here. */
 function showElsewhere(state) {
   if (state.isOwn || state.at !== null) return;
   const place = String(state.elsewhere);
   mark(state, state.points.find((points) => points.some((point) => String(placeOf(point)) === place)));
 }
 
-/** The layer and the head of a point, from 1, where its trace has them. */
+/** A point's layer and head, from 1, if its trace has them. */
 function customOf(trace, pointNumber) {
   const both = numbersOf(trace.customdata);
   return both.length ? both.flat().slice(2 * pointNumber, 2 * pointNumber + 2) : undefined;
@@ -295,7 +295,7 @@ function choose(state, point) {
   if (head) state.tell("choose", head);
 }
 
-/** What the points say that are pointed at: a name and its number for each. */
+/** The name and number of each highlighted point. */
 function told({ given }, points) {
   return [...points]
     .sort((one, other) => one.curveNumber - other.curveNumber)
@@ -310,7 +310,7 @@ function told({ given }, points) {
     .join("; ");
 }
 
-/** A weight between two tokens, which are those of its row and of its column. */
+/** A weight, with the tokens of its row and column. */
 function toldOfCell(given, trace, { x, y, z, customdata }) {
   const [row, column] = trace.customdata ? customdata : [tickOf(given, y, "yaxis"), tickOf(given, x)];
   return `${plain(row)} → ${plain(column)}: ${written(z)}`;
@@ -324,7 +324,7 @@ function tickOf({ layout }, place, axis = "xaxis") {
   return at < 0 ? place : ticktext[at];
 }
 
-/** A text that was escaped for Plotly. */
+/** Unescape a text for Plotly. */
 function plain(text) {
   return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }

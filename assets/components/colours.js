@@ -1,35 +1,35 @@
-// Numbers to colours. Python puts this file in front of the components that draw matrices, and in front of it FULL: the
-// full colours of the scales on a light and on a dark page.
+// Numbers to colours. Python puts this file before components that draw matrices, and before it FULL: the end colours of
+// the scales on a light and a dark page.
 
 /**
  * @typedef {object} Scale colours from the smallest number to the largest, in equal steps
  * @property {string[]} fills
- * @property {string[]} inks what can be read on them
- * @property {Uint32Array} pixels the fills once more, as a canvas wants them
- * @property {(value: number, limit: number) => number} index which of them a number has
+ * @property {string[]} inks readable on each fill
+ * @property {Uint32Array} pixels the fills for a canvas
+ * @property {(value: number, limit: number) => number} index of a number's colour
  *
  * @typedef {object} Theme
  * @property {string} id changes when the theme does
  * @property {boolean} isDark
  * @property {string} ink
  * @property {string} ground
- * @property {string} zero the colour of nothing: the page's own, so that only what is there is seen
+ * @property {string} zero the page's own colour, so that only what is there is visible
  */
 
 const STEPS = 256; // on each side of zero
 
-/** How many decimals numbers are written with that reach so far: at least two digits of the largest mean something. */
+/** The number of decimals for numbers up to a limit: at least two significant digits of the largest. */
 const decimalsOf = (limit) => (limit < 0.1 ? Math.min(6, Math.ceil(1 - Math.log10(limit))) : 2);
 
 let painter = null;
 
-/** Two-dimensional canvas context for measuring text and reading colours. */
+/** A two-dimensional canvas context, for measuring text and reading colours. */
 function pen() {
   painter ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   return painter;
 }
 
-/** @returns {[number, number, number]} red, green, blue from 0 to 255 of any CSS colour */
+/** @returns {[number, number, number]} red, green and blue from 0 to 255 of any CSS colour */
 function rgbOf(colour) {
   const context = pen();
   context.fillStyle = "#000";
@@ -66,7 +66,7 @@ function fromLab([lightness, a, b]) {
   ].map((light) => Math.min(255, Math.max(0, Math.round(gamma(Math.min(1, Math.max(0, light)))))));
 }
 
-/** From nothing to the full colour, both included. */
+/** The colours from zero to the full colour, both included. */
 function ramp(from, to, steps) {
   const [start, end] = [toLab(rgbOf(from)), toLab(rgbOf(to))];
   return Array.from({ length: steps + 1 }, (_, step) =>
@@ -85,12 +85,12 @@ function contrast(one, other) {
   return (high + 0.05) / (low + 0.05);
 }
 
-/** The first of these that can be read on a colour: one of white and black always can. */
+/** The first ink that is legible on a colour; either white or black always is. */
 function readable(rgb, inks) {
   return inks.find((ink) => contrast(rgb, rgbOf(ink)) >= 4.5) ?? inks[0];
 }
 
-/** @returns {Theme} the page's theme as it is now */
+/** @returns {Theme} the page's current theme */
 function readTheme(element) {
   const style = getComputedStyle(element);
   const get = (name) => style.getPropertyValue(`--st-${name}`).trim();
@@ -124,11 +124,11 @@ function signedScale(theme) {
   return finishScale(theme, colours, -1);
 }
 
-/** How many steps a number is from zero; one that is written as zero is none. */
+/** A number's distance from zero in steps; one displayed as zero has none. */
 const stepOf = (value, limit, lowest) =>
   Math.abs(value) * 10 ** decimalsOf(limit) < 0.5 ? 0 : Math.round(Math.min(1, Math.max(lowest, value / limit)) * STEPS);
 
-/** A scale whose first colour is that of `lowest` times the limit: 0 or −1. */
+/** A scale whose first colour is for `lowest` times the limit (0 or −1). */
 function finishScale(theme, colours, lowest) {
   const inks = [theme.ink, "#ffffff", "#000000"];
   return {
@@ -140,8 +140,8 @@ function finishScale(theme, colours, lowest) {
 }
 
 /**
- * Draw a picture of one colour, one pixel each, which covers what is below it more or less.
- * @param {ArrayLike<number>} parts row by row: 0 covers nothing, 1 all
+ * Draw a translucent picture of one colour, one pixel per number.
+ * @param {ArrayLike<number>} parts row by row: 0 is transparent, 1 opaque
  * @param {number} columns
  * @param {string} colour
  * @returns {HTMLCanvasElement}
@@ -159,7 +159,7 @@ function paintCover(parts, columns, colour) {
 }
 
 /**
- * Draw numbers as one picture of one pixel each; what is masked stays transparent.
+ * Draw numbers as a picture with one pixel each; masked ones are transparent.
  * @param {Float32Array} numbers row by row
  * @param {number} rows
  * @param {number} columns
@@ -179,7 +179,7 @@ function paintPixels(numbers, rows, columns, scale, limit) {
   return canvas;
 }
 
-/** Draw a picture whole where its data or the colours of the page are others; what has the focus keeps it by its id. */
+/** Redraw a picture if its data or the theme has changed; the focus is kept by id. */
 function drawAnew(state, data, parentElement, draw) {
   state.theme = readTheme(state.root);
   const drawn = JSON.stringify([data, state.theme.id]);

@@ -1,16 +1,16 @@
-// Pairs of numbers that turn: a dial for each pair, with an arrow of the query and one of the key.
+// Rotated pairs of dimensions: a dial for each, with an arrow of the query and one of the key.
 
 /**
  * @typedef {object} Dial
  * @property {[number, number]} angles of the query's arrow and the key's (radians)
- * @property {[number, number]} lengths of both, as parts of the longer one
- * @property {number} turned how far both are turned (radians)
+ * @property {[number, number]} lengths relative to the longer one
+ * @property {number} turned the angle by which both are rotated (radians)
  * @property {string[]} captions
  *
- * @typedef {object} DialsData what attention.figures.dials.Dials.payload() gives
+ * @typedef {object} DialsData from attention.figures.dials.Dials.payload()
  * @property {string} title
  * @property {string} alt
- * @property {[string, string]} names whose arrows they are
+ * @property {[string, string]} names of the two arrows
  * @property {Dial[]} dials
  */
 
@@ -31,7 +31,7 @@ export default function ({ data, parentElement }) {
   setText(state.title, data.title);
   state.legend.replaceChildren(...data.names.map((name, index) => make("bdi", ROLES[index], name)));
   setAttribute(state.board, "aria-label", data.alt);
-  // They stay, so that one sees them turn.
+  // Dials are reused, so that the arrows are seen to turn.
   while (state.dials.length < data.dials.length) addDial(state);
   state.dials.splice(data.dials.length).forEach(({ element }) => element.remove());
   data.dials.forEach((dial, index) => draw(state.dials[index], dial));
@@ -71,6 +71,6 @@ function point(group, length, angle) {
   const [line, tip] = group.children;
   line.setAttribute("x2", length);
   tip.setAttribute("cx", length);
-  // In a picture, angles grow downwards.
+  // SVG's y axis points down.
   group.style.transform = `rotate(${-angle}rad)`;
 }

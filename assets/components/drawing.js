@@ -1,15 +1,15 @@
-// A field of 8×8 pixels to draw in, with a pointer or with the keyboard.
+// A field of 8×8 pixels to draw in, with a pointer or the keyboard.
 
 /**
  * @typedef {object} DrawingData
  * @property {string} label of the whole
- * @property {string} picture 64 characters, one for each pixel row by row, of GREYS
+ * @property {string} picture 64 characters of GREYS, one per pixel, row by row
  */
 
 const SIDE = 8; // pixels
-const FINE = 4; // dots of a pixel, each way: a pixel's grey is how many of its 16 dots are set
+const FINE = 4; // dots per pixel, each way: a pixel's grey is the number of its 16 dots that are set
 const DOTS = SIDE * FINE;
-const BRUSH = 1.8; // its radius, in dots
+const BRUSH = 1.8; // the radius, in dots
 const GREYS = "0123456789abcdefg";
 const HINT = message("Draw by mouse or finger, or with arrows and space.");
 const BLANK = "0".repeat(SIDE * SIDE);
@@ -35,7 +35,7 @@ function build(parent) {
   clear.type = "button";
   [canvas.width, canvas.height] = [SIDE, SIDE];
   for (const hidden of [canvas, cursor]) hidden.setAttribute("aria-hidden", "true");
-  // The keys mean something of their own here, and a reader hands them on.
+  // The keys have special meanings here; this role makes screen readers pass them on.
   field.setAttribute("role", "application");
   field.tabIndex = 0;
   readout.setAttribute("role", "status");
@@ -51,10 +51,7 @@ function build(parent) {
   return state;
 }
 
-/**
- * Take a picture that was chosen elsewhere. One that was drawn here comes back, perhaps when more has been drawn:
- * strokes are faster than answers, and an answer must not take away what came after it.
- */
+/** Take a picture chosen elsewhere. One drawn here may return late, and must not erase the strokes made since. */
 function hear(state, picture) {
   const index = state.sent.indexOf(picture);
   if (index >= 0) state.sent.splice(0, index + 1);
@@ -66,7 +63,7 @@ function hear(state, picture) {
   state.heard = picture;
 }
 
-/** Set as many dots of each pixel as it is grey, the middle ones first, so that a line can be drawn on. */
+/** Set as many dots of each pixel as its grey says, the middle ones first, so that drawing can continue. */
 function take(state, picture) {
   state.picture = picture;
   state.dots.fill(0);
@@ -99,7 +96,7 @@ function draw(state) {
   state.cursor.style.setProperty("--column", String(column));
 }
 
-/** Tell Python, if there is anything new. */
+/** Tell Python of a change. */
 function finish(state) {
   const picture = Array.from(greys(state), (level) => GREYS[level]).join("");
   if (picture === state.picture) return;
@@ -140,7 +137,7 @@ function listen(state, clear) {
   };
 }
 
-/** Set the dots under the brush on the way from where the pointer was. */
+/** Set the dots under the brush, from the pointer's last place to its current one. */
 function stroke(state, event) {
   const box = state.field.getBoundingClientRect();
   const to = [((event.clientY - box.top) / box.height) * DOTS, ((event.clientX - box.left) / box.width) * DOTS];
@@ -164,12 +161,12 @@ function dab({ dots }, y, x) {
 
 // ---- Keyboard ----------------------------------------------------------------------------------
 
-/** Arrows move from pixel to pixel; the space bar makes one white, grey or black. */
+/** Arrows move between pixels; the space bar makes one white, grey or black. */
 function press(state, event) {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
   const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
   if (!step && event.key !== " " && event.key !== "Enter") return;
-  // The same arrows mean the step before and the next elsewhere on the page.
+  // Elsewhere on the page, the arrows change the step.
   event.preventDefault();
   event.stopPropagation();
   if (step) state.at = state.at.map((at, axis) => Math.max(0, Math.min(SIDE - 1, at + step[axis])));

@@ -1,12 +1,12 @@
-// All heads of a layer, each as a small picture of its weights and a button.
+// All heads of a layer, each a button with a small picture of its weights.
 
 /**
- * @typedef {object} Head what attention.figures.heads.HeadThumb.payload() gives
+ * @typedef {object} Head from attention.figures.heads.HeadThumb.payload()
  * @property {string} label
  * @property {string} description
- * @property {string} group the heading that it stands under, with those beside it; empty if there is none
- * @property {string} shades a letter each, row by row
- * @property {boolean} isPicture whether they are the greys of a picture, and not weights
+ * @property {string} group the heading above it, shared with its neighbours; empty for none
+ * @property {string} shades one letter each, row by row
+ * @property {boolean} isPicture whether these are greys of a picture, not weights
  * @property {number} rows
  * @property {number} columns
  *
@@ -40,7 +40,7 @@ export default function ({ data, parentElement, setStateValue }) {
 }
 
 /**
- * A heading before the first head of each group.
+ * Set a heading before the first head of each group.
  * @param {Head[]} heads
  */
 function setHeadings(state, heads) {
@@ -62,7 +62,7 @@ function setHeadings(state, heads) {
   });
 }
 
-/** Buttons stay while their pictures change, and with them the focus and a press that has begun. */
+/** Buttons are reused, so that focus and presses survive a change of pictures. */
 function addButton(state) {
   const button = make("button", "head");
   button.type = "button";

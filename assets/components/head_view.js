@@ -1,56 +1,56 @@
-// Who looks at whom: two columns of tokens, and a line for every weight between them.
+// Which token attends to which: two columns of tokens, and a line for every weight.
 
 /**
- * @typedef {"query" | "key"} Side those who ask, on the left, and those who are asked, on the right
+ * @typedef {"query" | "key"} Side queries on the left, keys on the right
  * @typedef {{side: Side, positions: number[]}} Chosen some tokens of one side
  *
- * @typedef {object} HeadViewData what attention.figures.head_view.HeadView.payload() gives
+ * @typedef {object} HeadViewData from attention.figures.head_view.HeadView.payload()
  * @property {string} title
  * @property {string[]} rows
  * @property {string[]} columns
  * @property {string} rowAxis
  * @property {string} columnAxis
- * @property {number[]} rowBreaks where a new group begins
+ * @property {number[]} rowBreaks the starts of new groups
  * @property {number[]} columnBreaks
  * @property {number} rowStart the position of the first row
  * @property {number} columnStart
- * @property {{label: string, colours: [string, string]}[]} heads with the colour on light and on dark
- * @property {number[]} shown the heads that are on at first
- * @property {string | Uint32Array} values for each head, row by row: little-endian uint16 in base64, or the numbers
- * @property {number[] | null} [held] the heads that have values, if not all of them
- * @property {{id: string, at: string} | null} [numbers] a name of the values of all heads, and where they can be had
- * @property {number} levels the number that is a weight of 1
- * @property {string | null} hidden what the mask hides in every head, a bit for each cell in base64
- * @property {number[]} thresholds from the smallest to the largest
- * @property {number} threshold the index of the one to begin with
- * @property {Chosen | null} pinned null: as it is
+ * @property {{label: string, colours: [string, string]}[]} heads with colours for light and dark
+ * @property {number[]} shown on at first
+ * @property {string | Uint32Array} values for each head, row by row: little-endian uint16 in base64, or numbers
+ * @property {number[] | null} [held] the heads with values, if not all
+ * @property {{id: string, at: string} | null} [numbers] the ID and address of all heads' values
+ * @property {number} levels the number that means weight 1
+ * @property {string | null} hidden the mask of all heads, one bit per cell in base64
+ * @property {number[]} thresholds in increasing order
+ * @property {number} threshold the index of the initial one
+ * @property {Chosen | null} pinned null: unchanged
  * @property {string} alt
  *
- * @typedef {object} Sums what some tokens of one side have to do with each token of the other
- * @property {Float64Array} totals the mean of the heads that are on
- * @property {Float64Array[]} parts what each of these heads has in it
- * @property {boolean[]} hidden which of them the mask keeps apart
- * @property {number} limit what fills a bar
+ * @typedef {object} Sums the weights between some tokens of one side and each token of the other
+ * @property {Float64Array} totals the mean over the heads that are on
+ * @property {Float64Array[]} parts each head's part of it
+ * @property {boolean[]} hidden whether the mask separates them
+ * @property {number} limit the value of a full bar
  *
- * @typedef {object} Stroke lines of one head and of about the same weight
+ * @typedef {object} Stroke lines of one head and similar weight
  * @property {number} head
  * @property {number} weight
  * @property {number} width
- * @property {number[]} places in the weights
+ * @property {number[]} places indices of weights
  * @property {number} cost in hairlines
  */
 
 const PITCH = 26; // from one token to the next
 const MIN_PITCH = 14;
-const MAX_HEIGHT = 1040; // the tokens move together to stay within it, as far as they can be read
+const MAX_HEIGHT = 1040; // tokens move closer to fit into this, while they stay legible
 const GROUP_GAP = 12;
-const BINS = 32; // lines of about the same weight are drawn alike
-const WIDEST = 6; // the line of a weight of 1
-const FRAME_COST = 2_500; // so many hairlines are drawn before the page may do something else
-const CROWD = 1_000; // of lines
-const HAIRLINES = 250; // drawn in one go
-const FAN = 0.6; // of the pitch: the lines of several heads begin side by side
-const MAX_PIXELS = 16_000; // a canvas can be no higher
+const BINS = 32; // lines of similar weight are drawn alike
+const WIDEST = 6; // the width of weight 1
+const FRAME_COST = 2_500; // hairlines drawn per frame
+const CROWD = 1_000; // lines
+const HAIRLINES = 250; // drawn in one call
+const FAN = 0.6; // of the pitch: the lines of several heads start side by side
+const MAX_PIXELS = 16_000; // the maximum height of a canvas
 const SIDES = /** @type {Side[]} */ (["query", "key"]);
 
 const stateOf = remembering(build);
@@ -63,7 +63,7 @@ export default function (mount) {
   state.ask = mount.ask;
   take(state, mount.data);
   state.observer.observe(state.root);
-  state.observer.observe(state.lines); // which the page's own font makes narrower or wider
+  state.observer.observe(state.lines); // the page's font changes the widths
   draw(state);
   return whenGone(state, () => {
     state.observer.disconnect();
@@ -71,7 +71,7 @@ export default function (mount) {
   });
 }
 
-/** The parts that stay: the keyboard's focus and a pressed button outlive every redraw. */
+/** The parts that outlive every redraw, with the keyboard focus and pressed buttons. */
 function build(parent) {
   const root = make("div", "root head-view");
   const title = make("div", "title");
@@ -93,7 +93,7 @@ function build(parent) {
   picture.append(columns.query.element, lines, columns.key.element);
   const controls = make("div", "controls");
   controls.append(threshold, clear);
-  // What is said stays in sight while the columns are, and covers nothing else.
+  // The readout stays visible beside the columns, and covers nothing.
   const seen = make("div");
   seen.append(picture, readout);
   root.append(title, legend, controls, seen);
@@ -134,7 +134,7 @@ function column(side) {
   return { side, element, name, list, buttons: [], reached: 0 };
 }
 
-/** Take new data; what a person has switched on and pinned stays while heads and tokens do. */
+/** Take new data; the user's switches and pins stay while the heads and tokens do. */
 function take(state, given) {
   const before = state.data;
   if (before === given) return;
@@ -144,7 +144,7 @@ function take(state, given) {
   const tokens = JSON.stringify(sides);
   const isNew = takeWeights(state, given);
   state.hidden = given.hidden === null ? null : decodeBytes(given.hidden);
-  // Lines that are there already are not drawn again: an answer to a click must not make them flicker.
+  // Do not redraw unchanged lines: an answer to a click must not make them flicker.
   if (isNew || state.headsId !== heads || state.tokensId !== tokens) state.paintedId = null;
   const isAnswer = before && state.headsId === heads && !isNews(state.asked.heads, before.shown, given.shown);
   if (!isAnswer) state.on = new Set(given.shown);
@@ -164,9 +164,8 @@ function take(state, given) {
 }
 
 /**
- * Whether what Python says is to be taken: not if it says the same as before, nor if it answers a press
- * while others wait for theirs, which must not be taken back.
- * @param {string[]} asked what it was told and has not answered yet
+ * Whether to take a value from Python: not if it is unchanged, or answers one press while others are pending.
+ * @param {string[]} asked values sent and not yet answered
  */
 function isNews(asked, before, said) {
   const [was, is] = [before, said].map((value) => JSON.stringify(value));
@@ -176,13 +175,13 @@ function isNews(asked, before, said) {
   return is !== was && asked.length === 0;
 }
 
-/** Tell Python what a person has chosen, and remember that it was told. */
+/** Tell Python the user's choice, and remember it as pending. */
 function tell(state, name, value) {
   state.asked[name].push(JSON.stringify(value));
   state.setStateValue(name, value);
 }
 
-/** Take in the weights; tell whether they are others than before. Those that have been asked for stay. */
+/** Take the weights, and return whether they have changed; weights already fetched stay. */
 function takeWeights(state, { values, held, numbers, heads, rows, columns }) {
   state.numbers.take(numbers ?? null);
   const { found } = state.numbers;
@@ -199,14 +198,14 @@ function decodeWeights(values) {
   return values instanceof ArrayBuffer ? new Uint16Array(values) : values;
 }
 
-/** The weights of some heads where they stand among those of all. */
+/** Place the weights of some heads among those of all. */
 function inPlace(weights, held, n, size) {
   const all = new Uint16Array(n * size);
   held.forEach((head, order) => all.set(weights.subarray(order * size, (order + 1) * size), head * size));
   return all;
 }
 
-/** Draw the lines that have been asked for, or say that they cannot be had. */
+/** Draw the fetched lines, or say that they are unavailable. */
 function showFound(state) {
   if (takeWeights(state, state.data)) state.paintedId = null;
   refresh(state);
@@ -262,7 +261,7 @@ function draw(state) {
 
 const pitchOf = (count) => (count <= 40 ? PITCH : Math.max(MIN_PITCH, Math.floor(MAX_HEIGHT / count)));
 
-/** A button for each head, where there are several. */
+/** A button for each head, if there are several. */
 function drawLegend(state) {
   const { data, theme, legend } = state;
   const count = data.heads.length > 1 ? data.heads.length : 0;
@@ -285,11 +284,11 @@ function drawLegend(state) {
   reach(legend, Math.max(0, Math.min(legend.reached, count - 1)));
 }
 
-/** Everything that follows from the heads that are on and from the threshold. */
+/** Update everything that depends on the heads that are on and on the threshold. */
 function refresh(state) {
   const { legend, on, columns, held } = state;
   state.heads = [...on].filter((head) => held.has(head)).sort((a, b) => a - b);
-  // A head that was off came without its weights.
+  // Heads that are off arrive without weights.
   state.isWaiting = state.heads.length < on.size;
   if (state.isWaiting) state.numbers.get(state.ask, () => showFound(state));
   legend.buttons.forEach((button, index) => setAttribute(button, "aria-pressed", on.has(index)));
@@ -302,7 +301,7 @@ function refresh(state) {
   show(state);
 }
 
-/** What changes when a person points at a token, reaches it or pins it. */
+/** Update what depends on the token pointed at, focused or pinned. */
 function show(state) {
   const { pins, columns, clear } = state;
   const chosen = chosenOf(state);
@@ -324,8 +323,7 @@ function show(state) {
 }
 
 /**
- * Whose lines are drawn: those of the token that is pointed at or reached, unless it is pinned, then
- * those of all pinned ones. Null stands for every token.
+ * The tokens whose lines are drawn: the one pointed at or focused (if pinned, all pinned ones), or null for all.
  * @returns {Chosen | null}
  */
 function chosenOf({ hovered, focused, pins }) {
@@ -380,11 +378,11 @@ function sumUp({ data, weights, heads, hidden }, { side, positions }) {
   const apart = Array.from(totals, (_, other) =>
     positions.every((position) => (isQuery ? isHidden(position, other) : isHidden(other, position))),
   );
-  // What several queries give together can be more than 1.
+  // The weights from several queries can sum to more than 1.
   return { totals, parts, hidden: apart, limit: Math.max(1, Math.ceil(Math.max(...totals) - 1e-3)) };
 }
 
-/** Whether a bit is set; the first of each byte is the highest. */
+/** Whether a bit is set, counting from each byte's highest. */
 const isSet = (bytes, index) => ((bytes[index >> 3] >> (7 - (index & 7))) & 1) === 1;
 
 // ---- Lines -------------------------------------------------------------------------------------
@@ -408,7 +406,7 @@ function paintAll(state) {
 const whole = (count) => count.toLocaleString(LANGUAGE);
 
 /**
- * The lines to draw, as indices of weights, in bins from the smallest weights to the largest.
+ * The lines to draw, as indices of weights, in bins of increasing weight.
  * @param {Chosen | null} chosen
  * @returns {number[][]}
  */
@@ -431,13 +429,13 @@ function linesOf({ data, weights, heads, slider }, chosen) {
   return bins;
 }
 
-// Finer for small weights, of which there are more.
+// Finer for small weights, which are more common.
 const binOf = (weight) => Math.min(BINS - 1, Math.floor(Math.sqrt(weight) * BINS));
 const countOf = (bins) => bins.reduce((count, bin) => count + bin.length, 0);
 const isCrowd = (bins) => countOf(bins) > CROWD;
 const weightOf = (bin) => ((bin + 0.5) / BINS) ** 2;
 
-/** Make a canvas as large as its place, and empty. */
+/** Make a canvas as large as its place, and clear it. */
 function clean({ lines }, canvas, { width, height, ratio }) {
   const size = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
@@ -470,13 +468,13 @@ function paint(state, context, strokes, fade) {
   }
 }
 
-/** The lines of some tokens: alone, even a small weight can be seen. */
+/** Draw the lines of some tokens: alone, even small weights are visible. */
 function paintFew(state, chosen) {
   const size = sizeOf(state);
   paint(state, clean(state, state.few, size), strokesOf(state, linesOf(state, chosen), size.ratio), 0.55);
 }
 
-/** Draw the strongest lines at once, and the others behind them, some in each frame: the page stays quick. */
+/** Draw the strongest lines at once, and the rest behind them frame by frame, so that the page stays responsive. */
 function paintMany(state, bins) {
   const size = sizeOf(state);
   const [front, back] = [clean(state, state.front, size), clean(state, state.back, size)];
@@ -494,7 +492,7 @@ function paintMany(state, bins) {
   state.frame = requestAnimationFrame(work);
 }
 
-/** From where on the strokes can be drawn within a frame, the last one always. */
+/** The index of the first stroke to draw in this frame, the last one always being drawn. */
 function howMany(strokes) {
   let left = FRAME_COST;
   let start = strokes.length;
@@ -503,7 +501,7 @@ function howMany(strokes) {
 }
 
 /**
- * What is drawn in one go, the strongest last: hairlines many at a time, which is far quicker.
+ * Strokes in order of weight; hairlines are drawn many at a time, which is much faster.
  * @returns {Stroke[]}
  */
 function strokesOf({ data }, bins, ratio) {
@@ -535,7 +533,7 @@ function sizeOf({ lines, columns, pitch }) {
   return { width, height, ratio: Math.min(window.devicePixelRatio || 1, MAX_PIXELS / height) };
 }
 
-/** Where the lines of each token begin. */
+/** The y positions at which each token's lines begin. */
 function middles({ labels, breaks }, pitch) {
   let gaps = 0;
   return labels.map((_, index) => {
@@ -551,7 +549,7 @@ function offsetsOf(heads, pitch) {
 
 // ---- Words -------------------------------------------------------------------------------------
 
-/** What a token says to those who cannot see its lines. */
+/** A token's lines in words, for screen readers. */
 function describe(state, side, index) {
   const { columns, heads } = state;
   const { labels, start: first } = columns[side];
@@ -566,7 +564,7 @@ function describe(state, side, index) {
   return `${start}: ${most}`;
 }
 
-/** A token's name, with its position where there are several of that name. */
+/** A token's name, with its position if the name repeats. */
 function nameOf({ labels, repeats, start }, index) {
   return repeats.has(labels[index]) ? `${visible(labels[index])} (${start + index})` : visible(labels[index]);
 }
@@ -639,7 +637,7 @@ function listen(state) {
   slider.onchange = () => tell(state, "threshold", Number(slider.value));
   clear.onclick = () => {
     const { buttons, reached } = columns[state.pins.side];
-    buttons[reached].focus({ preventScroll: true }); // this button goes, the focus stays
+    buttons[reached].focus({ preventScroll: true }); // this button is removed, the focus stays
     pin(state, { side: state.pins.side, positions: [] });
   };
   legend.element.onclick = (event) => {
@@ -674,7 +672,7 @@ function point(state, kind, place) {
   show(state);
 }
 
-/** The pins with one more or one less; those of the other column go. */
+/** The pins with one added or removed; those of the other column are dropped. */
 function toggled(pins, side, index) {
   const before = pins.side === side ? pins.positions : [];
   const without = before.filter((position) => position !== index);
@@ -689,9 +687,9 @@ function pin(state, pins) {
   tell(state, "pin", pins);
 }
 
-/** Switch one head on or off, or leave it alone on; where it was alone already, all come back. */
+/** Switch a head on or off, or show it alone; if it already is alone, show all. */
 function toggleHead(state, index, { shiftKey, detail }) {
-  const isDouble = detail === 2; // its first click has switched the head already
+  const isDouble = detail === 2; // the first click has already switched the head
   const before = isDouble ? state.before : new Set(state.on);
   state.before = before;
   if (shiftKey || isDouble) {
@@ -717,7 +715,7 @@ function press(state, event) {
     event.stopPropagation();
     return pin(state, { side: state.pins.side, positions: [] });
   }
-  // The same arrows mean the step before and the next elsewhere on the page.
+  // Elsewhere on the page, the arrows change the step.
   if (/^(Arrow|Home|End|Page)/.test(event.key)) event.stopPropagation();
   const target = destination(state, event);
   if (!target) return;
@@ -725,7 +723,7 @@ function press(state, event) {
   target.focus();
 }
 
-/** The button that a key leads to: along a column or the heads, and across from one column to the other. */
+/** The button that a key leads to: within a column or the heads, and from one column to the other. */
 function destination({ columns, legend }, { key, target }) {
   const lists = [columns.query, columns.key, legend];
   const list = lists.find(({ buttons }) => buttons.includes(target));
