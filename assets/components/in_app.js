@@ -1,15 +1,15 @@
-// What stands between a picture and the app around it. Python puts this file after every component's own script there,
-// and not into a file that stands alone: that has all its numbers, and asks nobody.
+// The link between a picture and the app. Python puts this file after every component's script in the app, but not into
+// self-contained files, which have all their numbers.
 
 /**
  * @param {string} address from the page
- * @returns {Promise<ArrayBuffer | null>} what lies there; nothing, if it cannot be had
+ * @returns {Promise<ArrayBuffer | null>} the response; null on failure
  */
 export async function ask(address) {
   try {
     const response = await fetch(new URL(address, document.baseURI));
     return response.ok ? await response.arrayBuffer() : null;
   } catch {
-    return null; // the server is out of reach
+    return null; // the server is unreachable
   }
 }

@@ -1,34 +1,33 @@
-// A line of controls of the browser's own: menus, a field with its examples, lists, switches and buttons.
+// A line of native controls: menus, a field with examples, lists, switches and buttons.
 
 /**
  * @typedef {{kind: "menu", name: string, label: string, current?: boolean, items: Item[]}} Menu
- * @typedef {{kind: "act", name: string, items: [Item]}} Act one line of a menu, always in sight
+ * @typedef {{kind: "act", name: string, items: [Item]}} Act a menu item that is always visible
  * @typedef {{label: string, card?: object, current?: boolean, page?: string, file?: string, opens?: boolean, act?: "copy",
- *   module?: string, inTab?: string, inRoom?: string, without?: string[]}} Item a page, a file to keep or, if it
- *   "opens", to look at in a tab of its own, what is done, or the address of a module that opens something over the page
- *   (and what that is called where it opens in a tab of its own, and while a room for a class is open); what the link is
- *   without which leads there or is copied
+ *   module?: string, inTab?: string, inRoom?: string, without?: string[]}} Item a page, a file to save (or, if it "opens",
+ *   to view in a new tab), an action, or the address of a module that opens something over the page (with its labels in
+ *   a frame and during a class); `without` lists the parameters to leave out of the link
  * @typedef {{kind: "field", name: string, label: string, value: string, hint: string, help: string,
  *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[], words?: string,
- *   unlike?: string}} Field what it and the field that it is "unlike" do not share stays in sight
+ *   unlike?: string}} Field where it differs from the field "unlike" is kept visible
  * @typedef {{kind: "list" | "choice" | "scale", name: string, label: string, options: string[], values: string[], value: string,
- *   help: string, silent: boolean, page?: string, pageLabel?: string}} List a choice has all its options in sight,
- *   on a scale they are the places of a slider
- * @typedef {{kind: "note", name: string, text: string}} Note what stands in the place of a field
+ *   help: string, silent: boolean, page?: string, pageLabel?: string}} List a choice keeps its options visible, a scale
+ *   is a slider
+ * @typedef {{kind: "note", name: string, text: string}} Note text in place of a field
  * @typedef {{kind: "switch" | "button", name: string, label: string, value: boolean, help: string, off: boolean}} Switch
  * @typedef {object} LineData
- * @property {string} title the page's, where nothing else on it says which one it is; else empty
+ * @property {string} title the page's, if nothing else shows it; otherwise empty
  * @property {{label: string, fold?: boolean, changed?: boolean, controls: (Menu | Act | Field | List | Switch)[]}[]} groups
- *   each is one stop of the Tab key; one that is folded opens under a button, which says whether something in it is changed
- * @property {string} network the address of this server for other machines; empty if they cannot reach it
+ *   each is one tab stop; a folded one opens under a button, which shows whether something in it has changed
+ * @property {string} network this server's address for other machines; empty if they cannot reach it
  */
 
-// How long a button says what it has done.
+// In ms: how long a button confirms its action.
 const THANKS = 2_500;
-// The name of a tab in which the module of a menu is to open something at once.
+// The name of a tab in which a menu item's module opens at once.
 const OPENING = "attention_opening";
 
-/** Whether a room for a class is open here, which the class tells the page. */
+/** Whether a room for a class is open here. */
 const hasRoom = () => document.documentElement.hasAttribute("data-room");
 
 const stateOf = remembering((parent) => {
@@ -67,7 +66,7 @@ export default function ({ data, parentElement, setStateValue }) {
   });
 }
 
-/** Controls are made once for a line and changed after that, so that the focus and an open list stay. */
+/** Controls are made once per line and then updated, so that the focus and open lists stay. */
 function build(state) {
   const before = state.controls;
   const focused = state.root.querySelector(":focus");
@@ -146,7 +145,7 @@ const MAKERS = {
     made.slider.type = "range";
     made.slider.min = "0";
     element.append(made.name, made.slider, made.told);
-    // While it is moved, it says where it is; where it is let go is what was chosen.
+    // While it moves, it shows its place; releasing it chooses.
     made.slider.oninput = () => tellPlace(made, made.slider.valueAsNumber);
     made.slider.onchange = () => choose(state, made, made.data.values[made.slider.valueAsNumber]);
     return made;
@@ -158,7 +157,7 @@ const MAKERS = {
     made.box.setAttribute("role", "switch");
     element.append(made.box, made.name);
     made.box.onchange = () => choose(state, made, made.box.checked);
-    // Whoever points is not among these controls with the keys: the arrows are those of the steps again.
+    // After a click, the arrow keys belong to the steps again.
     element.onclick = ({ detail }) => {
       if (detail) made.box.blur();
     };
@@ -251,7 +250,7 @@ function tellPlace({ slider, told, data }, place) {
   setAttribute(slider, "aria-valuetext", told.textContent);
 }
 
-/** One of several options abreast: a button to look at, and to the keyboard what it is. */
+/** One option of a choice: it looks like a button, and is a radio button for the keyboard. */
 function optionOf(made, label, index) {
   const element = make("label", "option");
   const input = make("input");
@@ -269,7 +268,7 @@ function show({ list, told, data }, value) {
 
 // ------------------------------------------------------------------------------- what opens under a button
 
-/** A button under which controls open, as it was if it is there already. */
+/** A button that opens controls, reused. */
 function makeFold(before) {
   if (before) {
     before.panel.replaceChildren();
@@ -315,7 +314,7 @@ function updateMenu(_, made) {
   button.textContent = data.label;
   setAttribute(button, "aria-expanded", String(made.panel.matches(":popover-open")));
   setAttribute(made.element, "data-current", data.current ? "" : null);
-  // A card has a picture in the colours of the page.
+  // A card's picture depends on the theme.
   const written = JSON.stringify([data.items, hasRoom(), getComputedStyle(made.element).colorScheme]);
   if (written === made.written) return;
   made.written = written;
@@ -325,7 +324,7 @@ function updateMenu(_, made) {
   bringClass(data.items);
 }
 
-/** A link without something is another link only where that is in it. */
+/** Hide links without some parameters if the address has none of them. */
 function hideWhatIsTheSame({ list, data }) {
   data.items.forEach(({ act, without }, index) => {
     if (act === "copy" && without) list.children[index].hidden = linkWithout(without).href === location.href;
@@ -335,7 +334,7 @@ function hideWhatIsTheSame({ list, data }) {
 function itemOf(item, index) {
   const element = make("li");
   const way = wayOf(item, index);
-  // The browser moves the focus there before the next key is heard.
+  // The browser moves the focus there before the next key press.
   if (index === 0) way.autofocus = true;
   element.append(way);
   return element;
@@ -355,7 +354,7 @@ function wayOf(item, index = 0) {
   return way;
 }
 
-/** A plain click on a page stays in the session; any other one is the browser's, with what the address says. */
+/** A plain click on a page stays in the session; any other click is left to the browser. */
 function press(state, made, event) {
   const way = event.target.closest("[data-index]");
   if (!way) return;
@@ -367,7 +366,7 @@ function press(state, made, event) {
     made.panel.togglePopover(false);
     state.send("page", item.page);
   } else if (item.file !== undefined) {
-    // It is made of what the page shows now.
+    // The file is made from the page's current address.
     way.href = item.file + location.search;
     made.panel.togglePopover(false);
   } else if (item.module !== undefined) {
@@ -377,7 +376,7 @@ function press(state, made, event) {
   } else void share(state, made, way, item);
 }
 
-/** A panel that lies over the page, under what opens it. */
+/** A panel over the page, below its opener. */
 function makePanel(opener, kind) {
   const panel = make("div", "panel");
   panel.popover = kind;
@@ -399,7 +398,7 @@ function bring(address) {
   return import(new URL(address, document.baseURI).href);
 }
 
-/** What lies over the pages of whoever is in a class comes with the page, and so does what a frame has a tab open. */
+/** Load the overlay for members of a class, and what a frame has asked a new tab to open. */
 function bringClass(items) {
   const modules = items.flatMap(({ module }) => module ?? []);
   if (!modules.length) return;
@@ -407,18 +406,15 @@ function bringClass(items) {
   else if (document.cookie.includes("attention_class_here=")) void bring(modules[0]);
 }
 
-/** Whether this is a tab of its own for what cannot be opened in a frame; once: a page that is loaded anew is not. */
+/** Whether a frame has opened this tab for a module; true only once, not after a reload. */
 function isOpenedByFrame() {
   if (window.name !== OPENING) return false;
   window.name = "";
-  // A page of another site may give a tab any name, but must not have it do anything.
+  // Another site may give a tab any name, but must not control it.
   return isOurs(window.opener);
 }
 
-/**
- * Whether the page stands in a page of another site: there, browsers send none of the cookies by which the server knows
- * who has opened a room.
- */
+/** Whether the page is framed by another site: there, browsers do not send the cookies that identify a room's owner. */
 const isFramedElsewhere = () => !isOurs(window.top);
 
 /** Whether a window shows a page of this server. */
@@ -432,13 +428,13 @@ function isOurs(other) {
 
 // ------------------------------------------------------------------------------------------- copy the link
 
-// How Streamlit is told that a page is framed (https://docs.streamlit.io/deploy: embed your app).
+// Streamlit's parameters for embedding (https://docs.streamlit.io/deploy).
 const FRAMING = ["embed", "embed_options"];
 
-/** Return the address of this page without some of what it says. */
+/** Return the page's address without some parameters. */
 function linkWithout(names = []) {
   const link = new URL(location.href);
-  // To take one away writes all others anew.
+  // Deleting a parameter rewrites all others.
   for (const name of names) if (link.searchParams.has(name)) link.searchParams.delete(name);
   return link;
 }
@@ -467,7 +463,7 @@ function whereTo(network) {
 
 // ------------------------------------------------------------------------------------------------ fields
 
-/** A field; its examples, and a second field that is not always needed, open under it. */
+/** A field; examples and optional further fields open below it. */
 function makeField(state) {
   const element = make("div", "control field");
   const name = make("span", "label");
@@ -481,7 +477,7 @@ function makeField(state) {
   const made = { element, name, frame, input, second: new Map() };
   input.onchange = () => commit(state, made);
   made.lookForMore = markMore(input, []);
-  // When it is left, a browser scrolls a field to its beginning.
+  // On blur, browsers scroll a field to its beginning.
   input.onblur = () => requestAnimationFrame(() => showUnlike(state));
   new ResizeObserver(() => showUnlike(state)).observe(input);
   input.onkeydown = (event) => pressInField(state, made, event);
@@ -512,7 +508,7 @@ function updateField(state, made, value) {
   setAttribute(input, "aria-label", data.label);
   setAttribute(input, "placeholder", data.hint);
   setAttribute(input, "title", data.help || null);
-  // What is still being typed stays.
+  // Text being typed stays.
   const isTyped = made.shown !== undefined && input.value !== made.shown && made.input.matches(":focus");
   if (!isTyped) {
     if (input.value !== value) input.value = value;
@@ -527,7 +523,7 @@ function updateField(state, made, value) {
   }
 }
 
-/** Show what two fields do not share: in long texts, it may be out of sight. */
+/** Scroll to where two long fields differ. */
 function showUnlike(state) {
   for (const one of state.controls.values()) {
     const other = state.controls.get(one.data?.unlike);
@@ -537,7 +533,7 @@ function showUnlike(state) {
   }
 }
 
-/** Where in a text, from and to, the words are that are not in the same place of another one. */
+/** The range of a text in which its words differ from another one's. */
 function unlike(text, other) {
   const [words, others] = [text, other].map((each) => each.split(/(?<=\s)/));
   const from = words.findIndex((word, index) => word !== others[index]);
@@ -547,7 +543,7 @@ function unlike(text, other) {
   return [length(from), length(Math.max(from + 1, words.length - after))];
 }
 
-/** Scroll a field that is not in focus no further than to have this part of its text in sight. */
+/** Scroll an unfocused field just enough to show this range of its text. */
 function scrollTo(input, [from, to]) {
   if (input.matches(":focus")) return;
   const style = getComputedStyle(input);
@@ -555,11 +551,11 @@ function scrollTo(input, [from, to]) {
   pen.font = style.font;
   const [start, end] = [from, to].map((count) => pen.measureText(input.value.slice(0, count)).width);
   const room = input.clientWidth - 2 * parseFloat(style.paddingLeft);
-  // What is at the end of a text that has no room is in sight with what comes before it.
+  // If the end does not fit, show it with what precedes it.
   input.scrollLeft = Math.min(start, Math.max(0, end + 2 - room));
 }
 
-/** Under a field in which only some words can be read there are those that begin like the one that is being typed. */
+/** Under a field with a fixed vocabulary, offer the words that begin like the one being typed. */
 function offerWords(made) {
   const root = make("div", "words");
   const told = make("p", "status");
@@ -574,12 +570,12 @@ function offerWords(made) {
     showWords(made);
   });
   made.input.addEventListener("click", () => showWords(made));
-  // There are hundreds: they are made once somebody wants to see them.
+  // There are hundreds: make them when the panel opens.
   made.panel.addEventListener("toggle", ({ newState }) => {
     if (newState === "open") showWords(made);
     else list.replaceChildren();
   });
-  // The field keeps the focus: to leave it is to send what is in it.
+  // The field keeps the focus, because leaving it submits.
   list.onpointerdown = (event) => {
     event.preventDefault();
     event.stopPropagation();
@@ -590,7 +586,7 @@ function offerWords(made) {
   };
 }
 
-/** The word that ends where the caret is, and where it begins. */
+/** The word before the caret, and its start. */
 function wordAt({ input }) {
   const end = input.selectionStart ?? input.value.length;
   const [word] = input.value.slice(0, end).match(/[\p{L}\p{M}’'-]*$/u);
@@ -605,7 +601,7 @@ function showWords(made) {
   const all = data.words.split(" ");
   const { word } = wordAt(made);
   const begun = all.filter((each) => plain(each).startsWith(plain(word)));
-  // A word that is whole tells nothing of the next.
+  // A complete word has no completions: offer all.
   const found = begun.length === 1 && plain(begun[0]) === plain(word) ? all : begun;
   const facts = { word, of: all.length };
   if (!found.length) words.told.textContent = message("None of the {of} words that can be read begins with “{word}”.", facts);
@@ -622,7 +618,7 @@ function showWords(made) {
   );
 }
 
-/** Put a word in the place of the one that is being typed. */
+/** Replace the word being typed. */
 function putIn(made, chosen) {
   const { input } = made;
   const { start, end } = wordAt(made);
@@ -634,7 +630,7 @@ function putIn(made, chosen) {
   showWords(made);
 }
 
-/** Fill what opens under a field. */
+/** Fill the panel under a field. */
 function fill(state, made) {
   const { data } = made;
   if (!made.panel) openUnder(made);
@@ -647,7 +643,7 @@ function fill(state, made) {
   list.onclick = (event) => {
     const button = event.target.closest("[data-index]");
     if (!button) return;
-    // What was typed and not sent gives way to the example.
+    // The example replaces text that was not submitted.
     made.shown = made.input.value;
     state.send(data.examples.name, Number(button.dataset.index));
     panel.togglePopover(false);
@@ -685,7 +681,7 @@ function openUnder(made) {
     setAttribute(made.opener, "aria-expanded", String(newState === "open"));
   });
   setAttribute(made.opener, "aria-expanded", "false");
-  // By a click, not by the focus: whoever goes on with the Tab key is not to pass through all examples.
+  // On a click, not on focus: the Tab key should not pass through all examples.
   input.onpointerup = () => made.panel.togglePopover(true);
   made.opener.onclick = () => made.panel.togglePopover();
   made.panel.onkeydown = (event) => {
@@ -697,7 +693,7 @@ function openUnder(made) {
   element.addEventListener("focusout", ({ relatedTarget }) => {
     if (!element.contains(relatedTarget)) made.panel.togglePopover(false);
   });
-  // A press beside the words of the panel must not take the focus out of it.
+  // A press between the panel's items must not take the focus.
   made.panel.onpointerdown = (event) => {
     if (!event.target.matches("input, button")) event.preventDefault();
   };
@@ -716,7 +712,7 @@ function exampleOf(label, index, chosen) {
 
 // -------------------------------------------------------------------------------------------- the keyboard
 
-/** Of several controls, the Tab key stops at one: the last that had the focus, or the first. */
+/** Make several controls one tab stop: the last one focused, or the first. */
 function rove(box) {
   const stops = stopsIn(box);
   if (stops.length < 2) return;

@@ -1,47 +1,47 @@
-// One matrix: its numbers as coloured cells, its words at the sides, and what each cell says.
+// A matrix: numbers as coloured cells, labels at the sides, and a readout.
 
 /**
- * @typedef {[number, number]} Place a row and a column, counted from 0
+ * @typedef {[number, number]} Place row and column, from 0
  *
- * @typedef {object} MatrixData what attention.figures.matrix.Matrix.payload() gives, and `selectable`
+ * @typedef {object} MatrixData from attention.figures.matrix.Matrix.payload(), and `selectable`
  * @property {string} name
  * @property {string} title
  * @property {"query" | "key" | "value" | "plain"} titleRole
  * @property {string} shape
  * @property {string} range
- * @property {string} beyond what is said of cells beyond the colours' limit; each has a corner
+ * @property {string} beyond the note on cells beyond the colours' limit, which have a corner
  * @property {string[]} rows
- * @property {string[]} columns sent as a number where they are those from 0
+ * @property {string[]} columns may be sent as a number, for indices from 0
  * @property {string} rowAxis
  * @property {string} columnAxis
  * @property {"query" | "key" | "value" | "plain"} rowRole
  * @property {"query" | "key" | "value" | "plain"} columnRole
  * @property {string} [values] little-endian float32 in base64, row by row; -Infinity is masked
- * @property {string} [shades] instead of them, a letter each: what is drawn
- * @property {boolean} [areFew] whether these are fewer than usual
- * @property {{id: string, at: string} | null} [numbers] with shades: a name of the numbers, and where they can be had
- * @property {string | null} [selectedValue] with shades: the number of the selected cell, as the values are
- * @property {string} masked what a masked cell has in it: −∞ before softmax, 0 after it
+ * @property {string} [shades] instead of values: one letter each, for drawing
+ * @property {boolean} [areFew] whether there are fewer than usual
+ * @property {{id: string, at: string} | null} [numbers] with shades: the ID and address of the numbers
+ * @property {string | null} [selectedValue] with shades: the number of the selected cell, encoded like the values
+ * @property {string} masked the text of a masked cell: −∞ before softmax, 0 after it
  * @property {"weights" | "signed"} palette
- * @property {number} limit the number that gets the full colour
+ * @property {number} limit the number with the full colour
  * @property {boolean} isPositive whether none of the numbers is negative
  * @property {number | null} focusRow
  * @property {number | null} focusColumn
  * @property {Place | null} selected
- * @property {number | null} blockWidth so many columns belong together
+ * @property {number | null} blockWidth how many columns belong together
  * @property {boolean} hasTotalRow
- * @property {[string, number][]} rowGroups the name and the first row of each, two sentences for one
+ * @property {[string, number][]} rowGroups name and first row of each, such as two sentences
  * @property {[string, number][]} columnGroups
- * @property {string} blank what a cell without a number says
+ * @property {string} blank the readout of a cell without a number
  * @property {boolean} showNumbers
- * @property {boolean} areCounts whether all numbers are whole
- * @property {string} later of cells right of the diagonal, drawn grey: what would hide them; empty if they are not
+ * @property {boolean} areCounts whether all numbers are integers
+ * @property {string} later for cells right of the diagonal, drawn grey: what would hide them; empty if nothing
  * @property {string} alt
- * @property {StageChange | null} [change] how another matrix became this one
+ * @property {StageChange | null} [change] how another matrix becomes this one
  * @property {boolean} selectable
  *
- * @typedef {object} Layout everything in CSS pixels
- * @property {boolean} isImage one picture instead of an element for each cell
+ * @typedef {object} Layout in CSS pixels
+ * @property {boolean} isImage one picture instead of an element per cell
  * @property {number} left of the cells
  * @property {number} top of the cells
  * @property {number} pitchX from one column to the next
@@ -50,27 +50,27 @@
  * @property {number} totalGap above the row of totals
  * @property {number} width
  * @property {number} height
- * @property {boolean} isLong whether it scrolls both ways
+ * @property {boolean} isLong whether it scrolls in both directions
  * @property {number} labelSize
  * @property {"flat" | "slanted" | "upright"} columnStyle
- * @property {number} labelWidth at most so much of a label is shown
+ * @property {number} labelWidth the longest visible label
  * @property {{size: number, write: (value: number) => string} | null} numbers how they fit, or null
  */
 
-const MAX_CELLS = 1200; // as elements; more of them would be slow to draw
-const MAX_PITCH = 56; // unless the page says otherwise, as --matrix-pitch
-const MAX_NUMBER = 14; // the largest writing of numbers, unless --matrix-number says otherwise
-const MIN_PITCH = 22; // of a cell with a number: below it the picture scrolls instead
+const MAX_CELLS = 1200; // as elements; more would be slow
+const MAX_PITCH = 56; // unless the page sets --matrix-pitch
+const MAX_NUMBER = 14; // the largest font size of numbers, unless the page sets --matrix-number
+const MIN_PITCH = 22; // of a cell with a number; a smaller picture scrolls
 const SCROLLING_PITCH = 34;
 const LOW_PITCH = 40;
-const MIN_SEEN = 10; // of a cell of two tokens of a long text: below it the picture scrolls, both ways
-const MOST_OF_WINDOW = 0.6; // in height, of a picture that scrolls
-const MIN_ABREAST = 10; // of a cell of one of several pictures abreast, which gives up its numbers before it scrolls
+const MIN_SEEN = 10; // of a cell of a long text; a smaller picture scrolls in both directions
+const MOST_OF_WINDOW = 0.6; // the height of a scrolling picture
+const MIN_ABREAST = 10; // of a cell in one of several pictures side by side, which drops its numbers before it scrolls
 const MAX_HEIGHT = 640;
-const MAX_NUMBERED_HEIGHT = 760; // numbers need room
-const EDGE = 5; // room for the outlines
+const MAX_NUMBERED_HEIGHT = 760; // numbers need space
+const EDGE = 5; // for the outlines
 const TOTAL_GAP = 9;
-const GROUP_ROOM = 24; // for the names of groups of rows, and of columns
+const GROUP_ROOM = 24; // for the names of groups of rows and columns
 const SLANT = 38;
 const MINUS = "\u2212";
 
@@ -93,7 +93,7 @@ export default function (mount) {
   return Object.assign(clean, { goBack: (names, done) => goBack(state, names, done) });
 }
 
-/** Labels measured before the page's own letters are there, of which the bold ones may come last, are measured again. */
+/** Measure labels again once the page's fonts are loaded (the bold one may be last). */
 function whenLettersAreHere(state) {
   const faces = ["", "700 "].map((weight) => `${weight}15px ${state.font}`);
   if (!state.font || faces.every((face) => document.fonts.check(face))) return;
@@ -104,7 +104,7 @@ function whenLettersAreHere(state) {
   });
 }
 
-/** The parts that stay: the keyboard's focus and a pressed button outlive every redraw. */
+/** The parts that outlive every redraw, with the keyboard focus and pressed buttons. */
 function build(parent) {
   const root = make("div", "root matrix");
   const title = make("div", "title");
@@ -114,7 +114,7 @@ function build(parent) {
   const readout = make("div", "readout");
   const caption = make("div", "caption");
   const tip = make("div", "tip");
-  // What it says is said by the line below it, too.
+  // The line below says the same.
   tip.setAttribute("aria-hidden", "true");
   tip.hidden = true;
   picture.tabIndex = 0;
@@ -152,11 +152,11 @@ function take(state, given) {
   takeTurn(state, before);
 }
 
-/** Whether the cell under a resting pointer is still there: an answer to a click must not end what it points at. */
+/** Whether the cell under a resting pointer still exists: an answer to a click must not end pointing. */
 const haveSamePlaces = (data, before) =>
   ["name", "rows", "columns"].every((key) => JSON.stringify(data[key]) === JSON.stringify(before?.[key]));
 
-/** Take in the numbers, those that have been asked for instead of their shades. */
+/** Take the numbers; fetched ones replace their shades. */
 function takeCells(state, data) {
   const cells = state.asked.found ?? data.shades ?? data.values;
   if (state.cells === cells) return;
@@ -172,7 +172,7 @@ function dressed(given) {
   return { ...data, ...marksInside(data) };
 }
 
-/** A mark may come from a link to another sentence: one that lies outside is left out. */
+/** Drop marks outside the matrix, as from a link to another sentence. */
 function marksInside({ rows, columns, focusRow, focusColumn, selected }) {
   const inside = (index, count) => (index !== null && index >= 0 && index < count ? index : null);
   const place = [inside(selected?.[0] ?? null, rows.length), inside(selected?.[1] ?? null, columns.length)];
@@ -187,7 +187,7 @@ function draw(state) {
   const { root, data } = state;
   const width = root.clientWidth;
   if (!width) {
-    state.drawnWidth = 0; // in a closed tab: the observer calls when it opens, and then it is to be drawn
+    state.drawnWidth = 0; // in a closed tab: the observer calls when it opens
     return;
   }
   state.drawnWidth = width;
@@ -195,11 +195,11 @@ function draw(state) {
   const style = getComputedStyle(root);
   state.font = style.fontFamily;
   state.maxNumber = Number(style.getPropertyValue("--matrix-number")) || MAX_NUMBER;
-  // Rows as high as there is room for, however many columns there are.
+  // Rows as high as the space allows, whatever the number of columns.
   state.fills = style.getPropertyValue("--matrix-rows").trim() === "high";
   state.isAbreast = style.getPropertyValue("--matrix-abreast").trim() === "many";
   root.classList.toggle("abreast", state.isAbreast);
-  // Beside another picture, the cells of both begin at one height, unless a name is long.
+  // Beside another picture, the cells of both begin at the same height unless a label is long.
   state.leastHead = Number(style.getPropertyValue("--matrix-head")) || 0;
   state.layout = layOutWhole(state, width, style);
   state.scroller.style.setProperty("--kept", `${state.layout.left - EDGE}px`);
@@ -222,7 +222,7 @@ function describe({ alt, later, selectable }) {
 // ---- Layout ------------------------------------------------------------------------------------
 
 /**
- * A layout in which all rows are seen at once, where the page leaves room for other things.
+ * A layout that shows all rows at once, where the page reserves space for other things.
  * @returns {Layout}
  */
 function layOutWhole(state, width, style) {
@@ -231,13 +231,13 @@ function layOutWhole(state, width, style) {
   do {
     state.maxPitch = pitchOf(rows, style, around);
     layout = layOut(state, width);
-    // Labels may be upright, and so higher, now that cells are smaller; with more room around them, these never grow.
+    // Smaller cells may turn labels upright, which need more height; with more space they never grow.
     around = Math.max(around, layout.height - rows * layout.pitchY);
   } while (pitchOf(rows, style, around) < state.maxPitch);
   return layout;
 }
 
-/** The largest cell, as the page says, if so much of a picture is around its cells. */
+/** The largest cell that the page allows, given the space around the cells. */
 function pitchOf(rows, style, around) {
   const said = ["--matrix-pitch", "--matrix-rest", "--matrix-least"].map((name) => Number(style.getPropertyValue(name)));
   const [pitch, rest, least] = said;
@@ -274,7 +274,7 @@ function layOut(state, width) {
   if (isLong) pitchX = MIN_SEEN;
   let pitchY = isLong ? pitchX : state.fills ? maxPitch : rowPitch(data, Math.min(pitchX, maxPitch), isImage, maxPitch);
   if (isSquare) pitchX = Math.min(pitchX, isLow ? 1.5 * pitchY : pitchY);
-  // High rows can afford edges between two pixels of the screen, and lose no height.
+  // High rows may have edges between device pixels, and lose no height.
   [pitchX, pitchY] = [snap(pitchX), state.fills && !isLong ? pitchY : snap(pitchY)];
 
   const style = columnStyle(pitchX);
@@ -290,16 +290,16 @@ function layOut(state, width) {
   return layout;
 }
 
-/** Whether both its rows and its columns are tokens. */
+/** Whether both rows and columns are tokens. */
 const isOfTokens = ({ rowRole, columnRole }) => rowRole !== "plain" && columnRole !== "plain";
 
-/** The most exact way to write these numbers in the cells, if they have room. */
+/** The most precise number format that fits into the cells. */
 function numbersIn({ isImage, pitchX, pitchY, gap, maxNumber }, data, numbers, font) {
   if (!data.showNumbers || isImage) return null;
   return fitNumbers({ data, numbers, font, maxNumber }, pitchX - gap, pitchY - gap - 4);
 }
 
-/** As high as wide, but high enough to read the labels of a few rows if the page has room, and not higher than a screen. */
+/** As high as wide, but high enough for labels if there is space, and never higher than a screen. */
 function rowPitch(data, pitchX, isImage, maxPitch) {
   const rows = data.rows.length;
   const readableRow = Math.min(maxPitch, rows <= 16 ? 26 : rows <= 40 ? 15 : 0);
@@ -308,7 +308,7 @@ function rowPitch(data, pitchX, isImage, maxPitch) {
   return Math.max(lowest, Math.min(pitchX, (isNumbered ? MAX_NUMBERED_HEIGHT : MAX_HEIGHT) / rows));
 }
 
-/** Whole pixels of the screen look even; cells of a few pixels cannot afford the loss. */
+/** Round to whole device pixels, which look even; very small cells cannot afford that. */
 function snap(pitch) {
   const ratio = window.devicePixelRatio || 1;
   return pitch * ratio >= 4 ? Math.floor(pitch * ratio) / ratio : pitch;
@@ -328,46 +328,46 @@ function headHeight(style, widestColumn, labelSize) {
 const sine = (degrees) => Math.sin((degrees * Math.PI) / 180);
 const cosine = (degrees) => Math.cos((degrees * Math.PI) / 180);
 
-/** The most exact way to write the numbers that fits into every cell, or null. */
+/** The most precise number format that fits into every cell, or null. */
 function fitNumbers(state, room, height) {
   const { data, numbers, font, maxNumber } = state;
   const context = pen();
   const fitting = waysOf(data).find(({ size, write }) => {
     if (size > Math.min(height, maxNumber)) return false;
     context.font = `${size}px ${font}`;
-    // Between two numbers there is more room than between two digits: a row of them must not look like one.
+    // More space between numbers than between digits: a row of numbers must not look like one.
     const most = room - APART * size;
     return numbers.every((value) => Number.isNaN(value) || context.measureText(written(data, value, write)).width <= most);
   });
   return fitting ?? null;
 }
 
-/** What stands in a cell. */
+/** The text in a cell. */
 const written = ({ masked }, value, write) => (value === -Infinity ? masked : write(value));
 
-/** Write a number with a true minus sign; zero has none. */
+/** Format a number with a true minus sign; zero has none. */
 function fixed(value, decimals) {
   const text = Math.abs(value).toFixed(decimals);
   return value < 0 && Number(text) !== 0 ? MINUS + text : text;
 }
 
-/** The short way to write a number between −1 and 1: .04 */
+/** The short form of a number between −1 and 1: .04 */
 function bare(value, decimals = 2) {
   return Math.abs(value) < 0.995 ? fixed(value, decimals).replace("0.", ".") : fixed(value, 1);
 }
 
-/** At least two digits that mean something, of numbers that reach from below ten to far above it: −24, 8.3 */
+/** At least two significant digits, for numbers on both sides of ten: −24, 8.3 */
 const twoDigits = (value) => fixed(value, Math.abs(value) < 9.95 ? 1 : 0);
 
-const APART = 0.45; // of the size of the writing: between two numbers, beside the gap between their cells
+const APART = 0.45; // of the font size: the space between two numbers, besides the gap between their cells
 
 const ways = (sizes, write) => sizes.map((size) => ({ size, write }));
 const decimals = (count) => (value) => fixed(value, count);
 const [LARGE, MIDDLE, SMALL] = [[22, 21, 20], [18, 16, 14, 13, 12], [13, 12, 11, 10]];
 const COUNT_WAYS = ways([...LARGE, ...MIDDLE, 11, 10], decimals(0));
-// All numbers with the same decimals, if it can be.
+// All numbers with the same decimals if possible.
 const SIGNED_WAYS = [
-  // Large before exact: these are to be read from the last row of a room.
+  // Large before precise: these must be legible from the back of a room.
   ...ways(LARGE, decimals(2)),
   ...ways(LARGE, decimals(1)),
   ...ways(MIDDLE, decimals(2)),
@@ -375,7 +375,7 @@ const SIGNED_WAYS = [
   ...ways(SMALL, twoDigits),
 ];
 
-/** The ways to write the numbers of a matrix, the best first; none leaves the largest fewer than two digits. */
+/** The number formats for a matrix, best first; each gives the largest at least two digits. */
 function waysOf({ areCounts, palette, limit }) {
   if (areCounts) return COUNT_WAYS;
   if (palette === "signed" && limit >= 1) return SIGNED_WAYS;
@@ -387,7 +387,7 @@ function waysOf({ areCounts, palette, limit }) {
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** @returns {(label: string) => {text: string, width: number}} shortens to what fits, and remembers */
+/** @returns {(label: string) => {text: string, width: number}} shortens a label to what fits, and caches the result */
 function measurer(state, style, limit) {
   const id = `${style} ${state.font} ${limit}`;
   if (state.measureId !== id) {
@@ -405,7 +405,7 @@ function measurer(state, style, limit) {
   };
 }
 
-/** Cut a label to 14 letters and to the width there is; emoji and accents are never cut in two. */
+/** Shorten a label to 14 letters and the width; emoji and accents are never split. */
 function shorten(context, label, limit) {
   const width = (text) => context.measureText(text).width;
   let text = label;
@@ -424,10 +424,10 @@ function widest(labels, measure) {
 }
 
 /**
- * Which labels have room: every n-th, and rather those that are pointed at, the first of them first.
+ * Which labels fit: every n-th, with priority for those pointed at.
  * @param {number} count
  * @param {number} pitch
- * @param {number} room that one label takes
+ * @param {number} room that one label needs
  * @param {number[]} pointedAt
  */
 function shownLabels(count, pitch, room, pointedAt) {
@@ -449,7 +449,7 @@ const yOf = (state, row) =>
 const isTotal = (data, row) => data.hasTotalRow && row === data.rows.length - 1;
 const valueAt = (state, [row, column]) => state.numbers[row * state.data.columns.length + column];
 
-/** The words around the picture, which are those of the matrix that it is, or was, or is about to be. */
+/** The texts around the picture, for the matrix or the current frame of its turn. */
 function writeFrame(state) {
   const { layout, title, later, caption, theme } = state;
   const { data, frame } = seen(state);
@@ -461,7 +461,7 @@ function writeFrame(state) {
   title.replaceChildren(...titleOf(data, theme));
   const range = make("span", "range", frame?.told || data.range);
   const axes = { rows: data.rowAxis, columns: data.columnAxis };
-  // The cells of a frame have no corners.
+  // A frame's cells have no corners.
   const beyond = data.beyond && !frame ? [" · ", make("span", "beyond", data.beyond)] : [];
   const sketch = toldOfSketch(data.areFew && !state.asked.found);
   const few = sketch ? [" · ", sketch] : [];
@@ -472,19 +472,19 @@ function titleOf(data, theme) {
   return [make("bdi", `name ${data.titleRole}`, data.title), make("span", "shape", data.shape), legend(data, theme)];
 }
 
-/** While a turn is seen, the title is as high as in the end: what is below it must not jump. */
+/** During a turn, reserve the title's final height, so that nothing below jumps. */
 function holdTitle({ title, data, theme }) {
   if (title.style.minHeight) return;
   title.replaceChildren(...titleOf(data, theme));
   title.style.minHeight = `${title.offsetHeight}px`;
 }
 
-/** What the colours mean: a small strip with the numbers at its ends. */
+/** The legend: a strip of colours with its limits. */
 function legend(data, theme) {
   const { fills } = scaleOf(theme, data.palette);
   const strip = make("span", "strip");
   const isWeights = data.palette === "weights";
-  // Of colours for both signs, those that are there.
+  // Of a signed scale, only the half in use.
   const first = data.isPositive && !isWeights ? Math.floor(fills.length / 2) : 0;
   const stops = Array.from({ length: 17 }, (_, i) => fills[first + Math.round((i / 16) * (fills.length - 1 - first))]);
   strip.style.background = `linear-gradient(to right, ${stops.join()})`;
@@ -499,17 +499,14 @@ function legend(data, theme) {
   return element;
 }
 
-/**
- * Draw the cells, unless they are there already: what a person is just pressing must not go away
- * because an answer to the press before has arrived.
- */
+/** Draw the cells unless they are unchanged: a cell being pressed must not be replaced by the answer to the press before. */
 function drawCells(state) {
   const { data, layout, theme, picture } = state;
   const id = JSON.stringify([data.later, data.palette, data.limit, theme.id, data.shape, data.hasTotalRow, layout]);
   if (state.cellsId === id) return;
   state.cellsId = id;
   const { width, height } = layout;
-  // The box of its own lets paper shrink it to what there is room for.
+  // The viewBox lets paper shrink it.
   const drawing = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
   state.hatchId ??= `hatch-${crypto.getRandomValues(new Uint32Array(1))[0]}`;
   drawing.append(hatching(state.hatchId));
@@ -520,14 +517,14 @@ function drawCells(state) {
   state.activeMark = svg("rect", { class: "active", rx: 6, visibility: "hidden" });
   state.columnLabels = svg("g", { class: "heads" });
   state.rowLabels = svg("g", { class: "labels" });
-  // Where both slide, what is beyond the one must not be seen beside the other.
+  // When both slide, labels must not be visible beside the corner.
   state.corner = svg("rect", { class: "ground", width: layout.left - 4, height: layout.top - 4 });
   drawing.append(state.marks, state.columnLabels, state.rowLabels, state.corner, state.pointer, state.activeMark);
   picture.replaceChildren(drawing);
   state.drawing = drawing;
 }
 
-/** What masked cells are filled with; its id is one of its own, for a page has many of these drawings. */
+/** The fill of masked cells, with a unique id, because a page has many drawings. */
 function hatching(id) {
   const pattern = svg("pattern", {
     ...{ id, width: 5, height: 5 },
@@ -574,9 +571,9 @@ function cell(state, row, column) {
   return parts;
 }
 
-const PALE = 0.35; // of the colour of a cell that would be hidden
+const PALE = 0.35; // the opacity of a cell that would be hidden
 
-/** The hatching of a cell that would be hidden, which is seen through its pale colour. */
+/** The hatching of a cell that would be hidden, seen through its pale colour. */
 function hatchedBelow(state, box) {
   const hatched = box.cloneNode();
   for (const name of ["data-row", "data-column"]) hatched.removeAttribute(name);
@@ -585,7 +582,7 @@ function hatchedBelow(state, box) {
   return hatched;
 }
 
-/** What would be hidden right of the diagonal, as one element over the cells. */
+/** The cells that would be hidden right of the diagonal, as one element. */
 function laterCells(state) {
   const { data, layout } = state;
   const right = xOf(layout, data.columns.length);
@@ -596,13 +593,13 @@ function laterCells(state) {
   return svg("path", { class: "later", d: rows.join(""), fill: `url(#${state.hatchId})` });
 }
 
-/** Small cells are as little round as large ones. */
+/** Small cells have small radii. */
 const cornerRadius = ({ pitchX, pitchY }) => Math.min(3, Math.min(pitchX, pitchY) / 8);
 
-/** Whether a number has the full colour although it is larger than the one that the colour is for. */
+/** Whether a number exceeds the limit of the colours. */
 const isBeyond = (data, value) => data.palette === "signed" && Number.isFinite(value) && Math.abs(value) > data.limit;
 
-/** A triangle in the upper right corner of a cell; of a cell that is too narrow for it, it reaches out to the left. */
+/** A triangle in a cell's upper right corner; if the cell is too narrow, it extends to the left. */
 function cornerOf(state, row, column) {
   const { layout } = state;
   const size = Math.min(7, Math.max(3, layout.pitchX / 4), Math.max(1.5, layout.pitchY));
@@ -610,7 +607,7 @@ function cornerOf(state, row, column) {
   return `M${right - size} ${top}h${size}v${size}z`;
 }
 
-/** The same of all cells of a picture, as one element. */
+/** The corners of all cells of a picture, as one element. */
 function cornersOfAll(state) {
   const { data, numbers } = state;
   const columns = data.columns.length;
@@ -621,7 +618,7 @@ function cornersOfAll(state) {
   return svg("path", { class: "corner", d: marks.join(""), fill: state.theme.ink });
 }
 
-/** One pixel a cell, made large: as fast for 512 × 512 as for 8 × 384. */
+/** One pixel per cell, enlarged: as fast for 512 × 512 as for 8 × 384. */
 function cellsAsImage(state) {
   const { data, layout, theme, numbers } = state;
   const columns = data.columns.length;
@@ -630,7 +627,7 @@ function cellsAsImage(state) {
   for (const [from, to] of [[0, body], [body, data.rows.length]]) {
     if (from === to) continue;
     const isShrunk = Math.min(layout.pitchX, layout.pitchY) * devicePixelRatio < 1;
-    // What is shrunk is smoothed, which is to mix neighbouring columns, and not the rows where these have room.
+    // Shrinking smooths columns, which is wanted, but not rows that have space: repeat them.
     const times = isShrunk ? Math.min(MOST_REPEATS, Math.max(1, Math.round(layout.pitchY))) : 1;
     const part = repeatRows(numbers.subarray(from * columns, to * columns), columns, times);
     const canvas = paintPixels(part, times * (to - from), columns, scaleOf(theme, data.palette), data.limit);
@@ -641,7 +638,7 @@ function cellsAsImage(state) {
     if (part.includes(-Infinity)) group.append(svg("rect", { ...box, fill: `url(#${state.hatchId})` }));
     group.append(svg("image", {
       ...{ ...box, href: canvas.toDataURL(), preserveAspectRatio: "none" },
-      // Shrunk without smoothing, whole rows would be left out.
+      // Without smoothing, shrinking would drop whole rows.
       ...{ class: isShrunk ? "" : "pixels" },
     }));
     group.append(svg("rect", { ...box, class: "frame" }));
@@ -650,9 +647,9 @@ function cellsAsImage(state) {
   return group;
 }
 
-const MOST_REPEATS = 16; // of a row: it is sharp enough then
+const MOST_REPEATS = 16; // of a row: sharp enough then
 
-/** The same numbers with each row so many times. */
+/** Repeat each row. */
 function repeatRows(numbers, columns, times) {
   if (times === 1) return numbers;
   const repeated = new Float32Array(numbers.length * times);
@@ -663,7 +660,7 @@ function repeatRows(numbers, columns, times) {
   return repeated;
 }
 
-/** Labels, separators and outlines: what changes when another cell is selected. */
+/** Labels, separators and outlines, which change with the selection. */
 function drawMarks(state) {
   const { data, marks, rowLabels } = state;
   const pointedAt = (focus, axis) => {
@@ -706,7 +703,7 @@ function labelsOfColumns(state, pointedAt) {
   return [ground, ...labels];
 }
 
-/** The row (axis 0) or column (axis 1) that is pointed at, by a cell or by its label. */
+/** The row (axis 0) or column (axis 1) pointed at, by a cell or by its label. */
 const litAt = (state, axis) => (state.named?.axis === axis ? state.named.index : cellPointedAt(state)?.[axis]);
 
 function labelsOfRows(state, pointedAt) {
@@ -730,7 +727,7 @@ function label(state, whole, role, look, place) {
   return svg("text", { ...place, class: `label ${role}${look}`, "font-size": layout.labelSize }, text);
 }
 
-/** A label in full, with its position where another one is the same. */
+/** A label in full, with its position if it repeats. */
 function fullName(labels, index) {
   const name = visible(labels[index]);
   return labels.indexOf(labels[index]) === labels.lastIndexOf(labels[index]) ? name : `${name} (${index})`;
@@ -752,7 +749,7 @@ function separators(state) {
   return lines.concat(groupMarks(state));
 }
 
-/** Rules between groups of rows and of columns, and each group's name beyond the last cell. */
+/** Rules between groups of rows and columns, and the groups' names beyond the last cell. */
 function groupMarks(state) {
   const { data, layout } = state;
   const [left, top] = [layout.left, layout.top];
@@ -774,7 +771,7 @@ function groupMarks(state) {
   return marks;
 }
 
-/** @returns {[string, number, number][]} name, first and one after the last */
+/** @returns {[string, number, number][]} name, first index, and end */
 const spans = (groups, count) => groups.map(([name, from], index) => [name, from, groups[index + 1]?.[1] ?? count]);
 
 function outlines(state) {
@@ -792,7 +789,7 @@ function outlines(state) {
   return marks;
 }
 
-/** A rectangle around some cells, so much outside of them. */
+/** A rectangle around cells, with a margin. */
 function outline(state, from, to, className, outside) {
   return svg("rect", { ...boxOf(state, from, to, outside), class: `outline ${className}`, rx: 4 });
 }
@@ -802,7 +799,7 @@ function boxOf(state, [fromRow, fromColumn], [toRow, toColumn], outside) {
   const [x, y] = [xOf(layout, fromColumn), yOf(state, fromRow)];
   const width = xOf(layout, toColumn + 1) - x;
   const height = yOf(state, toRow) + layout.pitchY - y;
-  // Cells of a pixel or two would vanish inside their own outline.
+  // Cells of a pixel or two would vanish inside their outline.
   const [growX, growY] = [width, height].map((size) => outside + Math.max(0, (6 - size) / 2));
   return { x: x - growX, y: y - growY, width: width + 2 * growX, height: height + 2 * growY };
 }
@@ -810,10 +807,10 @@ function boxOf(state, [fromRow, fromColumn], [toRow, toColumn], outside) {
 const isInside = (data, place) =>
   place !== null && place !== undefined && place[0] < data.rows.length && place[1] < data.columns.length;
 
-// ---- What a cell says --------------------------------------------------------------------------
+// ---- The readout -------------------------------------------------------------------------------
 
 /**
- * The number itself of a cell; undefined as long as there is only its shade, which tells what is hidden or missing.
+ * A cell's number; undefined if only its shade is known (which does tell masked and missing cells).
  * @param {Place} place
  */
 function numberAt(state, place) {
@@ -831,7 +828,7 @@ function numberOfFrame({ data, turn }, { numbers }, [row, column]) {
   return row === onlyRow ? numbers[column] : NaN;
 }
 
-/** Ask for the numbers themselves of a picture that came in shades. */
+/** Request the numbers of a picture that came as shades. */
 function askNumbers(state) {
   state.asked.again(state.ask, () => showFound(state));
 }
@@ -842,7 +839,7 @@ function showFound(state) {
   writeReadout(state);
 }
 
-/** A number with four digits that mean something: 10.80, 0.0004213. */
+/** A number with four significant digits: 10.80, 0.0004213. */
 function exact(value, { blank, masked }) {
   if (value === -Infinity) return message("{number} (masked)", { number: masked });
   if (!Number.isFinite(value)) return blank;
@@ -850,7 +847,7 @@ function exact(value, { blank, masked }) {
   return value.toPrecision(4).replaceAll("-", MINUS);
 }
 
-/** What is said of the frame that is seen: the words around the picture, and what is read of a cell. */
+/** Update the texts around the picture and the readout for the current frame. */
 function sayFrame(state) {
   writeFrame(state);
   writeReadout(state);
@@ -870,7 +867,7 @@ function writeReadout(state) {
   readout.replaceChildren(...told(state, place));
 }
 
-/** A cell in words: its two labels and its number. A whole class does not ask for numbers because one person points. */
+/** A cell in words. A class's screens do not request numbers because one person points. */
 function told(state, place) {
   const { data } = state;
   const hasNumber = place !== state.elsewhere || numberAt(state, place) !== undefined;
@@ -882,27 +879,27 @@ function told(state, place) {
   ];
 }
 
-/** The cell that is pointed at, here or else elsewhere. */
+/** The cell pointed at, here or elsewhere. */
 const cellPointedAt = (state) => ownPointedAt(state) ?? elsewhere(state);
 
-/** The cell that is pointed at here: with a pointer, with the keys, or with the last touch. */
+/** The cell pointed at here: with the pointer, the keyboard or the last touch. */
 function ownPointedAt(state) {
   const isActive = isKeyed(state) || (state.isTouched && isFocused(state));
   const place = state.hovered ?? (isActive ? state.active : null);
   return isInside(state.data, place) ? place : null;
 }
 
-/** The cell that somebody points at in the same picture on another screen. */
+/** The cell that someone points at on another screen. */
 const elsewhere = (state) => (isInside(state.data, state.elsewhere) ? state.elsewhere : null);
 
 function showElsewhere(state, place) {
   if (String(place) === String(state.elsewhere)) return;
   state.elsewhere = place;
-  // What is not drawn yet shows it then.
+  // An undrawn picture will show it when drawn.
   if (state.drawnWidth) drawMarks(state);
 }
 
-/** The cell that is pointed at says its number beside itself, where it hides neither the cell nor its labels. */
+/** Show the number of the cell pointed at beside it, where it hides neither the cell nor its labels. */
 function showTip(state) {
   const { tip, root, drawing, layout } = state;
   if (state.named) return showName(state);
@@ -921,7 +918,7 @@ function showTip(state) {
   tip.style.transform = `translate(${Math.round(x - origin.left)}px, ${Math.round(y - origin.top)}px)`;
 }
 
-/** The label that is pointed at says its name in full, beside the first cell of its row or column that is in sight. */
+/** Show the full name of the label pointed at, beside its first visible cell. */
 function showName(state) {
   const { tip, root, data, layout, scroller, named } = state;
   const [labels, role] = named.axis ? [data.columns, data.columnRole] : [data.rows, data.rowRole];
@@ -936,12 +933,9 @@ function showName(state) {
   tip.style.transform = `translate(${Math.round(Math.min(most, x) - origin.left)}px, ${Math.round(y - origin.top)}px)`;
 }
 
-const TIP_GAP = 8; // between a cell and what it says
+const TIP_GAP = 8; // between a cell and its tooltip
 
-/**
- * Where a box goes beside a cell: to the right, the left, below or above, the first that has room in the window and
- * leaves the labels free, which are to the left of and above the cells.
- */
+/** The place of a box beside a cell: right, left, below or above, the first that fits and leaves the labels visible. */
 function besideOf(cell, { width, height }, cells) {
   const [right, bottom] = [cell.left + cell.width + TIP_GAP, cell.top + cell.height + TIP_GAP];
   const [widest, lowest] = [document.documentElement.clientWidth - 4 - width, innerHeight - 4 - height];
@@ -956,7 +950,7 @@ function besideOf(cell, { width, height }, cells) {
   return places.find(({ fits }) => fits) ?? places[2];
 }
 
-/** The number of a cell, or what is to be said while it is not there. */
+/** A cell's number, or the text shown until it is there. */
 function spoken(state, place) {
   const value = numberAt(state, place);
   if (value !== undefined) return make("b", "", exact(value, saidOf(state)));
@@ -964,7 +958,7 @@ function spoken(state, place) {
   return state.asked.isLost ? message("cannot be read now: load the page anew.") : "…";
 }
 
-/** What is said of cells without a number of their own. */
+/** The readout of cells without numbers of their own. */
 function saidOf(state) {
   const { frame, masked } = seen(state);
   return { blank: frame?.blank ?? state.data.blank, masked };
@@ -1033,7 +1027,7 @@ function placeUnder(state, event) {
 }
 
 /**
- * The label under a pointer: of a row (axis 0) or of a column (axis 1), wherever they have slid to.
+ * The label under the pointer, of a row (axis 0) or a column (axis 1), wherever they have scrolled.
  * @returns {{axis: 0 | 1, index: number} | null}
  */
 function labelUnder(state, event) {
@@ -1042,7 +1036,7 @@ function labelUnder(state, event) {
   const above = box.top + layout.top - event.clientY;
   const isBeside = event.clientX < box.left + layout.left;
   if (isBeside === above > 0) return null;
-  // A label that is slanted leans to the right.
+  // A slanted label leans to the right.
   const lean = isBeside || layout.columnStyle !== "slanted" ? 0 : above / Math.tan((SLANT * Math.PI) / 180);
   const column = Math.floor((event.clientX - lean - frame.left - layout.left) / layout.pitchX);
   const isOnTotal = data.hasTotalRow && event.clientY - frame.top >= yOf(state, data.rows.length - 1);
@@ -1078,7 +1072,7 @@ function press(state, event) {
   const last = [data.rows.length - 1, data.columns.length - 1];
   const target = isChoice ? [row, column] : destination(event, row, column, ...last);
   if (target === null) return;
-  // The same arrows mean the step before and the next elsewhere on the page.
+  // Elsewhere on the page, the arrows change the step.
   event.preventDefault();
   event.stopPropagation();
   state.hovered = null;
@@ -1088,7 +1082,7 @@ function press(state, event) {
   reveal(state, state.active);
 }
 
-/** Where a key leads, as in an ARIA grid; null if it is none of ours. */
+/** The cell that a key leads to, as in an ARIA grid; null for other keys. */
 function destination(event, row, column, lastRow, lastColumn) {
   const page = 10;
   switch (event.key) {
@@ -1104,21 +1098,21 @@ function destination(event, row, column, lastRow, lastColumn) {
   }
 }
 
-// ---- Scrolling sideways ------------------------------------------------------------------------
+// ---- Scrolling ----------------------------------------------------------------------------------
 
-/** The labels of the rows and of the columns stay in sight. */
+/** Keep the labels of rows and columns visible. */
 function slideLabels({ scroller, rowLabels, columnLabels, corner }) {
   const { scrollLeft: x, scrollTop: y } = scroller;
   rowLabels.setAttribute("transform", `translate(${x} 0)`);
   columnLabels.setAttribute("transform", `translate(0 ${y})`);
   corner.setAttribute("transform", `translate(${x} ${y})`);
-  // What has slid under them is covered; before that, an outline may reach a little to the left, or up.
+  // Cover what slides under the labels; before scrolling, an outline may extend to the left or up.
   rowLabels.firstChild.setAttribute("visibility", x > 0 ? "visible" : "hidden");
   columnLabels.firstChild.setAttribute("visibility", y > 0 ? "visible" : "hidden");
   corner.setAttribute("visibility", y > 0 ? "visible" : "hidden");
 }
 
-/** What somebody has chosen, or a link has, is in sight at first; after that, the place is the person's own. */
+/** Scroll to the selected cell at first; later the scroll position is the user's. */
 function revealSelected(state) {
   const { selected, focusRow, shape } = state.data;
   const cell = selected ?? (focusRow === null ? null : [focusRow, 0]);
@@ -1141,7 +1135,7 @@ function reveal(state, cell) {
   else if (y + layout.pitchY + EDGE > below) scroller.scrollTop += y + layout.pitchY + EDGE - below;
   const x = xOf(layout, cell[1]);
   if (cell[1] === data.columns.length - 1) {
-    scroller.scrollLeft = scroller.scrollWidth; // its label leans out to the right
+    scroller.scrollLeft = scroller.scrollWidth; // its label leans to the right
     return;
   }
   const [from, to] = [scroller.scrollLeft + layout.left, scroller.scrollLeft + scroller.clientWidth];

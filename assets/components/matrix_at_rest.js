@@ -1,6 +1,6 @@
-// A matrix that never comes from another: with this in place of the stage and its turns, a third less travels.
+// Stands in for the stage and its turns in a matrix without transitions, a third smaller.
 
-/** @param {object} picture as the stage has it */
+/** @param {object} picture as for the stage */
 function buildStage(picture) {
   const root = make("div");
   root.hidden = true;

@@ -1,5 +1,5 @@
-// The map of the model: a stack of layers from the input at the foot to the output at the head, one layer of it
-// unfolded, and a ring at the step where one is. What is pressed is where one goes.
+// The map of the model: a stack of layers from the input at the bottom to the output at the top, one layer unfolded, and
+// a ring around the current step. Its parts are buttons that go there.
 
 /**
  * @typedef {object} Dot
@@ -7,7 +7,7 @@
  * @property {number} number
  * @property {string} name
  *
- * @typedef {object} Box what attention.figures.model_map.Box has
+ * @typedef {object} Box attention.figures.model_map.Box
  * @property {string} title
  * @property {string} part
  * @property {string[]} notes
@@ -20,7 +20,7 @@
  * @property {Dot[]} sum_dots
  * @property {boolean} is_fed
  *
- * @typedef {object} Column what attention.figures.model_map.Column has
+ * @typedef {object} Column attention.figures.model_map.Column
  * @property {string} title
  * @property {string} part
  * @property {number} n_layers
@@ -33,8 +33,8 @@
  * @property {boolean} is_fed
  * @property {Cut | null} picture
  *
- * @typedef {object} Cut a square picture: its pixels row by row as 8 bits each in base64, and how many pixels and
- * patches make a side
+ * @typedef {object} Cut a square picture: pixels row by row as bytes in base64, and the numbers of pixels and of patches
+ * per side
  * @property {string} shades
  * @property {number} side
  * @property {number} across
@@ -45,21 +45,21 @@
  * @property {string} part
  * @property {string} step
  * @property {string} place
- * @property {string} here the same in a sentence
- * @property {Record<string, string>} leads to what the feed-forward network and the output lead
+ * @property {string} here the place in a sentence
+ * @property {Record<string, string>} leads the targets of the feed-forward network and of the output
  * @property {boolean} isOpen
- * @property {{rows: number, columns: number, shades: string, descriptions: string[]} | null} heads small pictures of
- * their weights, one after the other as 8 bits each in base64, and a sentence about each
+ * @property {{rows: number, columns: number, shades: string, descriptions: string[]} | null} heads thumbnails of their
+ * weights, one after the other as bytes in base64, and a sentence about each
  */
 
-const FEW = 8; // layers, each of which has a row; more of them stand side by side
-const BEND = 5; // px below a layer's number, where the arrow to it turns up
-const TIP = 3.5; // px, half of an arrow's head
+const FEW = 8; // layers, one per row; more stand side by side
+const BEND = 5; // px below a layer's number, where its arrow bends up
+const TIP = 3.5; // px, half of an arrowhead
 
 const stateOf = remembering((parent) => {
   const root = make("div", "root map");
   parent.append(root);
-  // On a narrow screen the map is a sheet, which opens over the page for a moment.
+  // On a narrow screen, the map is a sheet that opens over the page.
   const state = { root, isSheet: false, width: 0 };
   new ResizeObserver(() => {
     revealHead(state);
@@ -107,7 +107,7 @@ function foldButton(state, data) {
   return button;
 }
 
-/** One line that says where one is, and opens the sheet. */
+/** A line with the current place, which opens the sheet. */
 function sheetButton(state, data) {
   const button = pressable("sheet", "sheet", "", () => setSheet(state, !state.isSheet));
   button.append(make("bdi", "", data.place));
@@ -138,14 +138,14 @@ function columnOf(state, data, column) {
   return section;
 }
 
-/** What is said of a part of the model. Each has a line, or they follow one another where there is little room. */
+/** Notes on a part of the model, one per line, or in sequence where there is little space. */
 function linesOf(texts) {
   const lines = make("div", "lines");
   lines.append(...texts.map((text) => make("bdi", "line", text)));
   return lines;
 }
 
-/** The output of a column, after a norm if there is one; that of the model leads to what it is used for. */
+/** A column's output, after a norm if there is one; the model's output leads to its use. */
 function topOf(state, data, column) {
   const told = data.leads.output;
   if (!told || column.layer === null) return item("top", linesOf(column.top));
@@ -155,7 +155,7 @@ function topOf(state, data, column) {
   return item("top", linesOf(column.top.slice(0, -1)), button);
 }
 
-/** Some layers of a column that are not unfolded, from `from` to before `to`. */
+/** The folded layers of a column in [from, to). */
 function layers(state, data, column, from, to) {
   const row = item("layers");
   const areFew = column.n_layers <= FEW;
@@ -172,7 +172,7 @@ function layers(state, data, column, from, to) {
   return row;
 }
 
-/** The layer that is looked at: the residual stream as a line, and the branches beside it. */
+/** The unfolded layer: the residual stream as a line, with its branches. */
 function unfolded(state, data, column) {
   const layer = item("layer");
   layer.setAttribute("aria-current", "true");
@@ -214,8 +214,8 @@ function boxOf(state, data, box) {
 }
 
 /**
- * A button for each head, with its picture if there is one; those that share keys and values stand together. One stop of
- * the Tab key leads to all of them, and arrow keys from one to the next.
+ * A button for each head, with its picture if there is one; those that share keys and values are grouped. All are one tab
+ * stop, with arrow keys between them.
  */
 function heads(state, box, drawn) {
   const thumbs = drawn ? thumbsOf(drawn, state.theme) : [];
@@ -239,14 +239,14 @@ function heads(state, box, drawn) {
   return row;
 }
 
-/** The small picture of each head. */
+/** The thumbnail of each head. */
 function thumbsOf(drawn, theme) {
   const numbers = decodeShades(drawn.shades, 1, false);
   const size = drawn.rows * drawn.columns;
   return drawn.descriptions.map((_, head) => paintThumb(numbers.subarray(head * size, (head + 1) * size), drawn, theme));
 }
 
-/** In a narrow strip, the head that is looked at is in sight, until somebody scrolls. */
+/** In a narrow strip, keep the current head visible until the user scrolls. */
 function revealHead(state) {
   const row = state.root.querySelector(".heads");
   if (!row || row.clientWidth === state.width) return;
@@ -255,7 +255,7 @@ function revealHead(state) {
   if (current) row.scrollLeft = current.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
 }
 
-/** Lead from head to head, as from one tool to the next in a tool bar. */
+/** Move between heads as in a toolbar. */
 function rove(row, event) {
   const buttons = [...row.querySelectorAll("button")];
   const target = buttons[alongRow(event, buttons.indexOf(event.target), buttons.length - 1, true)];
@@ -285,7 +285,7 @@ function dots(state, data, steps) {
   return row;
 }
 
-/** The picture that is read, cut into its patches. */
+/** The input picture, cut into patches. */
 function cutOf({ shades, side, across }, theme) {
   const greys = decodeShades(shades, 1, false);
   const size = side / across;
@@ -301,13 +301,13 @@ function cutOf({ shades, side, across }, theme) {
   return board;
 }
 
-/** Where the arrows from the encoder's output are drawn; what lies under them is pressed as if they were not there. */
+/** The layer for arrows from the encoder's output; presses pass through it. */
 function feeds() {
   const label = message("From the encoder's output into the cross-attention of every layer");
   return svg("svg", { class: "feeds", role: "img", "aria-label": label });
 }
 
-/** Draw the arrows from the encoder's output: to the unfolded layer's cross-attention, and to each other layer. */
+/** Draw the arrows from the encoder's output to the unfolded layer's cross-attention, and to the other layers. */
 function drawFeeds({ root }) {
   const drawing = root.querySelector(".feeds");
   const body = drawing?.parentNode;
@@ -331,7 +331,7 @@ function drawFeeds({ root }) {
   );
 }
 
-/** Where elements are in another one, in its own pixels, however much the page magnifies it. */
+/** The places of elements in another one, in its own pixels, whatever the page's zoom. */
 function placesIn(body) {
   const frame = body.getBoundingClientRect();
   const scale = body.currentCSSZoom ?? 1;

@@ -1,26 +1,26 @@
-// One query against every key: the numbers that meet as strips of colour, their sum, and the weight.
+// One query against every key: their products as strips of colour, the sums, and the weights.
 
 /**
- * @typedef {object} NeuronData what attention.figures.neuron.Neuron.payload() gives
+ * @typedef {object} NeuronData from attention.figures.neuron.Neuron.payload()
  * @property {string} title
  * @property {string} alt
- * @property {string[]} labels of the tokens that are asked
- * @property {string[]} queryLabels of the tokens that ask: the same ones, but for cross-attention
- * @property {number} query the position of the one that asks
- * @property {number} key the position of the one that is looked at closely
+ * @property {string[]} labels of the keys
+ * @property {string[]} queryLabels of the queries: the same, except in cross-attention
+ * @property {number} query its position
+ * @property {number} key the position of the key in focus
  * @property {number} width of every vector
- * @property {string} queryVector little-endian float32 in base64, like all numbers here
+ * @property {string} queryVector little-endian float32 in base64, as all numbers here
  * @property {string} keys row by row
  * @property {string} products row by row
  * @property {string} scores
  * @property {string} maskedScores
  * @property {string} weights
- * @property {number} vectorLimit the number of q and k that gets the full colour
+ * @property {number} vectorLimit the number of q and k with the full colour
  * @property {number} productLimit
  * @property {string} divisor of the scores
- * @property {boolean} hasBias whether the scores have a position bias in them
- * @property {number[]} breaks where a new group of tokens begins
- * @property {boolean} selectable whether another query and another key can be chosen
+ * @property {boolean} hasBias whether the scores include a position bias
+ * @property {number[]} breaks the starts of new groups of tokens
+ * @property {boolean} selectable whether query and key can be chosen
  */
 
 const PITCH = 28; // from one token to the next
@@ -28,11 +28,11 @@ const LOW_PITCH = 20;
 const MANY = 40; // tokens
 const CELL = { least: 5, most: 22 }; // the width of one number
 const NARROW = 560;
-// What fits on A4 and on letter paper, with a browser's own margins.
+// The width that fits on A4 and letter paper, with a browser's margins.
 const PAPER = 680;
 const MINUS = "\u2212";
 const FAINTEST = 0.005; // smaller weights get no line
-const WIDEST = 7; // the line of a weight of 1
+const WIDEST = 7; // the width of weight 1
 
 const stateOf = remembering(build);
 
@@ -47,7 +47,7 @@ export default function (mount) {
   return whenGone(state, () => state.observer.disconnect());
 }
 
-/** The parts that stay: the keyboard's focus and a pressed button outlive every redraw. */
+/** The parts that outlive every redraw, with the keyboard focus and pressed buttons. */
 function build(parent) {
   const root = make("div", "root neuron");
   const title = make("div", "title");
@@ -67,7 +67,7 @@ function build(parent) {
   body.append(queries.element, fan, keys.element);
   board.append(head, body);
   scroller.append(board);
-  // Above, where it is in sight whichever row one points at.
+  // At the top, where it stays visible for every row.
   root.append(title, readout, scroller);
   parent.append(root);
   const state = {
@@ -111,7 +111,7 @@ function take(state, given) {
   state.isNew = true;
 }
 
-/** Where nothing can be chosen, a query is a word, and a key is what one points at to read its numbers. */
+/** If nothing can be chosen, a query is plain text, and keys only show their numbers. */
 function allow({ root, queries, keys, data }) {
   root.classList.toggle("still", !data.selectable);
   for (const button of queries.buttons) button.disabled = !data.selectable;
@@ -143,7 +143,7 @@ function keyRow(label, index) {
   button.title = named(label, index);
   const weight = make("span", "weight");
   weight.append(make("span", "number"), make("span", "bar"));
-  const room = () => make("span", "room"); // where the strips lie
+  const room = () => make("span", "room"); // for the strips
   button.append(make("bdi", "text", visible(label)), room(), room());
   button.append(make("span", "number score"), make("span", "number scaled"), weight);
   return button;
@@ -170,7 +170,7 @@ function draw(state) {
   state.isNew = false;
 }
 
-/** How wide each part is, in CSS pixels: the strips take what the words and numbers leave. */
+/** The widths in CSS pixels: the strips get what words and numbers leave. */
 function layOut({ root, data }, width) {
   const isNarrow = width < NARROW;
   const context = pen();
@@ -186,12 +186,12 @@ function layOut({ root, data }, width) {
   for (const name of ["names", "fan", "number", "bar", "gap", "pitch", "strip"]) {
     root.style.setProperty(`--${name}`, `${layout[name]}px`);
   }
-  // Nobody tells a script how wide the paper is.
+  // Scripts do not know the width of the paper.
   root.style.setProperty("--on-paper", String(Math.min(1, PAPER / (others + 2 * layout.strip))));
   return layout;
 }
 
-/** The name, and what the colours mean: queries and keys share a scale, products have their own. */
+/** The title and the legend: queries and keys share a scale, products have their own. */
 function writeTitle({ title, data, theme }) {
   const { fills } = scaleOf(theme, "signed");
   const stops = Array.from({ length: 17 }, (_, i) => fills[Math.round((i / 16) * (fills.length - 1))]);
@@ -209,7 +209,7 @@ function writeTitle({ title, data, theme }) {
   title.replaceChildren(make("bdi", "name", data.title), ...hint, legends);
 }
 
-/** What stands in each column, and the query's own numbers above those that they are multiplied with. */
+/** The column headings, and the query's numbers above those that they multiply. */
 function writeHead(state) {
   const { head, data, numbers, strips, markers } = state;
   const isMasked = numbers.maskedScores.includes(-Infinity);
@@ -247,17 +247,17 @@ function writeRows(state) {
   });
 }
 
-/** A token as it is read out. */
+/** A token as read aloud. */
 function named(token, position) {
   return message("{token}, position {position}", { token, position });
 }
 
-/** What a score is made of. */
+/** The formula of a score. */
 function scoreOf({ hasBias }) {
   return hasBias ? "q · k + b" : "q · k";
 }
 
-/** What the numbers of a key are, in words. */
+/** A key's numbers in words. */
 function told(state, index) {
   const { numbers, data } = state;
   const start = `${scoreOf(data)} = ${fixed(numbers.scores[index], 2)}`;
@@ -273,7 +273,7 @@ function isHidden({ numbers }, index) {
   return numbers.maskedScores[index] === -Infinity;
 }
 
-/** Each strip is one picture with a pixel for each number, made large: as quick for 512 keys as for 8. */
+/** Each strip is a picture with one pixel per number, enlarged: as fast for 512 keys as for 8. */
 function paintStrips(state) {
   const { data, numbers, theme, strips, markers, keys } = state;
   const scale = scaleOf(theme, "signed");
@@ -295,7 +295,7 @@ function paintStrips(state) {
   if (strips[0].parentNode !== keys.element) keys.element.append(strips[0], strips[1], markers[0], markers[1]);
 }
 
-/** A line from the query to each key, as thick as its weight. */
+/** Draw a line from the query to each key, as thick as its weight. */
 function drawFan({ fan, data, numbers, layout, theme }) {
   const { pitch } = layout;
   const middle = (index) => (index + 0.5) * pitch;
@@ -312,7 +312,7 @@ function drawFan({ fan, data, numbers, layout, theme }) {
   fan.replaceChildren(...lines);
 }
 
-/** Write a number with a true minus sign; zero has none. */
+/** Format a number with a true minus sign; zero has none. */
 function fixed(value, decimals) {
   if (value === -Infinity) return `${MINUS}∞`;
   const text = Math.abs(value).toFixed(decimals);
@@ -351,7 +351,7 @@ function writeReadout(state) {
   );
 }
 
-/** A number with four digits that mean something. */
+/** A number with four significant digits. */
 function exact(value) {
   return value === 0 ? "0" : value.toPrecision(4).replaceAll("-", MINUS);
 }
@@ -369,7 +369,7 @@ function reach(own, index) {
   own.buttons.forEach((button, other) => (button.tabIndex = other === own.reached ? 0 : -1));
 }
 
-/** In a long text, begin where the query is. */
+/** In a long text, scroll to the query. */
 function reveal({ scroller, layout, query }) {
   const middle = (query + 0.5) * layout.pitch;
   if (middle > scroller.clientHeight - 2 * PITCH) scroller.scrollTop = middle - scroller.clientHeight / 2;
@@ -411,7 +411,7 @@ function point(state, kind, index, dimension) {
   show(state);
 }
 
-/** Which number of the vectors lies under the pointer, in either strip. */
+/** The dimension under the pointer, in either strip. */
 function dimensionUnder({ keys, layout, data }, event) {
   const x = event.clientX - keys.element.getBoundingClientRect().left;
   const first = layout.names + layout.gap;
@@ -431,14 +431,14 @@ function press(state, own, event) {
   }[event.key];
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (to === undefined && !step && event.key !== "Escape") return;
-  // The same arrows mean the step before and the next elsewhere on the page.
+  // Elsewhere on the page, the arrows change the step.
   event.preventDefault();
   event.stopPropagation();
   if (to !== undefined) own.buttons[Math.max(0, Math.min(last, to))].focus();
   else if (own === state.keys) moveDimension(state, step);
 }
 
-/** From number to number of the row that has the keyboard; Escape lets go. */
+/** Move between the numbers of the focused row; Escape ends that. */
 function moveDimension(state, step) {
   const { data, dimension } = state;
   const start = step > 0 ? -1 : data.width;

@@ -1,16 +1,16 @@
-// Words whose order is changed: they are dragged by mouse or finger, or picked up and moved with the keyboard.
+// Words to reorder: dragged by mouse or finger, or moved with the keyboard.
 
 /**
- * @typedef {object} OrderData what attention.figures.order.OrderStrip.payload() gives
+ * @typedef {object} OrderData from attention.figures.order.OrderStrip.payload()
  * @property {string} label of the whole
  * @property {string[]} names
- * @property {number[]} places at which they were typed
+ * @property {number[]} places their original positions
  * @property {number[]} order the index of the word at each place
- * @property {number | null} focus the index of the word that the page speaks of
+ * @property {number | null} focus the index of the word that the page discusses
  * @property {boolean} selectable whether they can be moved
  */
 
-const REACH = 5; // pixels that a pointer may move before it drags
+const REACH = 5; // in px: how far a pointer moves before it drags
 const HINT = message("Drag one elsewhere. With the keyboard, Enter picks it up and puts it down, and arrows move it.");
 
 const stateOf = remembering(build);
@@ -64,12 +64,12 @@ function chip(name, place, isMovable) {
   return element;
 }
 
-/** The index of the word whose chip this is part of; −1 if it is none. */
+/** The index of the word whose chip contains this; −1 if none. */
 function chipAt(state, target) {
   return state.chips.indexOf(target.closest(".chip"));
 }
 
-/** Put the chips in this order; the one with the focus keeps it. */
+/** Arrange the chips; the focus stays. */
 function arrange(state, order) {
   const active = state.strip.getRootNode().activeElement;
   state.order = order;
@@ -86,7 +86,7 @@ function said({ order, data }, index) {
   return message("{name}, place {place} of {all}", { name: visible(data.names[index]), place: order.indexOf(index) + 1, all: order.length });
 }
 
-/** The one that the Tab key leads to. */
+/** Make a chip the tab stop. */
 function reach(state, index) {
   if (index < 0) return;
   state.reached = index;
@@ -97,14 +97,14 @@ function reach(state, index) {
 
 // ---- Moving ------------------------------------------------------------------------------------
 
-/** Move a word to another place; the words between make room. */
+/** Move a word to another place; those between shift. */
 function move(state, index, place) {
   const order = state.order.filter((each) => each !== index);
   order.splice(Math.max(0, Math.min(order.length, place)), 0, index);
   arrange(state, order);
 }
 
-/** Tell Python, if the order is another than the one that was last told. */
+/** Tell Python if the order differs from the last one reported. */
 function tell(state) {
   const wanted = JSON.stringify(state.order);
   if (wanted === state.wish.shown) return;
@@ -121,7 +121,7 @@ function pick(state, index) {
   });
 }
 
-/** A press on a word picks it up; the next one puts it down, in the place of the word that is pressed. */
+/** A press picks a word up; the next one puts it down at the pressed word. */
 function click(state, index) {
   if (state.wasDragged || index < 0 || !state.data.selectable) {
     state.wasDragged = false;
@@ -141,7 +141,7 @@ function click(state, index) {
 
 // ---- Keyboard ----------------------------------------------------------------------------------
 
-/** Arrows lead from word to word; the one that is picked up they move, and with Shift the one that is reached. */
+/** Arrows move between words; they move the word that is picked up or, with Shift, the focused one. */
 function pressKey(state, event) {
   if (event.altKey || event.ctrlKey || event.metaKey || !state.data.selectable) return;
   if (event.key === "Escape" && state.picked !== null) {
@@ -156,7 +156,7 @@ function pressKey(state, event) {
   state.wasDragged = false;
   const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -Infinity, End: Infinity }[event.key];
   if (!step) return;
-  // The same arrows mean the step before and the next elsewhere on the page.
+  // Elsewhere on the page, the arrows change the step.
   event.preventDefault();
   event.stopPropagation();
   const moved = event.shiftKey ? state.reached : state.picked;
@@ -189,7 +189,7 @@ function drag(state, event) {
   if (!state.drag) {
     if (Math.hypot(event.clientX - press.x, event.clientY - press.y) < REACH) return;
     state.drag = press;
-    // The strip hears the rest: a chip that is put elsewhere would let the pointer go.
+    // The strip captures the pointer: a chip that is moved would lose it.
     state.strip.setPointerCapture(event.pointerId);
     pick(state, null);
     held.classList.add("held");
@@ -202,7 +202,7 @@ function drag(state, event) {
   held.style.translate = offset.map((length) => `${length}px`).join(" ");
 }
 
-/** The place of the word under a pointer; null if there is none, or the pointer has not come past its middle. */
+/** The place of the word under the pointer; null if there is none, or the pointer has not passed its middle. */
 function placeUnder({ order, chips }, held, { clientX, clientY }) {
   const own = held.getBoundingClientRect();
   const from = order.findIndex((index) => chips[index] === held);
@@ -223,7 +223,7 @@ function release(state) {
   state.press = null;
   if (!dragged) return;
   letGo(state);
-  // What follows is the click of the same press.
+  // The click that follows belongs to the drag.
   state.wasDragged = true;
   tell(state);
   setText(state.readout, said(state, dragged.index));

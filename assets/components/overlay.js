@@ -1,27 +1,27 @@
-// The weights of heads laid over the picture that they look at: large for one head, small for every head.
+// The weights of heads over the input picture: large for one head, small for all.
 
 /**
- * @typedef {object} OverlayHead what attention.figures.overlay.Overlay.payload() gives of each head
+ * @typedef {object} OverlayHead an element of attention.figures.overlay.Overlay.payload()
  * @property {string} label
  * @property {string} description
- * @property {string} values the weight of each patch, row by row, little-endian float32 in base64
- * @property {number} special the weight of what is no patch
+ * @property {string} values one weight per patch, row by row, little-endian float32 in base64
+ * @property {number} special the weight of tokens that are not patches
  *
  * @typedef {object} OverlayData
  * @property {string} label of the whole
  * @property {string} asking the name of the patch in focus
- * @property {string} picture the grey of each pixel from 0 to 1, little-endian float32 in base64
- * @property {number} side pixels
- * @property {number} across patches
- * @property {string[]} patches their names, row by row
- * @property {number | null} focus the patch that asks; null if none of them does
+ * @property {string} picture greys from 0 to 1, little-endian float32 in base64
+ * @property {number} side in pixels
+ * @property {number} across in patches
+ * @property {string[]} patches names, row by row
+ * @property {number | null} focus the query's patch, or null
  * @property {OverlayHead[]} heads
  * @property {number} current
- * @property {boolean} isBare whether it is the picture alone, cut into its patches
+ * @property {boolean} isBare whether to show only the picture, cut into patches
  */
 
-const INK = 0.6; // how dark the picture is: what lies over it matters more
-const OVERLAY = 0.85; // how strongly a weight of 1 covers the picture
+const INK = 0.6; // the darkness of the picture, which must not hide the weights
+const OVERLAY = 0.85; // the opacity of weight 1
 
 const stateOf = remembering((parent) => {
   const root = make("div", "root overlay");
@@ -62,7 +62,7 @@ export default function ({ data, parentElement, setStateValue }) {
   onChosen(state.heads, (index) => setStateValue("choose", index));
 }
 
-/** What is pointed at, or else where the patch in focus looks most. */
+/** What is pointed at or, by default, where the patch in focus attends most. */
 function told(data, head, weights, index) {
   if (data.isBare) return index === null ? "" : data.patches[index];
   if (index !== null) return `${data.asking} → ${data.patches[index]}: ${weights[index].toFixed(2)}`;
@@ -77,7 +77,7 @@ function copyOf(picture) {
   return canvas;
 }
 
-/** The weights as one colour that covers more where they are larger: one pixel for each patch. */
+/** The weights as the opacity of one colour, one pixel per patch. */
 function paintWeights(weights, across, theme) {
   const parts = Array.from(weights, (weight) => OVERLAY * Math.sqrt(weight));
   const canvas = paintCover(parts, across, scaleOf(theme, "weights").fills.at(-1));
@@ -95,7 +95,7 @@ function showLarge(state, data, theme, picture, weights) {
   state.patches.length = data.patches.length;
   state.board.style.setProperty("--across", String(data.across));
   const layers = [copyOf(picture), ...(data.isBare ? [] : [paintWeights(weights, data.across, theme)])];
-  // Buttons stay, and with them the keyboard's focus.
+  // Reuse the buttons, to keep the keyboard focus.
   state.board.querySelectorAll("canvas").forEach((canvas) => canvas.remove());
   state.board.prepend(...layers);
   state.patches.forEach((button, index) => {

@@ -1,41 +1,41 @@
-// A page: it asks the server for what a link shows, draws it, and asks again with every press. What a new page has in
-// common with the one before stays as it is: a picture, what is open, and what is in focus.
+// A page: it requests what a link shows, draws it, and repeats that at every press. What a new page shares with the last
+// one stays: pictures, open folds and the focus.
 
 /**
- * @typedef {object} Block one part; what else it has depends on its kind (attention.answer.page_component)
+ * @typedef {object} Block whose other fields depend on its kind (attention.answer.page_component)
  * @property {string} kind
- * @property {string} [key] tells it from others of its kind
+ * @property {string} [key] distinguishes it from others of its kind
  *
  * @typedef {object} Answer a page (attention.answer.page)
- * @property {string} page its address
+ * @property {string} page the address
  * @property {string} title
- * @property {string} link its parameters
+ * @property {string} link the parameters
  * @property {Block[]} blocks
- * @property {object} memory what is to be remembered of it
- * @property {string} waiting what is said while the next answer is long in coming; empty if nothing is
- * @property {number} follow after how many seconds it is to be asked for again; 0 if it need not
+ * @property {object} memory to remember
+ * @property {string} waiting shown while the next answer is slow; empty for nothing
+ * @property {number} follow in seconds: when to ask again; 0 for never
  *
- * @typedef {object} Part an element of the page, and what has to be known of it
- * @property {string} [said] the block as text, to see whether it has changed
- * @property {boolean} [isOpen] whether the server has said that it is open
- * @property {(() => void) & {goBack?: (names: string[], done: () => void) => boolean}} [clean] what a picture wants to
- *   be called when it goes, and what plays its way back to pictures with some names, if there is one
+ * @typedef {object} Part an element of the page, and its state
+ * @property {string} [said] the block as text, to detect changes
+ * @property {boolean} [isOpen] as the server says
+ * @property {(() => void) & {goBack?: (names: string[], done: () => void) => boolean}} [clean] a picture's clean-up, which
+ *   may also play its way back to pictures with given names
  */
 
-/** What saves a figure as PNG: the script of charts puts it there. */
+/** The key under which the charts' script provides PNG export. */
 const PNG = Symbol.for("attention.png");
-/** Where a tab keeps what the server has it remember, and its own random name. */
+/** The keys of a tab's memory for the server and of its random name. */
 const MEMORY = "attention.memory";
 const VISITOR = "attention.visitor";
-/** How long to wait before a server is asked again that was out of reach, in milliseconds; more each time. */
+/** In ms: the wait before retrying an unreachable server, increasing each time. */
 const FIRST_WAIT = 250;
 const LAST_WAIT = 2_000;
-/** Answers of a proxy whose server is away. */
+/** Responses of a proxy whose server is away. */
 const AWAY = [502, 503, 504];
-/** How a page is framed is said in the address, too (https://docs.streamlit.io/deploy: embed your app). */
+/** Streamlit's parameters for embedding (https://docs.streamlit.io/deploy). */
 const FRAMING = /^embed(_options)?$/i;
 
-// The modules that are here, by their addresses; a promise stands for one that is on its way.
+// Loaded modules by address; a promise while one is loading.
 const modules = new Map();
 /** @type {WeakMap<Element, Part>} */
 const parts = new WeakMap();
@@ -53,7 +53,7 @@ export default function ({ data, parentElement }) {
   const state = stateOf(parentElement);
   if (!state.ending) begin(state, data.pages);
   else if (state.blocks) {
-    // Called once more, it is the theme that has changed, and pictures read its colours when they are drawn.
+    // A second call means a new theme; pictures read its colours when they are drawn.
     draw(state, state.blocks, true);
   }
   return whenGone(state, () => {
@@ -65,12 +65,12 @@ export default function ({ data, parentElement }) {
   });
 }
 
-/** Show what the address says; it changes by presses, and by Back and Forward. */
+/** Show what the address says, now and after presses, Back and Forward. */
 function begin(state, pages) {
   state.pages = pages;
   state.ending = new AbortController();
   const { signal } = state.ending;
-  // Before the app around the page hears of it, which would run its script for the other page.
+  // Before Streamlit reacts, which would run its script for the other page.
   const go = (event) => {
     event.stopImmediatePropagation();
     state.presses = [];
@@ -80,7 +80,7 @@ function begin(state, pages) {
   void follow(state, here());
 }
 
-/** The page and the link of the address. */
+/** The page and link in the address. */
 function here() {
   const below = new URL(document.baseURI).pathname.replace(/[^/]*$/, "");
   const said = [...new URLSearchParams(location.search)].filter(([name]) => !FRAMING.test(name));
@@ -89,13 +89,13 @@ function here() {
 
 // ---- Asking ----------------------------------------------------------------------------------------
 
-/** Take a press: all that are not answered yet are sent, so that none is lost by the next one. */
+/** Handle a press: all unanswered ones are sent, so that the next request does not lose any. */
 function press(state, key, value) {
   state.presses.push({ key, value });
   void follow(state, state.shown ?? here());
 }
 
-/** Ask for a page, with all presses on it, and draw it unless something newer is asked for meanwhile. */
+/** Request a page with its presses, and draw it unless there is a newer request. */
 async function follow(state, { page, link }) {
   const number = ++state.number;
   clearTimeout(state.timer);
@@ -112,7 +112,7 @@ async function follow(state, { page, link }) {
   else fail(state);
 }
 
-/** What the server answers; nothing if it refuses, or the question is taken back. While it is away, it is asked again. */
+/** The server's answer; nothing if it refuses or the request is cancelled. Retries while it is away. */
 async function reach(address, body, signal) {
   const url = new URL(address, document.baseURI);
   const headers = { "Content-Type": "application/json" };
@@ -128,21 +128,21 @@ async function reach(address, body, signal) {
   return null;
 }
 
-/** Say under the head of the page, which stays as it is, that a press was refused. */
+/** Report a refused press below the header; the page stays. */
 function fail(state) {
   const text = message("The server could not show this. Try something else, or load the page again.");
   const [head, ...rest] = state.blocks ?? [];
   draw(state, [...(head ? [head] : []), { kind: "notice", text }, ...rest], true);
 }
 
-/** Draw blocks; where all pictures are drawn anew, no control shows what was asked for in vain. */
+/** Draw blocks; if all pictures are redrawn, controls drop values requested in vain. */
 function draw(state, blocks, isAnew) {
   state.isAnew = isAnew;
   arrange(state, state.root, blocks);
   state.isAnew = false;
 }
 
-/** Draw a page, and write it into the address if a press has led there. */
+/** Draw a page, and update the address after a press. */
 function show(state, answer, isPressed) {
   const { page, link, title, blocks, memory, waiting, follow: seconds } = answer;
   const isOther = state.shown && state.shown.page !== page;
@@ -155,16 +155,16 @@ function show(state, answer, isPressed) {
   const isSame = isPressed && said === state.said;
   Object.assign(state, { shown: { page, link }, blocks, said });
   draw(state, blocks, isSame);
-  // At the very top, what is drawn later moves nothing.
+  // At the top, late pictures move nothing.
   if (isOther || isOtherStep) toTop(state.root);
   if (seconds) state.timer = setTimeout(() => void follow(state, state.shown), 1000 * seconds);
 }
 
-/** Where a screen is narrow, a step begins above what was read of the one before. */
+/** On a narrow screen, a step begins at its top, not where the last one was read. */
 const isNarrow = matchMedia("(max-width: 800px)");
 const stepOf = (link) => new URLSearchParams(link ?? "").get("step");
 
-/** Scroll whatever an element is scrolled in to its beginning. */
+/** Scroll an element's scrolling ancestor to the top. */
 function toTop(element) {
   for (let box = element; box; box = box.parentElement) if (box.scrollTop) box.scrollTop = 0;
 }
@@ -175,7 +175,7 @@ function addressOf(page, link) {
   return new URL(`./${page}${said && "?"}${said}`, document.baseURI).href;
 }
 
-// A browser may refuse to keep anything: then it is kept as long as the page is open.
+// If the browser refuses storage, memory lasts while the page is open.
 const kept = new Map();
 
 function keep(name, text) {
@@ -205,7 +205,7 @@ function visitor() {
 
 // ---- Drawing ---------------------------------------------------------------------------------------
 
-/** What there is among blocks that the layout around them depends on: the keys of sections, and columns. */
+/** The contents of blocks that affect the layout: keys of sections, and columns. */
 function heldIn(blocks, held = new Set()) {
   for (const block of blocks) {
     if (block.kind === "section") held.add(block.key);
@@ -215,7 +215,7 @@ function heldIn(blocks, held = new Set()) {
   return held;
 }
 
-/** Draw blocks inside an element; those that were there before stay in their elements. */
+/** Draw blocks in an element; existing ones keep their elements. */
 function arrange(state, parent, blocks) {
   departures.get(parent)?.();
   const before = new Map();
@@ -232,13 +232,13 @@ function arrange(state, parent, blocks) {
   const coming = wanted.filter((element) => element.parentElement !== parent);
   const pictures = picturesIn(blocks.filter((_, index) => coming.includes(wanted[index])));
   const figure = departing(parent, [...before.values()], coming, pictures);
-  // After all others, none of which is moved by that.
+  // After all others, which it does not move.
   if (figure) parent.append(figure);
   for (const element of before.values()) if (element !== figure) drop(element);
   putInOrder(parent, wanted);
   wanted.forEach((element, index) => fill(state, element, blocks[index]));
   const other = coming.find((each) => each.matches(".figure") || each.querySelector(".figure"));
-  // What comes is drawn by then, and has its height.
+  // By then the new picture is drawn, and has its height.
   if (figure) afterWords(() => lieOver(figure, other));
 }
 
@@ -248,12 +248,12 @@ function picturesIn(blocks) {
   return blocks.flatMap((block) => (block.kind === "picture" ? [block] : inside(block)));
 }
 
-// What ends a departure from an element, while there is one.
+// The functions that end an element's departing picture.
 const departures = new WeakMap();
 
 /**
- * Find the picture that stays for a moment, among elements that go: the one that has a way back to one of those that
- * come. It lies over them, takes no press, and is nothing to a reader.
+ * Find the departing picture that has a way back to one of the new ones, among elements to be removed. It lies over the
+ * new one for a moment, takes no presses, and is hidden from screen readers.
  * @returns {HTMLElement | undefined}
  */
 function departing(parent, going, coming, pictures) {
@@ -273,7 +273,7 @@ function departing(parent, going, coming, pictures) {
   return figure;
 }
 
-/** Lay an element where another one is, in the next box around it: some elements of a page have none. */
+/** Place an element over another, relative to the nearest box (some elements of a page have none). */
 function lieOver(element, other) {
   let around = element.parentElement;
   while (around && !around.getClientRects().length) around = around.parentElement;
@@ -289,7 +289,7 @@ function drop(element) {
   element.remove();
 }
 
-/** Draw a block in its element, if it has changed. */
+/** Draw a block in its element if it has changed. */
 function fill(state, element, block) {
   const part = parts.get(element) ?? {};
   parts.set(element, part);
@@ -299,7 +299,7 @@ function fill(state, element, block) {
   KINDS[block.kind].draw(element, block, state);
 }
 
-/** Let an element go, with all pictures in it. */
+/** Remove an element and clean up its pictures. */
 function leave(element) {
   for (const each of [element, ...element.querySelectorAll("[data-block]")]) parts.get(each)?.clean?.();
 }
@@ -312,7 +312,7 @@ const written = (tag, className = "") => ({
   },
 });
 
-/** A sentence that a reader is told of when it comes. */
+/** A sentence that screen readers announce. */
 const announced = (...classes) => ({
   build: () => {
     const element = make("div");
@@ -326,7 +326,7 @@ const announced = (...classes) => ({
   },
 });
 
-/** How each kind of block is built once, and drawn whenever it changes. */
+/** How to build each kind of block (once) and draw it (at every change). */
 const KINDS = {
   h1: written("h1"),
   h2: written("h2"),
@@ -337,7 +337,7 @@ const KINDS = {
   news: announced("prose", "news"),
   prose: {
     build: (block) => make("div", `prose ${block.look}`.trim()),
-    // It comes from the project's own texts, in which every fact is escaped.
+    // From the project's own texts, with every fact escaped.
     draw: (element, block) => {
       element.className = `prose ${block.look}`.trim();
       element.innerHTML = block.html;
@@ -354,7 +354,7 @@ const KINDS = {
     draw: (element, block, state) => {
       const part = parts.get(element);
       const wasOpen = element.firstChild?.open;
-      // Where it stays, the focus does.
+      // Unchanged HTML keeps the focus.
       if (part.html !== block.html) element.innerHTML = part.html = block.html;
       const details = element.firstChild;
       open(details, part.isOpen === block.isOpen ? wasOpen : block.isOpen, block.key, state);
@@ -366,7 +366,7 @@ const KINDS = {
   formula: {
     build: () => {
       const element = make("div", "formula");
-      // One that is too wide for its place is scrolled, with the keys too.
+      // A formula that is too wide scrolls, with the keyboard, too.
       new ResizeObserver(() => setAttribute(element, "tabindex", element.scrollWidth > element.clientWidth ? 0 : null)).observe(element);
       return element;
     },
@@ -399,7 +399,7 @@ const KINDS = {
   },
 };
 
-/** What lies open over the page is shut by a press beside it, and by Escape. */
+/** Close an overlay on a press outside it, and on Escape. */
 function shutFromOutside(part, details) {
   part.listening?.abort();
   if (!details.open) return;
@@ -410,7 +410,7 @@ function shutFromOutside(part, details) {
   document.addEventListener("keydown", ({ key }) => key === "Escape" && shut(), { signal });
 }
 
-/** A plain click on a way to another page stays in this one; any other one is the browser's. */
+/** A plain click on a link to a page stays in this document; any other click is left to the browser. */
 function drawWay(element, block, state) {
   if (block.card) drawCard(element, block.text, block.card);
   else element.textContent = block.text;
@@ -449,7 +449,7 @@ function buildWaiting() {
   return element;
 }
 
-/** How far something is; a bar without a value says that nobody knows. */
+/** Progress; a bar without a value means unknown. */
 function drawWaitingFor(element, block) {
   const [told, bar] = element.children;
   setText(told, block.text);
@@ -481,10 +481,10 @@ function drawPanel(element, block, state) {
   arrange(state, inside, block.blocks);
 }
 
-/** In the colours of the page: pictures, cards, and what may hold some. */
+/** Blocks that depend on the theme: pictures, cards, and what may contain them. */
 const PAINTED = new Set(["fold", "panel", "picture", "row", "section", "way"]);
 
-/** Call `act` with a module, at once where it is here already. A second attempt has another address (see the stub). */
+/** Call `act` with a module, at once if it is loaded. A retry has another address (see the stub). */
 function withModule(address, act) {
   const here = modules.get(address);
   if (here && !(here instanceof Promise)) {
@@ -500,7 +500,7 @@ function withModule(address, act) {
   modules.get(address).then(act);
 }
 
-// ---- What holds other blocks ---------------------------------------------------------------------
+// ---- Blocks that contain others --------------------------------------------------------------------
 
 function buildFold(block) {
   const element = make("details", `fold st-key-${block.key}`);
@@ -512,13 +512,13 @@ function drawFold(element, block, state) {
   const [title, inside] = element.children;
   const part = parts.get(element);
   setText(title, block.title);
-  // It opens at once; what is in it may be on its way, and nothing but an answer shuts it.
+  // It opens at once, perhaps before its content arrives; only an answer closes it.
   open(element, part.isOpen === block.isOpen ? element.open : block.isOpen, block.key, state);
   part.isOpen = block.isOpen;
   arrange(state, inside, block.blocks);
 }
 
-/** Open or shut something under its title, and say so when that is pressed. */
+/** Open or close a fold, and report presses on its title. */
 function open(element, isOpen, key, state) {
   element.open = isOpen;
   element.firstChild.onclick = () => state.setStateValue(`${key}.open`, !element.open);
@@ -559,7 +559,7 @@ function buildPicture(block) {
 
 const waiting = [];
 
-/** Draw pictures in the frame after that of the words: whoever goes on to the next step sees its heading first. */
+/** Draw pictures one frame after the text, so that a new step's heading appears first. */
 function afterWords(act) {
   waiting.push(act);
   if (waiting.length === 1) requestAnimationFrame(() => setTimeout(drawWaiting));
@@ -570,7 +570,7 @@ function drawWaiting() {
     try {
       each();
     } catch (error) {
-      // One that fails is reported, and keeps no other from being drawn.
+      // Report errors, and draw the other pictures.
       reportError(error);
     }
   }
@@ -585,7 +585,7 @@ function drawPicture(element, block, state) {
     if (parentElement.adoptedStyleSheets[0] !== styles) parentElement.adoptedStyleSheets = [styles];
     element.dataset.waiting = "";
     afterWords(() => {
-      // Another one may have come meanwhile, or none.
+      // The data may have changed meanwhile.
       if (part.said !== said || !element.isConnected) return;
       delete element.dataset.waiting;
       part.clean = draw({ data: block.data, parentElement, setStateValue, ask: state.ask });

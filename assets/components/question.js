@@ -1,20 +1,20 @@
-// A question: one of several answers to press, or bars to share out; then what is true beside what was guessed.
+// A question: answers to press, or bars to share out; then the truth beside the guess.
 
 /**
  * @typedef {object} QuestionData
- * @property {string} mark what tells this question from all others
+ * @property {string} mark identifies the question
  * @property {string} label
  * @property {string[]} answers
  * @property {"one"|"shares"} shape
- * @property {number[]} [given] what was answered; nothing of what follows is there before
+ * @property {number[]} [given] the user's answer; the fields below appear only with it
  * @property {"right"|"close"|"other"|"shown"} [verdict]
  * @property {number[]} [right] the answers that are right
- * @property {number[]} [shares] what is true, in percent
- * @property {boolean} [canGoOn] whether there is another word to ask about
- * @property {boolean} stays whether it is as large once it is answered
+ * @property {number[]} [shares] the true shares, in percent
+ * @property {boolean} [canGoOn] whether another word can be asked about
+ * @property {boolean} stays whether it keeps its size once answered
  */
 
-// The guesses of this visit by the marks of their questions: the first one counts.
+// This visit's guesses by question; the first one counts.
 const KEPT = "attention.guesses";
 
 const stateOf = remembering((parent) => {
@@ -27,7 +27,7 @@ const stateOf = remembering((parent) => {
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
   const drawn = JSON.stringify(data);
-  // The same question drawn again keeps the bars as they stand, and the focus.
+  // Redrawing the same question keeps the bars and the focus.
   if (state.drawn === drawn) return;
   state.drawn = drawn;
   const tell = (name, value) => setStateValue(name, value);
@@ -44,7 +44,7 @@ function shownOf(data, tell) {
   return bars(data, message("Check"), (values) => tell("share", values));
 }
 
-/** One button for each answer; once one was chosen, signs and words say which is right. */
+/** A button for each answer; after a choice, signs and words tell which is right. */
 function answers(data, tell) {
   const group = make("div", "answers");
   group.setAttribute("role", "group");
@@ -68,7 +68,7 @@ function answers(data, tell) {
   return group;
 }
 
-/** What else can be done: to be shown the answer or, afterwards, to be asked about another word, or once more. */
+/** Further actions: show the answer or, afterwards, ask about another word or again. */
 function line(data, tell) {
   const place = make("div", "line");
   const [act, label] = otherAct(data);
@@ -84,7 +84,7 @@ function otherAct(data) {
   return data.canGoOn ? ["next", message("Try another word")] : ["again", message("Try again")];
 }
 
-/** Say how many guesses of this visit were right; a browser that keeps nothing says nothing. */
+/** Say how many guesses of this visit were right, if the browser allows storage. */
 function count(root, data) {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
@@ -100,6 +100,6 @@ function count(root, data) {
     counted.title = message("Close is the next best answer, a number that is one off, or shares that agree for the most part.");
     root.querySelector(".line").append(counted);
   } catch {
-    // Storage that is denied or full is no reason to show no answer.
+    // Denied or full storage must not hide the answer.
   }
 }

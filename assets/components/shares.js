@@ -1,16 +1,16 @@
-// Bars that share 100% among several answers: how long they are beside one another is what is guessed.
+// Bars that share 100% among answers; their relative lengths are the guess.
 
 /**
- * One slider for each answer, with its share of all bars beside it; once the true shares are known, each under its bar.
- * @param {{label: string, answers: string[], given?: number[] | null, shares?: number[]}} asked the true shares are in
- * percent; where they are known and nothing was given, they stand alone
- * @param {string} send what the button says that sends the bars
+ * A slider for each answer, with its share; true shares, once known, stand under the bars.
+ * @param {{label: string, answers: string[], given?: number[] | null, shares?: number[]}} asked true shares are in percent,
+ *   and stand alone if there was no guess
+ * @param {string} send the label of the button that submits
  * @param {(values: number[]) => void} take
  */
 function bars({ label, answers, given, shares }, send, take) {
   const form = make("form", "bars");
   form.setAttribute("aria-label", label);
-  // As long for as much as what is true below them, once that is known.
+  // Once the truth is known, bars are scaled like the true ones below them.
   const stand = shares ? given?.map((each) => (100 * each) / (sum(given) || 1)) : given;
   const rows = answers.map((answer, index) => {
     const row = make("label", "bar");
@@ -52,7 +52,7 @@ function bars({ label, answers, given, shares }, send, take) {
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
-/** A true share in percent, as a bar and as a number. */
+/** A true share in percent, as a bar and a number. */
 function truth(share) {
   const found = make("span", "truth");
   const length = make("i");

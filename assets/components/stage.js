@@ -1,46 +1,46 @@
-// The stage on which a picture is seen coming from what was there before: what plays it, and its controls. What a turn
-// looks like is in a file of its own for each kind, which puts itself into TURNS. The picture itself stays as it is.
+// The stage on which a picture turns from the one before: playback and controls. Each kind of turn has a file of its own,
+// which adds itself to TURNS. The picture itself does not change.
 
 /**
- * @typedef {object} StageChange as attention.figures.transition.Turn is sent
- * @property {string} operation which kind of turn it is
- * @property {string} told what is kept and what is changed
- * @property {string} cameFrom the name of the picture of the step before that this one is made of
- * @property {object | null} before what was there, with the names of the picture's data; null if there is nothing to see
- * @property {object | null} parts what else the turn is made of
+ * @typedef {object} StageChange from attention.figures.transition.Turn
+ * @property {string} operation the kind of turn
+ * @property {string} told what changes and what does not
+ * @property {string} cameFrom the name of the previous step's picture
+ * @property {object | null} before its data, under the names of the picture's own; null if there is nothing to play
+ * @property {object | null} parts further data of the turn
  *
- * @typedef {object} Kind one kind of turn
- * @property {(data: object) => object} read what its frames are made of
- * @property {(change: object, moment: number) => Frame} frame what is there at a moment between 0 and 1
+ * @typedef {object} Kind a kind of turn
+ * @property {(data: object) => object} read prepares the data for its frames
+ * @property {(change: object, moment: number) => Frame} frame the frame at a moment between 0 and 1
  * @property {(state: object, frame: Frame) => void} draw
- * @property {boolean} [isAnew] whether another picture, too, is seen coming about
+ * @property {boolean} [isAnew] whether it also plays after another picture
  *
- * @typedef {object} Frame as far as all kinds have it
- * @property {"before" | "after"} side whose title and colours hold
- * @property {string} told what is there at this moment; empty for what the title says
- * @property {ArrayLike<number> | null} numbers what is read of the cells, where that is not what they are in the end
- * @property {string} masked what a masked cell says
+ * @typedef {object} Frame the fields common to all kinds
+ * @property {"before" | "after"} side whose title and colours apply
+ * @property {string} told the state at this moment; empty if the title says it
+ * @property {ArrayLike<number> | null} numbers the numbers to read in cells, if they differ from the final ones
+ * @property {string} masked the text of a masked cell
  *
  * @typedef {object} Turn
  * @property {object} before
  * @property {object} after
  * @property {Kind} kind
  * @property {object} change
- * @property {number} moment from 0, all as before, to 1, all as after
+ * @property {number} moment from 0 (before) to 1 (after)
  */
 
 /** @type {Record<string, Kind>} */
 const TURNS = {};
-// The turns in the order in which one meets them.
+// The turns in the order of the steps.
 const ORDER = ["split", "products", "divide", "mask", "softmax", "share", "join"];
-const LENGTH = 1100; // of a whole turn, in milliseconds
+const LENGTH = 1100; // of a turn, in ms
 const MOMENTS = 1000; // on the slider
 
 const wantsStills = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// ---- What is played ----------------------------------------------------------------------------
+// ---- Playback -----------------------------------------------------------------------------------
 
-/** A new picture plays how it came from the one that was there; the one before plays the way back. */
+/** Play the turn from the last picture to a new one, or back. */
 function takeTurn(state, old) {
   const { data } = state;
   if (old === data || (old && isSame(old, data) && isAlike(old.change, data.change))) return;
@@ -52,7 +52,7 @@ function takeTurn(state, old) {
   if (state.own) document.documentElement.dataset.turn = String(ORDER.indexOf(data.change.operation));
 }
 
-/** The one picture may have been the other, or become it. */
+/** Play if one picture turns into the other. */
 function playBetween(state, old) {
   if (state.own && (state.own.kind.isAnew || beginsWith(state.own, old))) play(state, state.own, 1);
   else if (old.change?.before && beginsWith(turnOf(old), state.data)) play(state, turnOf(old), -1);
@@ -60,16 +60,16 @@ function playBetween(state, old) {
 
 const cellsIn = (data) => data.shades ?? data.values;
 const isSame = (one, other) => one.name === other.name && cellsIn(one) === cellsIn(other);
-/** Whether a turn begins with the picture that was there. Of a large one, only a row is sent. */
+/** Whether a turn begins with the previous picture. For a large one, only a row is sent. */
 const beginsWith = ({ before, change }, old) =>
   change.onlyRow === undefined ? isSame(before, old) : before.name === old.name;
 const isAlike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Play the way back of a picture that is leaving, if it came from one of those that are in its place now.
- * @param {string[]} names of the pictures that are there now
- * @param {() => void} done is called when it is over, or somebody has pressed something
- * @returns {boolean} whether it is played
+ * Play the way back of a picture that is leaving, if it turned from one of those now in its place.
+ * @param {string[]} names of the new pictures
+ * @param {() => void} done called at the end, or when something is pressed
+ * @returns {boolean} whether it plays
  */
 function goBack(state, names, done) {
   if (!state.own || !names.includes(state.data.change.cameFrom) || !state.stage.canDraw(state) || wantsStills()) return false;
@@ -77,14 +77,14 @@ function goBack(state, names, done) {
   return true;
 }
 
-/** Whether somebody has walked on to this picture: not if a link has opened it, nor on the way back. */
+/** Whether the user has stepped forward to this picture, rather than back or by a link. */
 function isLedOn({ change }) {
   if (!change?.before || !navigator.userActivation?.hasBeenActive) return false;
   const [last, own] = [document.documentElement.dataset.turn, ORDER.indexOf(change.operation)];
   return last === undefined || (own > 0 && Number(last) <= own);
 }
 
-/** @returns {Turn | null} nothing where there is nothing to see */
+/** @returns {Turn | null} null if there is nothing to play */
 function turnOf(data) {
   if (!data.change?.before) return null;
   const kind = TURNS[data.change.operation];
@@ -92,10 +92,7 @@ function turnOf(data) {
   return { before, after: data, kind, change: kind.read({ ...data, before }), moment: 1 };
 }
 
-/**
- * Play a turn once, forwards or backwards; whatever is pressed anywhere is not kept waiting by it. In the end the
- * picture itself is seen or, of one that is leaving, `done` is called.
- */
+/** Play a turn once, forwards or backwards, until its end or any press; then show the picture itself, or call `done`. */
 function play(state, turn, direction, done = () => show(state, 1)) {
   halt(state);
   if (wantsStills()) return;
@@ -141,13 +138,13 @@ function show(state, moment) {
   drawStage(state);
 }
 
-/** What is seen: a frame of a turn or, without one, the picture itself. */
+/** The visible state: a frame of a turn, or the picture itself. */
 function seen({ data, turn }) {
   const frame = turn && turn.moment < 1 ? turn.kind.frame(turn.change, turn.moment) : null;
   return frame ? { data: turn[frame.side], frame, masked: frame.masked } : { data, frame, masked: data.masked };
 }
 
-/** Draw what is seen. */
+/** Draw the visible state. */
 function drawStage(state) {
   if (!state.stage.canDraw(state)) return;
   const { frame } = seen(state);
@@ -157,20 +154,20 @@ function drawStage(state) {
   drawControls(state, frame);
 }
 
-/** How far a part of the time is over: 0 before it, 1 after it. */
+/** The elapsed fraction of an interval: 0 before it, 1 after it. */
 const part = (moment, start, length) => Math.min(1, Math.max(0, (moment - start) / length));
 
-/** A time that begins and ends slowly. */
+/** Ease in and out. */
 const ease = (time) => time * time * (3 - 2 * time);
 
-// ---- Its controls ------------------------------------------------------------------------------
+// ---- Controls -----------------------------------------------------------------------------------
 
 /**
- * Both kinds of controls, of which the style sheet shows the one that is wanted: motion, or stills.
- * @param {object} picture that is on the stage
- * @param {(state: object) => boolean} picture.canDraw whether it is drawn already
- * @param {(state: object) => void} picture.clear takes away what a turn has drawn
- * @param {(state: object) => void} picture.write writes what is said of it
+ * The controls for motion and for stills, of which the style sheet shows one.
+ * @param {object} picture on the stage
+ * @param {(state: object) => boolean} picture.canDraw whether it is drawn
+ * @param {(state: object) => void} picture.clear removes what a turn has drawn
+ * @param {(state: object) => void} picture.write updates the texts
  */
 function buildStage(picture) {
   const root = make("div", "stage");
@@ -207,7 +204,7 @@ function drawControls(state, frame) {
   stage.controls.hidden = !own;
   if (!data.change) return;
   stage.told.textContent = data.change.told;
-  // In the place of what is changed in the end, what is so far: the picture below does not move.
+  // In place of the summary of the change, so that the picture below does not move.
   stage.moment.textContent = frame?.told ?? "";
   stage.root.classList.toggle("between", Boolean(frame?.told));
   if (!own) return;
@@ -218,7 +215,7 @@ function drawControls(state, frame) {
   const moment = isOwn ? own.moment : 1;
   stage.slider.value = String(Math.round(moment * MOMENTS));
   setAttribute(stage.slider, "aria-valuetext", (isOwn && frame?.told) || (moment ? titles.after : titles.before));
-  // Which picture each is, the picture's own title says to those who see it: the line has to hold what changed, too.
+  // The picture's title says which one it is; this line also has to hold what changed.
   stage.before.textContent = message("Before");
   stage.after.textContent = message("After");
   setAttribute(stage.before, "aria-label", message("Before: {title}", { title: titles.before }));

@@ -1,26 +1,26 @@
-// The steps in a row: where one is, the way back and on, and the arrow keys of the whole page.
+// The steps in a row, buttons back and forward, and the arrow keys of the whole page.
 
 /**
  * @typedef {object} StepperData
  * @property {{key: string, name: string}[]} steps
- * @property {string} current the key of the step that is shown
- * @property {boolean} present whether it is shown to a room
+ * @property {string} current the key of the current step
+ * @property {boolean} present whether the page is being presented
  */
 
-// Keys belong to whatever has the focus. Here one types, or chooses by a letter …
+// Keys belong to the focused element. These use letters …
 const USES_LETTERS = [
   "input:not([type=radio], [type=checkbox], [type=range]), textarea, select, audio, video, dialog",
   "[contenteditable=''], [contenteditable=true], [role=textbox], [role=searchbox], [role=combobox], [role=spinbutton]",
   "[role=dialog], [role=option], [role=listbox], [role=menu], [role=menubar], [role=menuitem], [role=tree]",
 ].join();
-// … and here the arrows alone have a meaning of their own.
+// … and these only the arrows.
 const USES_ARROWS = [
   USES_LETTERS,
   "input, [role=slider], [role=scrollbar], [role=radio], [role=radiogroup], [role=tab], [role=tablist], [role=toolbar]",
   "[role=grid], [role=treegrid], [role=application], .table .box",
 ].join();
 
-// A page has one set of arrow keys: the stepper that was drawn last has them.
+// The arrow keys of a page belong to the stepper drawn last.
 const KEYS = Symbol.for("attention.stepper.keys");
 
 const stateOf = remembering((parent) => {
@@ -55,7 +55,7 @@ export default function ({ data, parentElement, setStateValue }) {
   });
 }
 
-/** The index of the step a person sees. */
+/** The index of the visible step. */
 function shown({ data, wish }) {
   return Math.max(0, data.steps.findIndex((step) => step.key === wish.shown));
 }
@@ -68,7 +68,7 @@ function choose(state, index) {
   state.setStateValue("choose", step.key);
 }
 
-/** Buttons are made once and then changed, so that the focus and a press that has begun stay. */
+/** Buttons are reused, so that focus and presses survive. */
 function draw(state) {
   const { list, back, next, data } = state;
   const current = shown(state);
@@ -100,7 +100,7 @@ function move(where) {
   return button;
 }
 
-/** The way out of the presentation, for a room that has no keyboard. */
+/** The way out of the presentation, for screens without a keyboard. */
 function way() {
   const button = make("button", "leave", "✕");
   button.type = "button";
@@ -124,19 +124,19 @@ function listen(state) {
   state.keys = document[KEYS] = new AbortController();
   const { signal } = state.keys;
   document.addEventListener("keydown", (event) => press(state, event), { signal });
-  // A presenter's remote leads on wherever the focus is: a picture with a cell that was pressed would go ten rows down.
+  // A presenter's remote works wherever the focus is: a focused picture would scroll ten rows.
   const remote = (event) => state.data.present && ["PageUp", "PageDown"].includes(event.key) && press(state, event);
   document.addEventListener("keydown", remote, { signal, capture: true });
 }
 
 function press(state, event) {
   const { present } = state.data;
-  // A presenter's remote has the keys for pages.
+  // A presenter's remote sends the page keys.
   const by = { ArrowLeft: -1, ArrowRight: 1, ...(present && { PageUp: -1, PageDown: 1 }) }[event.key];
   const turns = event.key === "p" || event.key === "P" || (present && event.key === "Escape");
   const hasModifier = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
   if ((!by && !turns) || hasModifier || event.repeat || event.defaultPrevented || event.isComposing) return;
-  // The composed path, because a component's focus lies hidden in its shadow.
+  // Use the composed path: a component's focus is inside its shadow root.
   const others = ["ArrowLeft", "ArrowRight"].includes(event.key) ? USES_ARROWS : USES_LETTERS;
   if (event.composedPath().some((target) => target instanceof Element && target.matches(others))) return;
   event.preventDefault();
@@ -145,7 +145,7 @@ function press(state, event) {
   else choose(state, shown(state) + by);
 }
 
-/** Begin to present, or leave it. */
+/** Begin or end the presentation. */
 function turn(state) {
   state.setStateValue("present", !state.data.present);
 }

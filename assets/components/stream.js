@@ -1,24 +1,24 @@
-// The way of one token's vector through a model: a line from the embedding to what comes out. What attention adds to it
-// stands on one side, what the feed-forward network adds on the other, and one layer is unfolded. Each part is a button.
+// The path of one token's vector through a model: a line from the embedding to the output. Attention adds to it on one
+// side, the feed-forward network on the other, and one layer is unfolded. Each part is a button.
 
 /**
- * @typedef {object} Added what attention.figures.stream.Added has
+ * @typedef {object} Added attention.figures.stream.Added
  * @property {string} title
  * @property {{before: string, of: string, after: string}} norms
- * @property {number[]} shares of the longest of all that is added; none while it is covered
+ * @property {number[]} shares relative to the longest added vector; none while covered
  * @property {string[]} lengths
  * @property {string[]} notes
  *
- * @typedef {object} StreamData what attention.figures.stream.Stream.payload() gives
+ * @typedef {object} StreamData from attention.figures.stream.Stream.payload()
  * @property {string} label
- * @property {string} lengths of the vector before the first layer and after each
- * @property {string} strips numbers of these vectors, a letter each, vector by vector
+ * @property {string} lengths norms of the vector before the first layer and after each
+ * @property {string} strips numbers of these vectors, one letter each, vector by vector
  * @property {Added} attention
  * @property {Added | null} feedForward
  * @property {{title: string, lines: string[]}} begins
  * @property {{title: string, lines: string[]}} ends
- * @property {string[]} told how the vector is drawn
- * @property {string} longest the length of the longest vector that is added; empty while it is covered
+ * @property {string[]} told how to read the drawing
+ * @property {string} longest the norm of the longest added vector; empty while covered
  * @property {number} layer
  * @property {string} part
  * @property {boolean} isCovered
@@ -77,7 +77,7 @@ function draw(state, data) {
   reveal(state);
 }
 
-/** One layer: the vector that enters it, the line on, and what the branches add. */
+/** A layer: its input vector, the line, and what the branches add. */
 function layerOf(state, data, layer, lengths) {
   const isOpen = layer === data.layer;
   const element = make("div", isOpen ? "layer open" : "layer");
@@ -99,7 +99,7 @@ function layerOf(state, data, layer, lengths) {
 
 const lengthTold = (length) => message("the vector leaves it with length {length}", { length: length.toFixed(2) });
 
-/** What a branch adds, as a bar; of the unfolded layer, the branch itself is drawn, too. */
+/** What a branch adds, as a bar; in the unfolded layer with the branch itself. */
 function branchOf(state, data, layer, part, added) {
   const [share, length, note] = [added.shares[layer], added.lengths[layer], added.notes[layer]];
   const where = message("Layer {layer}, {part}", { layer: layer + 1, part: added.title });
@@ -123,7 +123,7 @@ function branchOf(state, data, layer, part, added) {
   return button;
 }
 
-/** A length with three digits at most, but two at least. */
+/** A norm with two or three digits. */
 function shortened(length) {
   const [whole] = length.split(".");
   return whole.length > 2 ? whole : Number(length).toFixed(whole.length > 1 ? 1 : 2);
@@ -146,7 +146,7 @@ function outputOf(state, data, at) {
   return element;
 }
 
-/** The numbers of a vector as colours, upright and lying: the style shows the one that crosses the line. */
+/** A vector's numbers as colours, vertical and horizontal; the style shows the one that crosses the line. */
 function stripsOf(numbers, theme) {
   return [
     ["upright", numbers.length, 1],
@@ -158,7 +158,7 @@ function stripsOf(numbers, theme) {
   });
 }
 
-/** The line, as thick as the vector is long there. */
+/** The line, as thick as the vector's norm there. */
 function flow(state, at) {
   const line = make("i", "flow");
   line.style.setProperty("--thickness", String(state.thickness(at)));
@@ -196,13 +196,13 @@ function press(state, event) {
   target.focus();
 }
 
-/** Say what a part is and adds; without one, what is open. */
+/** Describe a part or, by default, the open one. */
 function read(state, part) {
   const told = part ?? state.parts.find((each) => each.getAttribute("aria-pressed") === "true");
   setText(state.readout, told?.getAttribute("aria-label") ?? "\u00a0");
 }
 
-/** Where the way is longer than the page is wide, the unfolded layer is in sight, until somebody scrolls. */
+/** If the path is wider than the page, keep the unfolded layer visible until the user scrolls. */
 function reveal(state) {
   const { way } = state;
   state.mark();

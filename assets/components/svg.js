@@ -1,4 +1,4 @@
-// Drawings.
+// SVG helpers.
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,18 +1,18 @@
-// A table to read: a press on a heading orders the rows by that column, and another one the other way round.
+// A sortable table: pressing a heading sorts by its column, pressing again reverses.
 
 /**
- * @typedef {object} TableData what attention.figures.table.SortableTable.payload() gives
+ * @typedef {object} TableData from attention.figures.table.SortableTable.payload()
  * @property {string} label
- * @property {string[]} names the headings
+ * @property {string[]} names of the columns
  * @property {(string | number | null)[][]} cells column by column
- * @property {[number, boolean] | null} order by which column, and whether the largest comes first
- * @property {boolean} isWhole it has its own order, and is seen whole unless it is too wide
+ * @property {[number, boolean] | null} order the column, and whether the largest comes first
+ * @property {boolean} isWhole whether it has a fixed order, and is shown whole unless it is too wide
  * @property {boolean} isNarrow
- * @property {boolean} canChoose whether a row can be chosen
- * @property {number | null} chosen the index of the row that is
+ * @property {boolean} canChoose whether rows can be chosen
+ * @property {number | null} chosen the index of the chosen row
  */
 
-// A number at the beginning of a cell, as in attention.figures.table.
+// A number at the start of a cell, as in attention.figures.table.
 const NUMBER = /^[-−+]?[0-9][0-9,]*(\.[0-9]+)?(e[-+]?[0-9]+)?/;
 
 const stateOf = remembering((parent) => {
@@ -44,7 +44,7 @@ export default function ({ data, parentElement, setStateValue }) {
   return whenGone(state, () => state.wish.stop());
 }
 
-/** Let the keyboard come to what scrolls: a short table does so only where it is too wide. */
+/** Make a scrolling box focusable: a short table scrolls only if it is too wide. */
 function reach({ box, data }) {
   const scrolls = !data.isWhole || box.scrollWidth > box.clientWidth;
   setAttribute(box, "role", scrolls ? "region" : null);
@@ -96,7 +96,7 @@ function rowOf({ looks }, data, index) {
   return row;
 }
 
-/** Whether all that is in a column are numbers, and nothing else. */
+/** Whether a column contains only numbers. */
 function isOfNumbers(column) {
   const filled = column.filter((cell) => !isBlank(cell));
   return filled.length > 0 && filled.every((cell) => typeof cell === "number" || NUMBER.exec(cell)?.[0] === cell);
@@ -110,7 +110,7 @@ function numberOf(cell) {
   return found ? Number(found[0].replaceAll(",", "").replace("−", "-")) : null;
 }
 
-/** The indices of the rows in an order; rows that are alike keep their own, and blank cells come last. */
+/** The row indices in an order; ties keep their order, and blank cells come last. */
 function ordered({ data, rows }, order) {
   const indices = rows.map((_, index) => index);
   if (!order) return indices;
@@ -125,12 +125,12 @@ function ordered({ data, rows }, order) {
   return [...filled, ...indices.filter((index) => isBlank(cells[index]))];
 }
 
-/** Put the rows into the order that is asked for, and say it in the headings. */
+/** Sort the rows, and mark the heading. */
 function arrange(state) {
   const { shown } = state.wish;
   if (shown === state.arranged) return;
   const order = JSON.parse(shown);
-  // The rows of a new table stand in their own order.
+  // New rows come unsorted.
   if (order || state.arranged !== undefined) {
     state.table.tBodies[0].append(...ordered(state, order).map((index) => state.rows[index]));
   }
@@ -148,7 +148,7 @@ function press(state, target) {
   else if (row && state.data.canChoose) state.setStateValue("choose", Number(row.dataset.index));
 }
 
-/** Numbers begin with the largest and words with the first letter; the third press gives the table its own order back. */
+/** Numbers begin with the largest, words with the first letter; a third press restores the original order. */
 function askFor(state, column) {
   const first = state.looks[column] === "number";
   const before = JSON.parse(state.wish.shown);

@@ -1,8 +1,8 @@
-// A small picture of a head's weights, for the components that have one of each head.
+// A thumbnail of a head's weights.
 
 /**
  * @param {Float32Array} numbers row by row
- * @param {{rows: number, columns: number, isPicture?: boolean}} shape whether they are the greys of a picture, too
+ * @param {{rows: number, columns: number, isPicture?: boolean}} shape isPicture: greys of a picture, not weights
  * @param {Theme} theme
  */
 function paintThumb(numbers, { rows, columns, isPicture }, theme) {
@@ -10,7 +10,7 @@ function paintThumb(numbers, { rows, columns, isPicture }, theme) {
     ? paintCover(numbers, columns, theme.ink)
     : paintPixels(numbers, rows, columns, scaleOf(theme, "weights"), 1);
   canvas.className = Math.max(rows, columns) > 96 ? "" : `pixels${isPicture ? " picture" : ""}`;
-  // A canvas is as wide as its columns are many; the style makes it as wide as the button.
+  // A canvas has one pixel per column; the style scales it to its button.
   canvas.style.aspectRatio = `${columns} / ${rows}`;
   return canvas;
 }

@@ -1,20 +1,20 @@
-// The sentence as the model reads it: one chip for each token, the pieces of a word held together.
+// The sentence as the model reads it: a chip per token, with the pieces of a word joined.
 
 /**
  * @typedef {object} Chip
  * @property {string} text
  * @property {number} position
- * @property {number | null} id null if it is in no vocabulary
+ * @property {number | null} id null if outside the vocabulary
  * @property {"word" | "special" | "padding"} kind
- * @property {number} group tokens of one word have the same
+ * @property {number} group shared by the tokens of one word
  * @property {string} title
- * @property {string | null} sentence the name of the sentence that begins here, where there are two
+ * @property {string | null} sentence the name of the sentence that begins here, if there are two
  *
  * @typedef {object} TokensData
  * @property {string} label of the whole
  * @property {Chip[]} chips
- * @property {number | null} focus a position
- * @property {StageChange | null} change how a text became these tokens
+ * @property {number | null} focus position
+ * @property {StageChange | null} change how the text becomes these tokens
  * @property {boolean} selectable
  */
 
@@ -40,7 +40,7 @@ const stateOf = remembering((parent) => {
 /** @param {Mount} mount */
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
-  // A toolbar is one stop for the Tab key, however long the sentence.
+  // A toolbar is one tab stop, however long the sentence.
   setAttribute(state.strip, "role", data.selectable ? "toolbar" : "group");
   setAttribute(state.strip, "aria-label", data.label);
   const drawn = JSON.stringify([data.chips, data.selectable]);
@@ -63,9 +63,9 @@ export default function ({ data, parentElement, setStateValue }) {
   });
 }
 
-const SIZES = { least: 16, most: 72 }; // of a token's letters for a room, in pixels
+const SIZES = { least: 16, most: 72 }; // of the letters in a presentation, in px
 
-/** Where the page says how much room it needs for other things, tokens are as large as fits, all of them seen at once. */
+/** If the page reserves space for other things, make tokens as large as fits without scrolling. */
 function fit(state) {
   const { root, strip } = state;
   const rest = Number(getComputedStyle(root).getPropertyValue("--tokens-rest"));
@@ -90,7 +90,7 @@ function fit(state) {
   root.style.setProperty("--token-size", `${least}px`);
 }
 
-/** Put the tokens on the stage: they are the same as long as their texts are. */
+/** Put the tokens on the stage; equal texts are the same tokens. */
 function takeChips(state, data) {
   const before = state.data;
   const values = JSON.stringify(data.chips.map(({ text }) => text));
@@ -118,13 +118,13 @@ function chip(data, index, isSelectable) {
   }
   const numbers = make("span", "numbers");
   numbers.append(make("span", "position", String(data.position)));
-  // A patch has no number in a list.
+  // Patches have no ID.
   if (data.id !== null) numbers.append(make("span", "id", String(data.id)));
   button.append(make("bdi", "text", visible(data.text)), numbers);
   return button;
 }
 
-/** Put the chips of one word into one group. */
+/** Group the chips of each word. */
 function groups(chips, buttons) {
   const made = [];
   chips.forEach(({ group }, index) => {
@@ -135,20 +135,20 @@ function groups(chips, buttons) {
   return made;
 }
 
-/** Tell which token is pointed at; a style sheet marks it. */
+/** Mark the token pointed at (in the style sheet). */
 function point(state, button) {
   const index = state.buttons.indexOf(button);
   if (index >= 0) markElsewhere(state, null);
   tellPointed(state.root, index < 0 ? null : [index]);
 }
 
-/** Mark the token at which somebody points in the same picture on another screen. */
+/** Mark the token that someone points at on another screen. */
 function markElsewhere(state, place) {
   state.elsewhere = place;
   state.buttons.forEach((button, index) => button.classList.toggle("pointed", index === place?.[0]));
 }
 
-/** Show which token is in focus; the Tab key comes in there. */
+/** Mark the token in focus, which is the tab stop. */
 function mark(state, focus, isSelectable = true) {
   state.buttons.forEach((button, index) => {
     button.classList.toggle("focused", index === focus);

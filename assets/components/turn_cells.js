@@ -1,29 +1,29 @@
-// What is between two matrices of the same shape: pure functions from a moment, 0 to 1, to what is drawn then; and what
-// draws it, over the cells.
+// Turns between two matrices of the same shape: pure functions from a moment (0 to 1) to a frame, and drawing over the
+// cells.
 
 /**
- * @typedef {object} Change how a matrix came from another, as attention.figures.matrix.Change is sent
+ * @typedef {object} Change from attention.figures.matrix.Change
  * @property {"divide" | "mask" | "softmax" | "share"} operation
  * @property {number} divisor
  * @property {ArrayLike<number>} before row by row; -Infinity is masked
  * @property {ArrayLike<number>} after
  * @property {number} columns
- * @property {number} [onlyRow] of a matrix with too many cells, the only row whose numbers these are
+ * @property {number} [onlyRow] of a matrix with too many cells, the only row sent
  *
  * @typedef {object} CellsFrame
- * @property {ArrayLike<number>} numbers what is written; at 0 and 1 the matrices themselves
- * @property {ArrayLike<number>} shades what the cells are coloured by
- * @property {"before" | "after"} side whose title, colours and way of writing numbers hold
- * @property {number} filled how much of the colours is seen, from 0 to 1
- * @property {ArrayLike<number> | null} bars their heights, 1 for the whole cell
+ * @property {ArrayLike<number>} numbers shown in the cells; at 0 and 1 those of the matrices
+ * @property {ArrayLike<number>} shades colour the cells
+ * @property {"before" | "after"} side whose title, colours and number format apply
+ * @property {number} filled the opacity of the colours, from 0 to 1
+ * @property {ArrayLike<number> | null} bars heights, 1 for a full cell
  * @property {ArrayLike<number>} hatched how much of each cell is hatched, from the top
- * @property {string} masked what is written in a masked cell
- * @property {string} told what the numbers are at this moment; empty for the two matrices themselves
+ * @property {string} masked the text of a masked cell
+ * @property {string} told what the numbers are now; empty at both ends
  */
 
-// When softmax begins to raise e to the power of the scores, to divide by the sums, and to fill the cells.
+// When softmax begins to exponentiate the scores, to divide by the sums, and to fill the cells.
 const [RAISE, SQUEEZE, FILL] = [0.12, 0.5, 0.85];
-// How much of the time the hatching takes to fall over one row.
+// The fraction of the time in which the hatching falls over one row.
 const FALL = 0.4;
 
 const OPERATIONS = { divide: dividing, mask: masking, softmax: weighing };
@@ -56,7 +56,7 @@ function still(numbers, side, masked) {
   return { numbers, shades: numbers, side, filled: 1, bars: null, hatched, masked, told: "" };
 }
 
-/** Every number is the score, divided by a number that grows up to the divisor. The scale of colours shrinks with it. */
+/** Each number is the score divided by a number that grows to the divisor; the colour scale shrinks with it. */
 function dividing({ before, after, divisor }, moment) {
   const by = divisor ** moment;
   const numbers = Float32Array.from(before, (value) => value / by);
@@ -65,7 +65,7 @@ function dividing({ before, after, divisor }, moment) {
   return { ...still(numbers, side, "\u2212∞"), shades, told };
 }
 
-/** The hatching falls, row after row; a number is hidden once its middle is. */
+/** The hatching falls row by row; a number is hidden once its middle is. */
 function masking({ before, after, columns }, moment) {
   const lastRow = before.length / columns - 1;
   const start = (row) => (lastRow ? ((1 - FALL) * row) / lastRow : 0);
@@ -76,7 +76,7 @@ function masking({ before, after, columns }, moment) {
   return { ...still(numbers, moment < 0.5 ? "before" : "after", "\u2212∞"), shades: before, hatched, told };
 }
 
-/** The colours of the scores fade, bars grow to eˣ beside the largest of the row, and are divided by their sum. */
+/** The colours of the scores fade, bars grow to eˣ relative to the row's largest, and are divided by their sum. */
 function weighing({ before, after, columns }, moment) {
   const { raised, sums } = raise(before, columns);
   const first = still(before, "before", "\u2212∞");
@@ -101,7 +101,7 @@ function weighing({ before, after, columns }, moment) {
   return { ...still(after, "after", "0"), filled: part(moment, FILL, 1 - FILL), bars, told };
 }
 
-/** e to the power of every score less the largest of its row, and the sum of each row; masked scores give 0. */
+/** exp(score − the row's largest), and each row's sum; masked scores give 0. */
 function raise(scores, columns) {
   const raised = new Float32Array(scores.length);
   const sums = [];
@@ -124,7 +124,7 @@ function drawMovingCells(state, frame) {
   coverCells(state, movingCells);
   const { palette, limit } = turn[frame.side];
   const scale = scaleOf(theme, palette);
-  // Once masked cells are 0, the numbers are those of weights.
+  // Once masked cells are 0, the numbers are weights.
   const way = state.moving.ways[frame.masked === "0" ? "after" : frame.side];
   state.moving.group.setAttribute("font-size", way?.size ?? 10);
   state.moving.cells.forEach((cell, index) => {
@@ -148,7 +148,7 @@ function drawMovingCells(state, frame) {
   });
 }
 
-/** An element for each part of each cell, all in the places of the cells below. */
+/** Elements for the parts of each cell, in the places of the cells below. */
 function movingCells(state, group) {
   const { turn, layout, theme, font } = state;
   const weights = scaleOf(theme, "weights");
@@ -169,9 +169,9 @@ function movingCells(state, group) {
   return { rows, cells, ways, barInk: weights.inks[step] };
 }
 
-const BAND = 44; // how high a row is that moves alone
+const BAND = 44; // the height of a row that moves alone
 
-/** Where a row moves, and how high it is there. */
+/** The place and height of a moving row. */
 function bandOf(state, row) {
   const { layout, turn } = state;
   if (turn.change.onlyRow === undefined) return [yOf(state, row), layout.pitchY];

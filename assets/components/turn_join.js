@@ -1,27 +1,27 @@
 // How heads become one vector: their outputs for the word in focus dock side by side, pass W_O, and the result is added
-// to the residual stream. It lies over a matrix of the same step, and brings its own numbers, as shades.
+// to the residual stream. It covers a matrix of the same step, and has its own numbers, as shades.
 
 /**
  * @typedef {object} JoinChange
  * @property {number} count of heads
- * @property {number} head the one that was looked at, from 0
+ * @property {number} head the head in focus, from 0
  * @property {Strip} joined the heads' outputs side by side
- * @property {Strip | null} change what W_O makes of them, if it is known
- * @property {Strip | null} stream what it is added to, if that was recorded
+ * @property {Strip | null} change W_O's output, if known
+ * @property {Strip | null} stream the vector to add to, if recorded
  * @property {Strip | null} summed
- * @property {number[]} lengths of change, stream and summed
+ * @property {number[]} lengths norms of change, stream and summed
  *
  * @typedef {{numbers: Float32Array, limit: number}} Strip
  *
  * @typedef {object} JoinFrame a Frame, and
- * @property {number} docked how far the heads have come together, from 0 to 1
+ * @property {number} docked how far the heads have joined, from 0 to 1
  * @property {number} mixed how far they have passed W_O
  * @property {number} dropped how far the result has fallen onto the stream
  */
 
-// When the heads are side by side, and when they have passed W_O.
+// When the heads are side by side, when they have passed W_O, and when the result has fallen.
 const [DOCKED, MIXED, DROPPED] = [0.42, 0.68, 0.92];
-const LINES = 7; // of strips, one below the other, that have room
+const LINES = 7; // of strips, one below the other, that fit
 const [MIN_LINE, MAX_LINE] = [11, 34]; // pixels
 
 TURNS.join = { read: readJoin, frame: joinFrame, draw: drawJoin };
@@ -34,7 +34,7 @@ function readJoin({ change }) {
   return { ...found, summed: found.stream && sumOf(found.change, found.stream) };
 }
 
-/** Two vectors with the same colours. */
+/** The sum of two vectors, with the same colour scale. */
 const sumOf = (one, other) => ({ ...one, numbers: one.numbers.map((value, index) => value + other.numbers[index]) });
 
 /** @returns {JoinFrame} */
@@ -62,7 +62,7 @@ function drawJoin(state, frame) {
   coverCells(state, joinedStrips);
   const { heads, mixer, change, stream, summed, plus, lines, line } = state.moving;
   const [docked, mixed, dropped] = [frame.docked, frame.mixed, frame.dropped].map(ease);
-  // What goes into W_O is gone by the middle of that time, and what comes out comes after it.
+  // W_O's input fades in the first half of that time, its output appears in the second.
   const [into, out] = [part(mixed, 0, 0.5), part(mixed, 0.5, 0.5)];
   heads.forEach(({ strip, away }) => {
     const down = away * (1 - docked) + (lines.mixer - lines.heads) * into;
@@ -79,11 +79,11 @@ function drawJoin(state, frame) {
   if (summed) setAttribute(summed, "opacity", part(frame.dropped, 0.9, 0.1));
 }
 
-/** The heads on several lines above their common one, W_O, and under it what is made of them. */
+/** The heads on several lines above their common one, W_O, and below it its output. */
 function joinedStrips(state, group) {
   const { turn, layout, marks, rowLabels } = state;
   const { joined, change, stream, summed, count, head } = turn.change;
-  // The names of the rows are not those of these lines.
+  // The row labels do not apply to these lines.
   state.stage.hidden = [marks, rowLabels];
   for (const each of state.stage.hidden) each.style.visibility = "hidden";
   const height = Math.max(layout.pitchY * turn.after.rows.length, LINES * MIN_LINE);
@@ -114,7 +114,7 @@ function joinedStrips(state, group) {
   return made;
 }
 
-/** A vector from left to right, with its name beside it. */
+/** A horizontal vector with its name beside it. */
 function flatStrip(state, { numbers, limit }, box, role, name) {
   const { theme, layout } = state;
   const strip = svg("g", {});
@@ -127,7 +127,7 @@ function flatStrip(state, { numbers, limit }, box, role, name) {
   return strip;
 }
 
-/** The size in which a name has room. */
+/** The font size at which a name fits. */
 function sizeOf({ layout, font }, name, room) {
   const context = pen();
   context.font = `${layout.labelSize}px ${font}`;

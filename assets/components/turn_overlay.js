@@ -1,14 +1,14 @@
-// What lies over the cells of a matrix while it turns: every kind of turn has its own, made once for a turn.
+// The layer over a matrix's cells during a turn; each kind of turn makes its own, once.
 
 /**
- * Hide the cells, and make what lies there instead, unless it is there already.
- * @param {(state: object, group: SVGElement) => object} make puts it into the group, and returns what is to be moved
+ * Hide the cells, and make the layer over them unless it exists.
+ * @param {(state: object, group: SVGElement) => object} make fills the group, and returns what will move
  */
 function coverCells(state, make) {
   const { turn, drawing } = state;
   if (state.moving?.drawing === drawing && state.moving.turn === turn) return;
   uncoverCells(state);
-  // The cells of the matrix itself come first in the drawing.
+  // The matrix's own cells come first.
   const below = drawing.querySelector(".cells");
   const group = svg("g", { class: "cells" });
   if (turn.change.onlyRow === undefined) below.style.visibility = "hidden";
@@ -25,7 +25,7 @@ function uncoverCells(state) {
   Object.assign(state.drawing.querySelector(".cells").style, { visibility: "", opacity: "" });
 }
 
-/** Copies of the cells, to be shown one by one: the parts of each, row by row. */
+/** Copies of the cells' parts, row by row, to be shown one by one. */
 function copiedCells(state, group) {
   const cells = [];
   group.setAttribute("font-size", state.layout.numbers?.size ?? 10);
@@ -39,7 +39,7 @@ function copiedCells(state, group) {
   return cells;
 }
 
-/** A vector, from top to bottom: its numbers as colours, written too where they have room, and a frame. */
+/** A vertical vector: numbers as colours, as text if they fit, and a frame. */
 function upright(state, numbers, box, limit, role) {
   const { theme, font } = state;
   const scale = scaleOf(theme, "signed");
@@ -60,4 +60,4 @@ function upright(state, numbers, box, limit, role) {
   return strip;
 }
 
-const STRIP_SIZE = 10; // of what is written in a strip
+const STRIP_SIZE = 10; // the font size in a strip

@@ -1,27 +1,27 @@
-// How a row of scores comes from one query and all keys: the query goes from key to key, and the products of their
-// dimensions fall together into the cell of the two. The keys hang in the rows that are still empty.
+// How a query and all keys make a row of scores: the query moves from key to key, and the products of their dimensions
+// fall into the cell of the two. The keys hang in rows that are still empty.
 
 /**
  * @typedef {object} ProductsChange
- * @property {number} row of the query
+ * @property {number} row the query's
  * @property {Float32Array} query
  * @property {Float32Array} keys row by row
- * @property {Float32Array | null} biases one for each key
+ * @property {Float32Array | null} biases one per key
  * @property {Float32Array} after the scores
- * @property {number} [onlyRow] of a matrix with too many cells, the only row whose scores these are
+ * @property {number} [onlyRow] of a matrix with too many cells, the only row sent
  * @property {string[]} names of the keys
  *
  * @typedef {object} ProductsFrame a Frame, and
- * @property {number} key that the query is at
- * @property {number} come how far it has come from the key before, from 0 to 1
- * @property {number} joined how far the two are one: their products
- * @property {number} fallen how far the products are one: the score
- * @property {number} others how much is seen of the other rows
+ * @property {number} key at which the query is
+ * @property {number} come how far it has come from the last key, from 0 to 1
+ * @property {number} joined how far the two have become their products
+ * @property {number} fallen how far the products have become the score
+ * @property {number} others the opacity of the other rows
  */
 
-// The first pair takes this part of the time; when all pairs are done, the other rows come.
+// The first pair takes this fraction of the time; after all pairs, the other rows appear.
 const [FIRST_PAIR, ALL_PAIRS] = [0.4, 0.88];
-// Of the time of one pair: when the query has come, when products are there, and when they have fallen.
+// Within a pair's time: when the query has arrived, when the products appear, and when they have fallen.
 const [COME, JOINED, FALLEN] = [0.3, 0.55, 0.9];
 
 TURNS.products = { read: readProducts, frame: productsFrame, draw: drawProducts };
@@ -35,7 +35,7 @@ function readProducts({ values, columns, change }) {
   };
 }
 
-/** The products of a query and a key, dimension by dimension, and the bias of the two. */
+/** The products of a query and a key by dimension, and their bias. */
 function productsOf({ query, keys, biases }, key) {
   const products = Array.from(query, (value, dimension) => value * keys[key * query.length + dimension]);
   return biases ? [...products, biases[key]] : products;
@@ -62,10 +62,10 @@ function productsFrame(change, moment) {
   return { ...frame, numbers, blank: message("not computed yet"), told: tellProducts(change, frame, moment) };
 }
 
-/** Where the scores of the query begin. */
+/** The index of the query's first score. */
 const startOf = ({ row, onlyRow, names }) => (onlyRow === undefined ? row * names.length : 0);
 
-/** Which key the query is at, and how much of the time of this pair is over. */
+/** The query's current key, and the elapsed fraction of this pair's time. */
 function pairAt(moment, count) {
   if (moment <= FIRST_PAIR || count === 1) return [0, part(moment, 0, count === 1 ? ALL_PAIRS : FIRST_PAIR)];
   const pairs = part(moment, FIRST_PAIR, ALL_PAIRS - FIRST_PAIR) * (count - 1);
@@ -73,7 +73,7 @@ function pairAt(moment, count) {
   return [key, Math.min(1, pairs + 1 - key)];
 }
 
-/** The number of the query and the keys that has the full colour. */
+/** The number of the query and keys with the full colour. */
 const largestOf = ({ query, keys }) => Math.max(...query.map(Math.abs), ...keys.map(Math.abs)) || 1;
 
 function tellProducts(change, { key, fallen, others }, moment) {
@@ -122,14 +122,14 @@ function drawProducts(state, frame) {
   setAttribute(strip, "transform", `translate(0 ${y - (zone.y * height) / zone.height}) scale(1 ${height / zone.height})`);
 }
 
-const STRIP = 0.4; // of the width of a column: two of them have room in it
+const STRIP = 0.4; // of a column's width, so that two fit
 
-/** The query, each key in its column, their products, and the cells that these fall into. */
+/** The query, each key in its column, their products, and the cells into which these fall. */
 function hangingKeys(state, group) {
   const { turn, layout } = state;
   const { row, query, keys, names } = turn.change;
   const count = turn.after.rows.length;
-  // The larger part of the empty rows: those above, or those below.
+  // Use the larger empty part, above or below.
   const isAbove = row >= count / 2;
   const [from, to] = isAbove ? [0, row - 1] : [row + 1, count - 1];
   const [top, bottom] = [yOf(state, from) + 2, yOf(state, to) + layout.pitchY - 4];
@@ -156,7 +156,7 @@ function hangingKeys(state, group) {
   return { ...made, cells, zone, target };
 }
 
-/** The scores of the query as cells, of a matrix that has none. */
+/** The query's scores as cells, for a matrix without any. */
 function cellsOfRow(state, group) {
   const { turn, layout, theme } = state;
   const scale = scaleOf(theme, turn.after.palette);

@@ -1,27 +1,27 @@
-// How values add up to the output of a head: each row of V shrinks to its weight, and falls into the sum of all rows,
-// which is the last row of the matrix.
+// How values add up to a head's output: each row of V shrinks by its weight, and falls into the sum of all rows, the last
+// row of the matrix.
 
-// When all rows have shrunk, when all have fallen, and how long one of them takes to fall.
+// When all rows have shrunk, when all have fallen, and how long each takes to fall.
 const [SHRUNK, ALL_IN] = [0.4, 0.9];
 const ONE_FALL = 0.16;
-const READABLE = 0.5; // of the height of a row, so that its numbers can be read
+const READABLE = 0.5; // of a row's height, so that its numbers are legible
 
 TURNS.share = { read: readShares, frame: sharesFrame, draw: drawShares };
 
-/** @returns {Change & {weights: Float32Array}} the numbers of before are V's, and none in the row of the sum */
+/** @returns {Change & {weights: Float32Array}} "before" holds V's numbers, and none in the sum's row */
 function readShares(data) {
   return { ...readCells(data), weights: decodeNumbers(data.change.parts.weights) };
 }
 
 /**
- * @returns {CellsFrame & {sizes: number[], fallen: number[], back: number}} of each row how much is left of it, and how
- *   far it has fallen; in the end, all rows are back
+ * @returns {CellsFrame & {sizes: number[], fallen: number[], back: number}} for each row how much is left of it and how far
+ *   it has fallen; at the end, all rows return
  */
 function sharesFrame({ before, after, columns, weights }, moment) {
   const shrunk = part(moment, 0, SHRUNK);
   const back = part(moment, ALL_IN, 1 - ALL_IN);
   const last = Math.max(1, weights.length - 1);
-  // The lowest first: it is next to the sum.
+  // The lowest row first, which is next to the sum.
   const start = (row) => SHRUNK + ((ALL_IN - SHRUNK - ONE_FALL) * (weights.length - 1 - row)) / last;
   const fallen = Array.from(weights, (_, row) => (back ? 0 : part(moment, start(row), ONE_FALL)));
   const sizes = Array.from(weights, (weight) => (back ? 1 : 1 + (weight - 1) * shrunk));
@@ -39,7 +39,7 @@ function sharesFrame({ before, after, columns, weights }, moment) {
   return { ...still(numbers, side, back ? "0" : ""), sizes, fallen, back, told, blank };
 }
 
-/** What some rows add up to; what the mask hides has no share. */
+/** The sum of some rows; masked ones have no share. */
 function sumsOf(numbers, columns, isIn) {
   const sums = new Array(columns).fill(0);
   numbers.forEach((value, cell) => {
@@ -75,7 +75,7 @@ function drawShares(state, frame) {
   });
 }
 
-/** Under the name of each row, how large its weight is. */
+/** A bar for each row's weight, below its name. */
 function weightBars(state) {
   const { turn, layout, theme, moving } = state;
   const fill = scaleOf(theme, "weights").fills.at(-1);

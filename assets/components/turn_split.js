@@ -1,22 +1,22 @@
-// How a text becomes tokens: it is cut at their borders, its pieces go to their places, and what the model adds comes.
+// How a text becomes tokens: it is cut, its pieces move to their places, and the model's own tokens appear.
 
 /**
- * @typedef {[string, "" | " " | "\n"]} Piece what of the text a token is, and what stands before it
+ * @typedef {[string, "" | " " | "\n"]} Piece a token's part of the text, and the space before it
  *
  * @typedef {object} SplitFrame a Frame, and
- * @property {number} cut how much is seen of the borders, from 0 to 1
- * @property {number} apart how far the pieces are on the way to their tokens
- * @property {number} chips how much is seen of the tokens themselves
- * @property {number} added how much is seen of what the model adds
+ * @property {number} cut the opacity of the cuts, from 0 to 1
+ * @property {number} apart how far the pieces have moved to their tokens
+ * @property {number} chips the opacity of the tokens
+ * @property {number} added the opacity of tokens that the model adds
  */
 
-// When the text is cut, when its pieces are in their places, and when they are tokens.
+// When the text is cut, when its pieces are in place, and when they are tokens.
 const [CUT, APART, CHIPS] = [0.3, 0.65, 0.85];
 
 TURNS.split = { read: ({ change }) => change.parts, frame: splitFrame, draw: drawSplit, isAnew: true };
 
 /**
- * @param {{pieces: (Piece | null)[]}} change a piece for each token, or null where it is none of the text
+ * @param {{pieces: (Piece | null)[]}} change one per token, or null for a token outside the text
  * @param {number} moment from 0 to 1
  * @returns {SplitFrame}
  */
@@ -46,7 +46,7 @@ function drawSplit(state, frame) {
   strip.style.setProperty("--added", frame.added);
 }
 
-/** Write the text over the tokens, and measure the way of each of its pieces. */
+/** Write the text over the tokens, and measure the path of each piece. */
 function coverChips(state) {
   const { turn, strip, buttons } = state;
   if (state.moving?.turn === turn && state.moving.first === buttons[0]) return;
@@ -69,7 +69,7 @@ function coverChips(state) {
   state.moving = { turn, line, pieces, first: buttons[0] };
 }
 
-/** How far it is from the middle of one element to that of another, across and down. */
+/** The distance between the centres of two elements, across and down. */
 function wayBetween(from, to) {
   const [start, end] = [from, to].map((element) => element.getBoundingClientRect());
   return [end.x + end.width / 2 - start.x - start.width / 2, end.y + end.height / 2 - start.y - start.height / 2];

@@ -1,12 +1,12 @@
-// A field for a text file. The browser reads its beginning, and the server keeps that by its hash.
+// A field for a text file. The browser reads its beginning, which the server keeps under its hash.
 
 /**
  * @typedef {object} UploadData
  * @property {string} label
  * @property {string} hint how much of a file counts, and who sees it
- * @property {string} kept the key of the file that is in use; empty where there is none
- * @property {string} remove the label of the button that leaves it
- * @property {number} most how many bytes of a file count
+ * @property {string} kept the key of the current file; empty if there is none
+ * @property {string} remove the label of the button that removes it
+ * @property {number} most the number of bytes that count
  */
 
 const stateOf = remembering((parent) => {
@@ -35,7 +35,7 @@ export default function ({ data, parentElement, setStateValue }) {
     const chosen = file.files[0];
     if (!chosen) return;
     try {
-      // One more byte than counts: so the server sees that there is more.
+      // One more byte than counts tells the server that the file is longer.
       const beginning = new Uint8Array(await chosen.slice(0, data.most + 1).arrayBuffer());
       setStateValue("take", base64Of(beginning));
     } catch {
@@ -51,7 +51,7 @@ export default function ({ data, parentElement, setStateValue }) {
 function base64Of(bytes) {
   if (bytes.toBase64) return bytes.toBase64();
   let text = "";
-  // An argument for each byte, and a browser takes so many.
+  // Each byte is an argument, of which browsers allow a limited number.
   for (let at = 0; at < bytes.length; at += 2 ** 15) text += String.fromCharCode(...bytes.subarray(at, at + 2 ** 15));
   return btoa(text);
 }

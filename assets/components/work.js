@@ -1,19 +1,19 @@
-// Something long that the server does: a button that starts it or, in its place, one that stops it, and how far it is.
+// A long job of the server: a button that starts or stops it, and its progress.
 
 /**
  * @typedef {object} WorkData
- * @property {string} label of the button that starts it
- * @property {string} told what there is to say of it
- * @property {number | null} share how much is done, from 0 to 1; null while nothing goes on
- * @property {boolean} isOff whether the button that starts it cannot be pressed
- * @property {string} stops the label of the button that stops it; empty where there is nothing to stop
- * @property {LongText | null} text what it may be given to read
+ * @property {string} label of the start button
+ * @property {string} told the status
+ * @property {number | null} share from 0 to 1; null while nothing runs
+ * @property {boolean} isOff whether the start button is disabled
+ * @property {string} stops the label of the stop button; empty if it cannot be stopped
+ * @property {LongText | null} text the input it accepts
  *
  * @typedef {{label: string, hint: string, least: number, most: number, is_line: boolean,
  *   value: string}} LongText a line of text, or one of many lines
  */
 
-// What is in each field, by its label, also while another page is open. It is kept nowhere else.
+// The fields' contents by label, even while another page is open; stored nowhere else.
 const typed = new Map();
 
 const stateOf = remembering((parent) => {
@@ -42,7 +42,7 @@ const stateOf = remembering((parent) => {
   return { root, start, stop, bar, told, given, label, name, area, line, count };
 });
 
-/** Draw the field for a text; what somebody is typing there stays, whatever else changes. */
+/** Draw the text field; text being typed stays. */
 function drawGiven(state, text, isHidden) {
   const { root, start, given, label, name, area, line, count } = state;
   given.hidden = isHidden || text === null;
@@ -55,7 +55,7 @@ function drawGiven(state, text, isHidden) {
     count.hidden = true;
     line.placeholder = text.hint;
     line.maxLength = text.most;
-    // What a link says stands there until something else is typed.
+    // A text from a link stays until another is typed.
     if (state.linked !== text.value) line.value = text.value;
     state.linked = text.value;
     line.onkeydown = (event) => {
@@ -93,7 +93,7 @@ export default function ({ data, parentElement, setStateValue }) {
   stop.hidden = !data.stops;
   start.disabled = data.isOff;
   drawGiven(state, data.text, Boolean(data.stops));
-  // Of a text that is too long, no more is sent than shows that it is.
+  // Of a text that is too long, send only enough to show that.
   const field = data.text?.is_line ? line : area;
   const given = () => (data.text ? { start: field.value.slice(0, 2 * data.text.most + 2) } : "start");
   start.onclick = () => setStateValue("press", given());
