@@ -1,4 +1,4 @@
-# Step by step attention, with the weights of its bundled model inside: it runs with no network.
+# Step by step attention with the weights of its bundled models: it runs without a network.
 #
 #     docker build -t step-by-step-attention .
 #     docker run --rm -p 8501:8501 --read-only --tmpfs /tmp --cap-drop ALL step-by-step-attention
@@ -6,12 +6,12 @@
 # and open http://localhost:8501.
 FROM python:3.11.14-slim-bookworm
 
-# Where pip finds the CPU build of torch; the general one brings gigabytes of CUDA along.
+# The CPU build of torch; the default one brings gigabytes of CUDA.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
-# Everything that is written at run time goes to /tmp, so that the root file system can be read-only.
-# The weights that are fetched when the image is built lie beside the app; models of the hub, where the owner allows them
-# (docker run --env ATTENTION_HUB=curated --volume models:/models …), are kept in a volume.
+# Everything written at run time goes to /tmp, so that the root file system can be read-only. The weights fetched by the
+# build lie beside the app; hub models, if allowed (docker run --env ATTENTION_HUB=curated --volume models:/models …),
+# are kept in a volume.
 ENV HOME=/tmp \
     ATTENTION_CACHE_DIR=/app/converted \
     ATTENTION_DATABASE=sqlite:////tmp/rooms.sqlite \
@@ -23,14 +23,14 @@ ENV HOME=/tmp \
 
 WORKDIR /app
 
-# The packages change rarely, the app often: so they come first. What no program runs of them is left out.
+# Packages come first, because they change rarely; what no program needs of them is removed.
 COPY requirements.txt deploy/slim.py ./
 RUN python -m pip install --no-cache-dir --extra-index-url "${TORCH_INDEX}" -r requirements.txt \
     && python slim.py
 
 COPY attention attention
 COPY assets assets
-# The weights are fetched and compared with their checksums, and SmolLM2's are unpacked: nothing packed stays.
+# Fetch the weights, check their checksums, and unpack SmolLM2's.
 RUN python -m attention.models.convert
 
 COPY .streamlit .streamlit
@@ -44,7 +44,7 @@ VOLUME ["/models"]
 USER 10001:10001
 EXPOSE 8501
 
-# Past any proxy: the question is whether this container answers.
+# Bypass any proxy: only this container matters.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
     CMD ["python", "-c", "import urllib.request as r; r.build_opener(r.ProxyHandler({})).open('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
 

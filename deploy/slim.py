@@ -1,8 +1,8 @@
-"""Remove from the installed packages what no program runs, for a smaller image: test suites, C++ headers, source maps.
+"""Remove unused files (test suites, C++ headers, source maps) from the installed packages, for a smaller image.
 
     python deploy/slim.py
 
-is for an image alone: it changes the environment that it runs in.
+Only for images: it changes the environment that it runs in.
 """
 
 import shutil
@@ -10,15 +10,15 @@ import sys
 import sysconfig
 from pathlib import Path
 
-# Test suites of all packages, and what it takes to build others upon torch and pyarrow.
+# Test suites, and headers for building other packages.
 FOLDERS = ("**/tests", "torch/test", "torch/include", "pyarrow/include")
 FILES = ("**/*.map", "**/*.pyi", "**/*.pxd", "torch/bin/*")
-# Without it, torch cannot be imported.
+# Required to import torch.
 KEPT = {"torch_shm_manager"}
 
 
 def main() -> None:
-    """Remove it, and say how much that was."""
+    """Remove the files, and report their size."""
     packages = Path(sysconfig.get_paths()["platlib"])
     before = size(packages)
     for pattern in FOLDERS:

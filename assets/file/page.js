@@ -1,5 +1,5 @@
-// What Streamlit does for a component: a place of its own, its data, and a new call in a new theme.
-// Nobody is there to be told what is pressed, so what would lead to another view does nothing.
+// What Streamlit does for a component: a place, its data, and a new call for a new theme. Presses that would lead to another
+// view do nothing.
 const given = JSON.parse(document.getElementById("given").textContent);
 const isPaper = matchMedia("print");
 const isDark = matchMedia("(prefers-color-scheme: dark)");

@@ -1,8 +1,8 @@
-// A picture that stands still: what is pressed there would show another view; pins, heads that are switched and sizes
-// stay within the picture.
+// A picture in a file: presses that would lead to another view do nothing; pins, switched heads and sizes, which stay within
+// the picture, work.
 const ELSEWHERE = { atlas: ".picture", head_grid: ".root", model_map: ".chip, .dot, .other, .fold", order: ".root", overlay: ".root", question: ".root", stream: ".part", tokens: ".root" };
 
-/** Have presses in a picture of this component do nothing where they would lead to another view. */
+/** Disable presses in a picture that would lead to another view. */
 function still(parent, component) {
   const selector = ELSEWHERE[component];
   if (!selector) return;

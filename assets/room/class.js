@@ -1,42 +1,41 @@
 /**
- * The bar of a class at the foot of the app's pages: for whoever has opened a room, and, for whoever follows one and
- * looks around alone, the way back. What the page shows is what its address says, so the address is what a room is sent.
+ * The bar of a class at the bottom of the app's pages: for the owner of a room, and for a pupil who explores alone (with
+ * the way back). A page is its address, so that is what the room is sent.
  *
- * What a teacher can have a class do is in files of their own (class_….js), which add themselves to ACTIVITIES.
+ * A class's activities are in files of their own (class_….js), which add themselves to ACTIVITIES.
  */
 
 /**
- * Something that a class can do.
- * @typedef {object} Activity
+ * @typedef {object} Activity an activity of a class
  * @property {string} name
- * @property {() => string} label what its tab is called
+ * @property {() => string} label of its tab
  * @property {() => Element[]} offer the controls to begin it, while the class does nothing
- * @property {() => Going | null} going what there is while the class does this; null while it does not
- * @property {Record<string, (said: any) => void>} [hears] what the server tells of it, by kind
+ * @property {() => Going | null} going its state; null unless it is going on
+ * @property {Record<string, (said: any) => void>} [hears] handlers of the server's messages, by kind
  * @property {() => void} [moved] the room shows another view
  * @property {() => void} [ends] the teacher ends the room
- * @property {() => void} [left] the room is no longer there
- * @property {() => void} [follows] this browser turns out to follow a room
- * @property {() => {above: Element[], line: Element[]}} [alone] what it adds for a pupil who looks around alone
+ * @property {() => void} [left] the room no longer exists
+ * @property {() => void} [follows] this browser follows a room
+ * @property {() => {above: Element[], line: Element[]}} [alone] its part for a pupil who explores alone
  */
 
 /**
- * An activity that is going on. A page that others see too, on a projector, shows nothing but what is for all of them.
+ * An activity that is going on. A page that is projected shows only what is for everyone.
  * @typedef {object} Going
- * @property {Element[]} all what everybody may see
- * @property {Element[]} own what is for the teacher alone
+ * @property {Element[]} all for everyone
+ * @property {Element[]} own for the teacher only
  * @property {Element[]} line the controls
- * @property {boolean} hides whether the page beneath would tell what nobody is to know yet
- * @property {boolean} [aside] whether the teacher has put what is for all out of the way, to see the page
+ * @property {boolean} hides whether the page beneath would give something away
+ * @property {boolean} [aside] whether the teacher has moved it aside, to see the page
  */
 
 /** @type {Activity[]} */
 const ACTIVITIES = [];
 
 const ROOMS = new URL("./_attention/room/", document.baseURI);
-// How often the address is looked at where a browser does not tell of its changes.
+// In ms: how often to read the address if the browser does not report changes.
 const LOOK = 250;
-// How soon something is tried again that did not reach the server.
+// In ms: the wait before a retry.
 const AGAIN = 1000;
 
 const host = document.createElement("div");
@@ -49,20 +48,20 @@ bar.tabIndex = -1;
 const sheet = make("dialog", "code");
 root.append(style, bar, sheet);
 
-let room = null; // what the server says of it: its code, its address, and the worksheets of pages
+let room = null; // from the server: its code, address and worksheets
 let now = { here: 0, walls: 0, tally: null };
-let chosen = 0; // which of the activities is offered
-let told = ""; // what could not be done, and why
+let chosen = 0; // the index of the offered activity
+let told = ""; // what failed, and why
 let events = null;
 let sent = "";
-let seen = { written: "", view: "" }; // what the class has been shown, and the server's mark of that view
+let seen = { written: "", view: "" }; // what the class was shown, and the server's mark of that view
 const LOST = message("The connection is lost: it comes back by itself.");
 
-// What a teacher has chosen outlives the page, and goes with the tab and with the room.
+// The teacher's choices last as long as the tab and the room.
 const KEPT = "attention.lesson";
 let lesson = { plan: "", at: 0, since: 0, isOpen: false, isPrivate: false, ...kept() };
 
-/** What was chosen before in this tab: nothing, where a browser keeps nothing, as it may in a frame of another site. */
+/** The earlier choices in this tab; nothing if storage is denied, as in another site's frame. */
 function kept() {
   try {
     return JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
@@ -76,12 +75,12 @@ function keep(change) {
   try {
     sessionStorage.setItem(KEPT, JSON.stringify(lesson));
   } catch {
-    // Storage that is denied or full is no reason not to teach.
+    // Denied or full storage must not prevent teaching.
   }
   draw();
 }
 
-/** Ask the server for something; its own sentence says why it is refused. */
+/** Send a request; if it is refused, the answer has the server's reason. */
 async function post(path, body = {}) {
   const request = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   try {
@@ -92,7 +91,7 @@ async function post(path, body = {}) {
   }
 }
 
-/** Have the room do something, and say what came in between. */
+/** Have the room do something, and report failures. */
 async function act(name, body = {}) {
   const answer = await post(`${room.code}/${name}`, body);
   told = answer.isDone ? "" : answer.told;
@@ -100,7 +99,7 @@ async function act(name, body = {}) {
   draw();
 }
 
-/** What the address says: the page, and its link. */
+/** The page and link in the address. */
 function here() {
   const page = location.pathname.slice(new URL(document.baseURI).pathname.replace(/[^/]*$/, "").length);
   return { page, link: location.search.slice(1) };
@@ -124,7 +123,7 @@ export async function open() {
   showCode();
 }
 
-/** Hear what goes on in a room that was opened here. */
+/** Follow the room that was opened here. */
 function sit(code) {
   room = room?.code === code ? room : { code, address: "", sheets: {} };
   events?.close();
@@ -150,7 +149,7 @@ function sit(code) {
   events.onerror = () => {
     told = LOST;
     draw();
-    // A browser comes back by itself to a server that it does not reach, but not to one that refuses it.
+    // A browser reconnects by itself to an unreachable server, but not to one that refuses.
     if (events?.readyState === EventSource.CLOSED) setTimeout(sitAgain, AGAIN, code);
   };
   sent = "";
@@ -171,7 +170,7 @@ async function sitAgain(code) {
 function leave() {
   keep({ plan: "", at: 0, isOpen: false, isPrivate: false });
   events?.close();
-  // Whoever teaches may have looked at the room as a pupil does.
+  // The teacher may have followed the room as a pupil does.
   if (follows === room?.code) follows = null;
   room = events = null;
   now = { here: 0, walls: 0, tally: null };
@@ -193,7 +192,7 @@ async function publish() {
   told = answer.told ?? "";
   if (answer.view) seen = { written, view: answer.view };
   pointAgain();
-  // What the class has not been shown, it is shown as soon as that can be done.
+  // Retry what did not reach the class.
   if (answer.isAway) setTimeout(() => (sent = sent === written ? "" : sent), AGAIN);
   draw();
   for (const { moved } of ACTIVITIES) moved?.();
@@ -202,12 +201,12 @@ async function publish() {
 if (window.navigation) navigation.addEventListener("currententrychange", publish);
 setInterval(publish, LOOK);
 
-// ------------------------------------------------------------------------------------- what is seen
+// ------------------------------------------------------------------------------------- display
 
-/** Parts of the bar that are there, with what they were made of. */
+/** The parts of the bar, with the data they were made from. */
 const parts = new Map();
 
-/** Make a part of the bar once, and anew only when what it is made of is another: a list in it stays open. */
+/** Make a part of the bar, again only if its data changes: an open list in it stays open. */
 function part(name, of, build) {
   const written = JSON.stringify(of);
   if (parts.get(name)?.written !== written) parts.set(name, { written, element: build() });
@@ -222,7 +221,7 @@ function button(label, press, look = "") {
   return element;
 }
 
-/** A sentence of the bar, which changes while it stays where it is. */
+/** A sentence of the bar, updated in place. */
 function words(name, look, text) {
   const element = part(name, null, () => make("span", look));
   setText(element, text);
@@ -231,10 +230,10 @@ function words(name, look, text) {
 
 const isPresented = () => new URLSearchParams(location.search).get("present") === "1";
 
-/** Whether the class sees this very screen: it is no secret of the teacher's, and there is none on the wall. */
+/** Whether the class sees this very screen: no screen hangs on a wall, and it is not private. */
 const isShared = () => isPresented() || !(now.walls > 0 || lesson.isPrivate);
 
-/** Tell the page's own menus whether a room is open here: what they lead to is called by another name then. */
+/** Tell the page's menus whether a room is open: some items have other labels then. */
 function tellMenus() {
   const page = document.documentElement;
   if (page.hasAttribute("data-room") === Boolean(room)) return;
@@ -268,7 +267,7 @@ function draw() {
   if (host.style.colorScheme !== theme) host.style.colorScheme = theme;
 }
 
-/** Have an element hold exactly these; what is there already stays untouched, and a list in it open. */
+/** Set an element's children, leaving those in place untouched (an open list stays open). */
 function put(place, children) {
   for (const each of [...place.children]) if (!children.includes(each)) each.remove();
   children.forEach((each, index) => {
@@ -277,15 +276,15 @@ function put(place, children) {
   return place;
 }
 
-/** Have what was opened be seen, where the bar is scrolled. */
+/** Scroll the bar to something that was opened. */
 function see(opened) {
   opened.scrollIntoView({ block: "nearest" });
 }
 
-// Whether something has opened, only the element itself is told, and those who listen before it.
+// Toggle events do not bubble: listen in the capture phase.
 bar.addEventListener("toggle", ({ target }) => target.open && see(target), true);
 
-/** The last line of the bar: the code, who is there, what can be done, and the end. */
+/** The bar's last line: the code, attendance, actions, and the end. */
 function lineOf(going, isLarge) {
   const line = part("line", null, () => make("div", "line last"));
   const code = part("code", room.code, () => {
@@ -301,7 +300,7 @@ function lineOf(going, isLarge) {
   return put(line, children);
 }
 
-/** The choice between the activities, if there are several. */
+/** The tabs of the activities, if there are several. */
 function tabs() {
   if (ACTIVITIES.length < 2) return [];
   const group = part("tabs", null, () => {
@@ -321,7 +320,7 @@ function tabs() {
   return [group];
 }
 
-/** Where nothing hangs on the wall, whether the class sees this screen. */
+/** Without a screen on a wall: whether the class sees this screen. */
 function privacy() {
   const label = part("privacy", null, () => {
     const found = make("label", "check");
@@ -336,7 +335,7 @@ function privacy() {
   return label;
 }
 
-/** The way to the view as a worksheet, of what the address says when it is pressed; none where the page has none. */
+/** The links to the current view's worksheet, if there is one. */
 function sheetWays() {
   return room.sheets?.[here().page] ? [part("worksheet", null, sheetWay)] : [];
 }
@@ -354,7 +353,7 @@ function sheetWay() {
   return way;
 }
 
-/** What somebody of the class sees who looks around alone: what there is to do, and the way back. */
+/** For a pupil who explores alone: what there is to do, and the way back. */
 function alone() {
   const added = ACTIVITIES.map((each) => each.alone?.() ?? { above: [], line: [] });
   const line = part("way back line", null, () => make("div", "line"));
@@ -374,11 +373,11 @@ function end() {
   act("end");
 }
 
-// ------------------------------------------------------------------------------------- over the page
+// ------------------------------------------------------------------------------------- covering the page
 
 let isCovering = false;
 
-/** Have the bar lie over the whole page, which then is neither seen nor reached; or stand below it. */
+/** Cover the whole page with the bar, so that it can be neither seen nor reached, or place the bar below it. */
 function cover(isLarge) {
   isCovering = isLarge;
   bar.toggleAttribute("data-large", isLarge);
@@ -386,7 +385,7 @@ function cover(isLarge) {
   if (page && page.inert !== isLarge) page.inert = isLarge;
 }
 
-/** Have the focus where it was; where that is gone, on the bar: a second press of a key is not to press what came there. */
+/** Restore the focus, or move it to the bar, so that a repeated key does not press something new. */
 function refocus(had, isLarge) {
   if (sheet.open || (!had && !(isLarge && document.activeElement === document.body))) return;
   if (had && root.activeElement?.dataset.name === had) return;
@@ -394,8 +393,8 @@ function refocus(had, isLarge) {
   (same || bar).focus();
 }
 
-// Beneath the cover, no key leads to another view, which would end the question. A presenter's remote, which has the
-// keys for pages, does what comes next.
+// Under the cover, no key changes the view, which would end the question. A presenter's remote, which sends the page keys,
+// triggers the next action.
 addEventListener(
   "keydown",
   (event) => {
@@ -433,7 +432,7 @@ function showCode() {
   sheet.showModal();
 }
 
-// ------------------------------------------------------------------------------------- the beginning
+// ------------------------------------------------------------------------------------- start
 
 let follows = null;
 document.body.append(host);

@@ -1,6 +1,6 @@
-/** The lesson beside a class: what to say at each view of a plan, the way to the next one, and the clock. */
+/** Lesson plans: what to say at each view, the way to the next one, and the clock. */
 
-let plans = []; // all lesson plans, with what to say
+let plans = []; // with what to say
 
 async function findPlans(code) {
   const answer = await fetch(new URL(`${code}/plans`, ROOMS)).catch(() => null);
@@ -19,7 +19,7 @@ function notesButton() {
   return found;
 }
 
-/** The notes: the plan, the clock, and where in it one is. */
+/** The notes: the plan, the clock, and the current part. */
 function notes() {
   const plan = plans.find(({ name }) => name === lesson.plan);
   const box = part("notes", room.code, () => {
@@ -68,13 +68,13 @@ function clockOf(plan) {
 
 function saidOf(plan) {
   const found = make("div", "words");
-  // It is scrolled with the keys, too.
+  // Focusable, so that the keyboard can scroll it.
   found.tabIndex = 0;
   found.innerHTML = plan.parts[lesson.at].words; // the project's own text
   return found;
 }
 
-// The clock goes on.
+// Update the clock.
 setInterval(() => {
   if (room && lesson.isOpen && lesson.plan) draw();
 }, 15_000);

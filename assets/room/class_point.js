@@ -1,11 +1,11 @@
-// What a teacher points at in a picture is shown in the same picture of the class: its key and the numbers of the place
-// are sent, for as long as the class sees this view.
+// What a teacher points at in a picture is shown in the class's picture, while the class sees this view: the picture's key
+// and the indices of the place are sent.
 
-const POINT_PACE = 200; // in milliseconds, between two messages
+const POINT_PACE = 200; // in ms, between two messages
 const NOTHING = "null";
 
 let pointed = null; // the picture's element, and the place in it
-let pointSent = NOTHING; // what the class was told last
+let pointSent = NOTHING; // the last message
 let isPointing = false;
 
 document.addEventListener("attention-point", (event) => {
@@ -19,7 +19,7 @@ addEventListener("pagehide", () => {
   if (room && pointSent !== NOTHING) navigator.sendBeacon(new URL(`${room.code}/point`, ROOMS), '{"point":null}');
 });
 
-/** What the class is to see, as text: nothing, where nobody looks, or where they see another view. */
+/** The message for the class: nothing if no one is looking, or they see another view. */
 function pointNow() {
   const isSeen = now.here + now.walls > 0 && seen.written === JSON.stringify(here()) && pointed?.figure.isConnected;
   if (!isSeen) return NOTHING;
@@ -27,7 +27,7 @@ function pointNow() {
   return JSON.stringify({ view: seen.view, picture, at: pointed.at });
 }
 
-/** Send what is pointed at, one message after the other: of what comes in between, the last counts. */
+/** Send what is pointed at, one message at a time, always the latest. */
 async function sendPoint() {
   if (isPointing) return;
   isPointing = true;
@@ -40,7 +40,7 @@ async function sendPoint() {
   isPointing = false;
 }
 
-/** The class sees another view, in which it was told nothing yet. */
+/** The class sees another view, without a message yet. */
 function pointAgain() {
   if (pointSent !== NOTHING) pointSent = "";
   sendPoint();

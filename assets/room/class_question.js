@@ -1,16 +1,16 @@
-/** A class is asked: about the view, or one of the questions that are ready. */
+/** Questions to the class: about the view, or ready ones. */
 
-// When nothing has moved for so long, it is time to find questions.
+// In ms: look for questions once the view has been stable this long.
 const SETTLED = 400;
 
-let asked = null; // the question that is asked
-let ready = []; // the questions that fit what is shown
-let hasOwn = true; // whether there is something to guess about it
-let fitting = null; // the timer after which it is asked which do
-let finding = new AbortController(); // gives that up
-let isAside = false; // whether the answers have been put out of the way, to see the picture
-let isAsking = false; // whether the class that this pupil follows is asked something, while they look around
-let isUnfolded = false; // whether the teacher looks at the answers that have come until now
+let asked = null; // the open question
+let ready = []; // the questions that fit the view
+let hasOwn = true; // whether the view has a question of its own
+let fitting = null; // the timer of the search
+let finding = new AbortController(); // cancels the search
+let isAside = false; // whether the answers were moved aside, to see the picture
+let isAsking = false; // whether the class has an open question, for a pupil who explores alone
+let isUnfolded = false; // whether the teacher sees the answers so far
 
 ACTIVITIES.push({
   name: "question",
@@ -37,7 +37,7 @@ ACTIVITIES.push({
   },
 });
 
-/** Offer the questions that fit what is shown; while they cannot be had, there are those that there were. */
+/** Offer the questions that fit the view; if the request fails, keep the old ones. */
 async function findQuestions() {
   if (!room) return;
   const { code } = room;
@@ -51,7 +51,7 @@ async function findQuestions() {
   draw();
 }
 
-/** What was asked of another view comes too late, and a room that has ended has no questions. */
+/** Cancel a search for another view, or for a room that has ended. */
 function giveUpFinding() {
   clearTimeout(fitting);
   finding.abort();
@@ -87,7 +87,7 @@ function goingQuestion() {
   return asked.told ? answered() : openNow();
 }
 
-/** While answers come, everybody may see how many. */
+/** Before the reveal: the possible answers, and how many have answered. */
 function openNow() {
   const { answered: n = 0 } = now.tally ?? {};
   const line = [
@@ -98,7 +98,7 @@ function openNow() {
   return { all: [questionOf(), possible()], own: [untilNow()], line, hides: true };
 }
 
-/** How many have answered, of those who are here; who has left since has answered all the same. */
+/** How many of those present have answered, including any who have left. */
 function howMany(n) {
   if (n > now.here) return messages("{n} answered", "{n} answered", n);
   return message("{answered} of {here} answered", { answered: n, here: now.here });
@@ -125,12 +125,12 @@ function answered() {
 function questionOf() {
   return part("question", asked.question, () => {
     const found = make("div", "words question");
-    found.innerHTML = asked.question; // written by the server, which escapes what was typed
+    found.innerHTML = asked.question; // from the server, which escapes users' texts
     return found;
   });
 }
 
-/** What can be answered, to be read by all. */
+/** The possible answers, for everyone. */
 function possible() {
   return part("possible", asked.answers, () => {
     const list = make("ul", `possible ${asked.shape}`);
@@ -150,7 +150,7 @@ function reasonOf() {
   return reason;
 }
 
-/** The answers that have come until now, which the teacher may look at. */
+/** The answers so far, for the teacher. */
 function untilNow() {
   const fold = part("until now", null, () => {
     const found = make("details");
@@ -165,7 +165,7 @@ function untilNow() {
   return fold;
 }
 
-/** A pupil who looks around alone is told that there is a question; it waits on the page of the class. */
+/** A note to a pupil who explores alone that there is a question on the class's page. */
 function aloneWithQuestion() {
   const said = part("asks", null, () => {
     const found = make("p", "asks");
@@ -176,7 +176,7 @@ function aloneWithQuestion() {
   return { above: [said], line: [] };
 }
 
-/** How many gave each answer. */
+/** The count of each answer. */
 function tallyOf(tally) {
   const found = make("table");
   const most = Math.max(1, ...tally.counts);
@@ -191,7 +191,7 @@ function tallyOf(tally) {
     shade.style.width = `${(100 * tally.counts[index]) / most}%`;
     length.append(shade);
     const sign = tally.right.includes(index) ? message("right") : tally.close.includes(index) ? message("close") : "";
-    // Shares are counted by their verdicts, which are the labels already.
+    // Shares are counted by verdict, which the labels name.
     const said = asked.shape === "one" ? sign : "";
     row.append(name, length, make("td", "count", String(tally.counts[index])), make("td", "sign", said));
   });

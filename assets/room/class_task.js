@@ -1,13 +1,13 @@
-/** A class looks for something: the teacher sets what, and pupils hand in what they see in the app. */
+/** Tasks: the teacher sets what to find, and pupils hand in views of the app. */
 
-// How often a pupil who looks around alone asks whether there is something to find.
+// In ms: how often a pupil who explores alone asks for tasks.
 const LOOK_FOR_TASK = 15_000;
 
-let tasks = []; // what can be set
-let task = null; // what is to be found
-let isTaskAside = false; // whether it has been put out of the way, to see the picture
-let handed = null; // the best link that was handed in from here
-let verdict = null; // what was said of the last one, and of which view
+let tasks = []; // the available tasks
+let task = null; // the current one
+let isTaskAside = false; // whether it was moved aside, to see the picture
+let handed = null; // the best link handed in here
+let verdict = null; // the verdict on the last one, and its view
 let isJudging = false;
 
 ACTIVITIES.push({
@@ -32,7 +32,7 @@ ACTIVITIES.push({
 
 // ------------------------------------------------------------------------------------- the teacher
 
-/** Ask once what there is to set. */
+/** Fetch the available tasks once. */
 async function findTasks() {
   if (!room || tasks.length) return;
   const { code } = room;
@@ -82,7 +82,7 @@ function taskAside() {
   });
 }
 
-/** The best links until now, which the teacher may look at. */
+/** The best links so far, for the teacher. */
 function bestUntilNow(told) {
   const fold = part("best until now", task.number, () => {
     const found = make("details");
@@ -110,10 +110,10 @@ function ruleOfTask() {
   });
 }
 
-/** The best links, which open. */
+/** The best links. */
 function bestOf(name, told) {
   return part(name, [told.best, told.solved], () => {
-    // Where nobody has found it, nobody is the first.
+    // Failed attempts are not ranked.
     const list = make(told.solved ? "ol" : "ul", "best");
     for (const each of told.best) {
       const item = make("li");
@@ -128,16 +128,16 @@ function bestOf(name, told) {
 
 function wordsOf(found) {
   const told = make("div", "words");
-  told.innerHTML = found.told; // written by the server, which escapes what was typed
+  told.innerHTML = found.told; // from the server, which escapes users' texts
   return told;
 }
 
-// ------------------------------------------------------------------- a pupil who looks around alone
+// ------------------------------------------------------------------- a pupil who explores alone
 
-/** The view that is looked at, as it is handed in. */
+/** The current view, as handed in. */
 const view = () => location.pathname + location.search;
 
-/** What there is to be found, the verdict on what was handed in, and the way to hand in what is looked at. */
+/** The task, the verdict on the last link, and a button to hand in the current view. */
 function aloneWithTask() {
   if (!task || task.told) return { above: [], line: [] };
   const fold = part("task fold", task.number, () => {
@@ -183,7 +183,7 @@ async function handIn() {
   if (!answer.isDone) lookForTask();
 }
 
-/** Ask what there is to find, and whether there is a question: a pupil's page of the app is not told. */
+/** Ask for tasks and questions: a pupil's page of the app gets no messages. */
 async function lookForTask() {
   if (!follows || room || document.hidden) return;
   const answer = await fetch(new URL(`${follows}/task`, ROOMS)).catch(() => null);
@@ -197,7 +197,7 @@ async function lookForTask() {
 setInterval(lookForTask, LOOK_FOR_TASK);
 document.addEventListener("visibilitychange", lookForTask);
 
-// A verdict is about one view, and goes with it.
+// A verdict is about one view, and disappears with it.
 setInterval(() => {
   if (!verdict || verdict.link === view()) return;
   verdict = null;

@@ -1,7 +1,7 @@
-/** A class is on its own: ten questions for each pupil, on a sentence of theirs; how it goes, and what came of it. */
+/** Ten questions for each pupil on a sentence of their own: progress and results. */
 
-let ten = null; // how it goes, as the server says; what came of the last time, once that is over
-let isTenOpen = false; // whether the teacher looks at the results
+let ten = null; // the state from the server; after a round, its results
+let isTenOpen = false; // whether the teacher sees the results
 
 ACTIVITIES.push({
   name: "ten",
@@ -43,7 +43,7 @@ function goingTen() {
   return { all: [title], own: [resultsOfTen()], line: [words("ten count", "here", count()), finish], hides: true };
 }
 
-/** What came of it until now: questions without names; and nicknames, once the teacher wants to see them. */
+/** The results so far: by question, without names; by nickname on request. */
 function resultsOfTen() {
   const fold = part("ten results", room.code, () => {
     const found = make("details", "ten");
@@ -64,7 +64,7 @@ function resultsOfTen() {
   return put(fold, [fold.firstElementChild, rows, ...(ten.asksNickname ? [nicknames()] : []), way]);
 }
 
-/** How many of the answers to each question were right. */
+/** How many answers to each question were right. */
 function rowsOfTen() {
   const open = new Set([...bar.querySelectorAll(".ten td details[open], .ten th details[open]")].map((each) => each.dataset.title));
   const found = make("table");
@@ -85,7 +85,7 @@ function rowsOfTen() {
   return found;
 }
 
-/** What was wrong most often, and why one may think so. */
+/** The most frequent wrong answer, and the thinking behind it. */
 function wrongOf({ title, wrong }, isOpen) {
   const fold = make("details");
   fold.dataset.title = title;
@@ -115,7 +115,7 @@ function nicknames() {
   return fold;
 }
 
-/** Fetch who did what, once somebody wants to see it. */
+/** Fetch the results by nickname when they are opened. */
 async function findNicknames(fold) {
   if (!fold.open || !room) return;
   const answer = await fetch(new URL(`${room.code}/own/pupils`, ROOMS)).catch(() => null);

@@ -1,25 +1,25 @@
 /**
- * A screen of a class: it shows what the teacher shows, and sends what is answered.
+ * A screen of a class: it shows what the teacher shows, and sends answers.
  *
- * The server sends events (attention.classroom.rooms): the view, what the teacher points at in it, the question, one's own answer and what it was worth, what is
- * to be found, the best link that one has handed in, the end.
+ * The server sends events (attention.classroom.rooms): the view, what the teacher points at, the question, the pupil's
+ * answer and verdict, the task, the pupil's best link, and the end.
  */
 
 const given = JSON.parse(document.getElementById("given").textContent);
 const isDark = matchMedia("(prefers-color-scheme: dark)");
 const isPaper = matchMedia("print");
 const at = (act) => new URL(`./${given.folder}/${given.code}/${act}`, document.baseURI);
-// A screen on the wall answers nothing, and is not counted.
+// A screen on a wall does not answer, and is not counted.
 const EVENTS = given.isScreen ? "screen" : "events";
 const part = (name) => document.getElementById(name);
-// The pictures that are there, by their components' names and their places among those.
+// The current pictures, by component name and number.
 let pictures = new Map();
-// The question that is asked, what was answered to it and, once the answers are shown, what that is worth.
+// The question, the pupil's answer and, after the reveal, the verdict.
 let question = null;
 let mine = null;
 let worth = null;
 
-/** Ask the server for something; its own sentence says why it is refused. */
+/** Send a request; if it is refused, the answer has the server's reason. */
 async function post(act, body) {
   const request = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   try {
@@ -92,7 +92,7 @@ function say(text) {
   setText(part("state"), text);
 }
 
-// ------------------------------------------------------------------------------------- what is shown
+// ------------------------------------------------------------------------------------- the view
 
 async function showView(view) {
   const modules = Object.entries(view.modules);
@@ -116,7 +116,7 @@ async function showView(view) {
     const picture = view.pictures[Number(element.dataset.picture)];
     counts[picture.component] = (counts[picture.component] ?? 0) + 1;
     const name = `${picture.component} ${counts[picture.component]}`;
-    // A picture that stays where it was is not drawn anew: it turns into the next.
+    // A picture that stays is not redrawn: it turns into the next.
     const host = before.get(name)?.host ?? document.createElement("div");
     element.append(host);
     pictures.set(name, { host, picture, component: components[picture.component] });
@@ -128,11 +128,11 @@ async function showView(view) {
   reach();
 }
 
-// What the teacher points at, and the mark of the view that is here.
+// What the teacher points at, and the mark of the current view.
 let pointed = null;
 let mark = "";
 
-/** Have the picture that the teacher points at show it, and all others show nothing. */
+/** Show where the teacher points in that picture, and nothing in the others. */
 function showPointed() {
   for (const { host, picture } of pictures.values()) {
     const isIt = pointed?.view === mark && pointed.picture === picture.key;
@@ -140,7 +140,7 @@ function showPointed() {
   }
 }
 
-/** Have the keys reach what is wider than its place: it is scrolled with them. */
+/** Make boxes that scroll focusable for the keyboard. */
 function reach() {
   for (const each of part("view").querySelectorAll(".formula, pre")) {
     const isLarger = each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight;
@@ -164,12 +164,12 @@ for (const media of [isDark, isPaper]) {
   media.addEventListener("change", () => pictures.forEach((each, name) => draw(name, each)));
 }
 
-// ------------------------------------------------------------------------------------- what is asked
+// ------------------------------------------------------------------------------------- the question
 
-// Where one sees alone what the class sees; while a question about it is open, there is none.
+// The address of the class's view in the app; null while a question about it is open.
 let link = null;
 
-/** Hold the way into the app while a question is open: its answer may stand there. */
+/** Block the link to the app while a question is open: the answer may be there. */
 function hold() {
   const isHeld = question !== null && !question.told;
   const isOpen = !isHeld && link !== null;
@@ -192,7 +192,7 @@ function ask(asked) {
   }
   const had = isSame ? document.activeElement?.dataset.answer : undefined;
   const words = make("div", "prose");
-  words.innerHTML = asked.question; // written by the server, which escapes what was typed
+  words.innerHTML = asked.question; // from the server, which escapes users' texts
   const own = mine?.number === asked.number ? mine.given : null;
   const said = make("p", "said");
   said.setAttribute("role", "status");
@@ -200,13 +200,13 @@ function ask(asked) {
   place.replaceChildren(words, shown, said);
   if (!asked.told && !given.isScreen) setText(said, own ? message("Sent. You can change it until your teacher shows the answers.") : "");
   if (had !== undefined) place.querySelector(`[data-answer="${had}"]`)?.focus();
-  // Whoever has scrolled down would not see that there is a question.
+  // A user who has scrolled down would miss the question.
   if (!isSame) place.scrollIntoView({ block: "nearest" });
 }
 
 let nGiven = 0;
 
-/** Send an answer; if the server is away, until it is back, there is another answer, or the question is over. */
+/** Send an answer; while the server is away, retry until there is another answer or the question is over. */
 async function give(values, given = (nGiven += 1)) {
   const { number } = question;
   const sent = await post("answer", { number, given: values });
@@ -243,7 +243,7 @@ function answers(asked, own) {
   return group;
 }
 
-/** What the own answer was worth, the own shares beside the true ones, how many gave each answer, and why. */
+/** The verdict, one's own shares beside the true ones, the count of each answer, and the reason. */
 function outcome({ number, label, answers, told, shape }, own) {
   const box = make("div", "outcome");
   const table = make("table");
@@ -265,7 +265,7 @@ function outcome({ number, label, answers, told, shape }, own) {
     row.append(name, length, make("td", "count", String(told.counts[index])), make("td", "sign", known));
   });
   const reason = make("div", "prose");
-  reason.innerHTML = told.reason; // written by the server, which escapes what was typed
+  reason.innerHTML = told.reason; // from the server, which escapes users' texts
   const came = make("div", "came");
   if (worth?.number === number) {
     const said = make("div", "prose");
@@ -273,7 +273,7 @@ function outcome({ number, label, answers, told, shape }, own) {
     came.append(said);
   }
   if (shape === "shares") {
-    // On the wall, what came of all stands beside the true shares.
+    // On a wall, the counts stand beside the true shares.
     const all = make("div", "all");
     all.append(make("p", "", message("The class:")), table);
     came.append(bars({ label, answers, given: own ?? [], shares: told.shares }));
@@ -290,9 +290,9 @@ function outcome({ number, label, answers, told, shape }, own) {
   return box;
 }
 
-// -------------------------------------------------------------------------------- what is to be found
+// -------------------------------------------------------------------------------- the task
 
-// The task that is set, the best link that was handed in, and the verdict on the last one.
+// The task, the best link handed in, and the verdict on the last one.
 let task = null;
 let handed = null;
 let lastJudged = null;
@@ -300,7 +300,7 @@ let lastJudged = null;
 function showTask(found) {
   const isSame = found && !found.told && task?.number === found.number;
   task = found;
-  // What is being typed stays.
+  // Text being typed stays.
   if (isSame) return;
   lastJudged = null;
   const place = part("task");
@@ -348,7 +348,7 @@ function handIn() {
   return form;
 }
 
-/** Say what the last link was worth, and the best one. */
+/** Show the verdict on the last link, and the best one. */
 function showVerdict() {
   const said = part("task").querySelector(".said");
   if (!said) return;
@@ -365,17 +365,17 @@ function judged(found, lead = "") {
   const box = make("div", found.isSolved ? "verdict solved" : "verdict");
   box.append(make("strong", "", [lead, found.headline].filter(Boolean).join(" ")));
   const words = make("div", "prose");
-  words.innerHTML = found.told; // written by the server, which escapes what was typed
+  words.innerHTML = found.told; // from the server, which escapes users' texts
   box.append(words);
   return box;
 }
 
-/** How many found it, and the best links, which open. */
+/** How many have solved it, and the best links. */
 function best(told) {
   const box = make("div", "best");
   const { handed: n, solved } = told;
   box.append(make("p", "", messages("{solved} of {n} found it.", "{solved} of {n} found it.", n, { solved })));
-  // Where nobody has found it, nobody is the first.
+  // Failed attempts are not ranked.
   const list = make(solved ? "ol" : "ul");
   for (const each of told.best) {
     const item = make("li");

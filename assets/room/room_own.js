@@ -1,15 +1,15 @@
 /**
- * Ten questions on one's own sentence. The server makes, marks and keeps them (attention.classroom.own_questions), and says what is
- * right once a question is answered.
+ * Ten questions on one's own sentence. The server makes, marks and stores them (attention.classroom.own_questions), and
+ * sends the right answer after each.
  */
 
-let round = null; // what everybody is asked to do, while they are
-let paper = null; // one's own questions, and what was answered
-let shown = 0; // which of them is seen; as many as there are: what came of them
-let entry = null; // the form, which keeps what was typed
-let over = null; // one's own questions of a round that has ended, until one has looked at what came of them
+let round = null; // the open round
+let paper = null; // the pupil's questions and answers
+let shown = 0; // the index of the visible question; their number for the results
+let entry = null; // the form, which keeps its text
+let over = null; // the questions of a round that has ended, until the results have been seen
 
-/** Take up what the teacher has begun or ended. */
+/** Handle the beginning or end of a round. */
 function invite(found) {
   if (round?.number !== found?.number) {
     over = found ? null : (paper ?? over);
@@ -20,7 +20,7 @@ function invite(found) {
   drawOwn();
 }
 
-/** Take one's questions from the server; those that are seen already stay as they are. */
+/** Take the questions from the server; visible ones stay. */
 function takePaper(found) {
   if (!found || found.number !== round?.number || JSON.stringify(found) === JSON.stringify(paper)) return;
   paper = found;
@@ -42,7 +42,7 @@ function drawOwn() {
   hold();
 }
 
-/** Go to another question, or to what came of all. */
+/** Go to another question or to the results. */
 function go(place) {
   shown = place;
   drawOwn();
@@ -107,14 +107,14 @@ function field(name, longest) {
   return { label, input };
 }
 
-/** Return what an answer of the server says, without what post adds to it. */
+/** Return the server's answer, without what post adds. */
 function read({ isDone, ...found }) {
   return found;
 }
 
 // ------------------------------------------------------------------------------------- one question
 
-/** The way to each question, and how each was answered. */
+/** The links to the questions, marked right or wrong. */
 function ways() {
   const list = make("nav", "ways");
   list.setAttribute("aria-label", message("Questions"));
@@ -151,7 +151,7 @@ function questionOf(asked) {
   const isFirst = paper.questions.every((each) => each.given === undefined);
   const heading = makeHeading(message("Question {place} of {n}", { place: shown + 1, n: paper.questions.length }));
   const words = make("div", "prose asked");
-  words.innerHTML = asked.question; // written by the server, which escapes what was typed
+  words.innerHTML = asked.question; // from the server, which escapes users' texts
   const parts = [heading, sentence(), words, asked.given === undefined ? choices(asked) : answered(asked)];
   if (asked.given !== undefined) parts.push(...verdict(asked));
   else parts.push(status());
@@ -184,7 +184,7 @@ function notices() {
   return found.map((text) => make("p", "quiet", text));
 }
 
-/** As long as nothing is answered, one may take another sentence. */
+/** Before the first answer, the pupil may choose another sentence. */
 function another() {
   const button = make("button", "quiet", message("Another sentence"));
   button.type = "button";
@@ -210,11 +210,11 @@ function choices(asked) {
   return group;
 }
 
-/** Send an answer; if the server is away, until it is back. */
+/** Send an answer; retry while the server is away. */
 async function choose(index, place = shown, number = round.number) {
   for (const button of part("own").querySelectorAll(".answers button")) button.disabled = true;
   const marked = await post("own/answer", { number, place, given: index });
-  // It is sent until it arrives, whatever is shown when the server is back; only one of another round is not.
+  // Retry whatever is shown meanwhile, unless another round has begun.
   if (marked.isAway && (!round || round.number === number)) setTimeout(choose, 1000, index, place, number);
   if (round?.number !== number || shown !== place || !paper) return;
   if (!marked.isDone) {
@@ -247,12 +247,12 @@ function verdictOf(asked) {
   return isRight(asked) ? message("That is right.") : message("That is not right.");
 }
 
-/** What an answer is worth, and why; and the way on. */
+/** The verdict on an answer, the reason, and the way on. */
 function verdict(asked) {
   const said = make("p", "verdict", verdictOf(asked));
   said.setAttribute("role", "status");
   const reason = make("div", "prose");
-  reason.innerHTML = asked.reason + asked.why; // written by the server, which escapes what was typed
+  reason.innerHTML = asked.reason + asked.why; // from the server, which escapes users' texts
   const next = paper.questions.findIndex((each) => each.given === undefined);
   const button = make("button", "main", next < 0 ? message("To the result") : message("Next question"));
   button.type = "button";
@@ -260,9 +260,9 @@ function verdict(asked) {
   return [said, reason, button];
 }
 
-// ------------------------------------------------------------------------------------- what came of all
+// ------------------------------------------------------------------------------------- results
 
-/** What came of a round that the teacher has ended, above what the class looks at. */
+/** The results of a round that the teacher has ended, above the class's view. */
 function ended() {
   const answered = over.questions.filter((each) => each.given !== undefined);
   const right = answered.filter(isRight).length;
@@ -276,7 +276,7 @@ function ended() {
   return [make("h2", "", message("The questions are over")), make("p", "", told), waysTo(answered.filter((each) => !isRight(each))), close];
 }
 
-/** The ways to where one sees in the app what was not right. */
+/** The links to views that explain the wrong answers. */
 function waysTo(questions) {
   const list = make("ul", "again");
   for (const each of questions) {
@@ -299,7 +299,7 @@ function result() {
   return parts;
 }
 
-/** Of each question, the way to what was told, and to where it is seen in the app. */
+/** For each question, links to its explanation, and to the view in the app. */
 function lookAt(questions) {
   const list = make("ul", "again");
   for (const each of questions) {
