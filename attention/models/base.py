@@ -1,4 +1,4 @@
-"""The interface of every model to the rest of the project."""
+"""The interface of every model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Answer", "Batch", "Encoded", "Model", "ModelInfo", "ModelUnavailable
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A text as a model reads it: cleaned, in tokens, and where it was cut if it was too long for the model."""
+    """A text as a model reads it: cleaned, tokenised, and possibly cut to fit."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -30,8 +30,7 @@ class Encoded:
 class Batch:
     """One run of a model on B texts of T tokens each, with only the model's own mask.
 
-    The arrays of each layer have an axis for the texts before that of the heads: its weights have the shape
-    (B, H, T, T).
+    Arrays have an axis of texts before that of heads: weights have the shape (B, H, T, T).
     """
 
     texts: tuple[Encoded, ...]
@@ -41,12 +40,12 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class NextToken:
-    """A decoder's prediction of the token that follows a text: a logit for each token of its vocabulary.
+    """A decoder's prediction of the token that follows a text.
 
     ``logits[0]`` is computed from the last token's vector before the first layer, ``logits[l]`` from that after layer
-    l, by applying the final norm and the unembedding (the logit lens, nostalgebraist 2020). The last row is the model's
-    own prediction. ``labels`` are the tokens as they are shown, ``texts`` what each would add to the text; None for
-    special tokens and parts of a character.
+    l, by the final norm and the unembedding (the logit lens, nostalgebraist 2020). The last row is the model's own
+    prediction. ``labels`` display the tokens; ``texts`` are what each adds to the text, None for special tokens and
+    incomplete characters.
     """
 
     logits: Float[Array, "L+1 V"]
@@ -56,10 +55,10 @@ class NextToken:
 
 @dataclass(frozen=True, slots=True)
 class Unmasked:
-    """What a decoder predicts with its causal mask (first) and with nothing hidden (second).
+    """A decoder's predictions with its causal mask (first) and without (second).
 
-    ``losses`` are ``−ln p`` of each token of the text after the first, in nats; ``logits`` are those of the token that
-    follows the text, and ``labels`` the vocabulary as it is shown.
+    ``losses`` are ``−ln p`` of each token after the first, in nats; ``logits`` are those of the next token, and
+    ``labels`` display the vocabulary.
     """
 
     losses: Float[Array, "2 T-1"]
@@ -68,7 +67,7 @@ class Unmasked:
 
     @property
     def nbytes(self) -> int:
-        """Return how many bytes the numbers take; the labels are the model's own."""
+        """The memory of its arrays in bytes, without the model's labels."""
         return self.losses.nbytes + self.logits.nbytes
 
 
@@ -85,23 +84,23 @@ class Model(Protocol):
 
     @property
     def info(self) -> ModelInfo:
-        """What the model is."""
+        """The model's description."""
 
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
-        """Run the model once on the text (and on a second one, if it takes pairs) and record its attention.
+        """Run the model once on the text (and a second one, if it takes pairs) and record its attention.
 
         Args:
             text: any text; it is cleaned, and cut at ``info.max_tokens`` tokens.
             pair: a second text, for models that take two.
-            mask: "none", "causal", "padding", or an additive array over all tokens; the model is
-                really run with it, in every layer. A decoder also hides later tokens, whatever the mask.
+            mask: "none", "causal", "padding", or an additive array over all tokens, applied in every layer. A decoder
+                also hides later tokens, whatever the mask.
 
         Raises:
             ValueError: no text is left after cleaning, the model does not take a pair, or the mask is invalid.
         """
 
     def encode(self, text: str) -> Encoded:
-        """Clean a text and cut it into tokens, at most ``info.max_tokens``, without running the model.
+        """Clean and tokenise a text, at most ``info.max_tokens`` tokens, without running the model.
 
         Raises:
             ValueError: no text is left after cleaning.
@@ -115,47 +114,43 @@ class Model(Protocol):
         """
 
     def next_token(self, trace: Trace) -> NextToken | None:
-        """Predict the token that follows the text of a trace; None if the model is not a decoder."""
+        """Predict the token that follows the text of a trace; None unless the model is a decoder."""
 
     def unmasked(self, text: str) -> Unmasked | None:
-        """Run the model with its causal mask and without it; None if it does not predict the next token.
+        """Run the model with and without its causal mask; None unless it predicts the next token.
 
         Raises:
             ValueError: no text is left after cleaning.
         """
 
     def outputs(self, text: str, pair: str | None, changes: Sequence[Change]) -> Iterator[Output]:
-        """Run the model once with each change, with only its own mask, and yield what comes out.
+        """Run the model with each change, with only its own mask, and yield the outputs.
 
-        For an encoder–decoder, only the encoder is run.
+        Only the encoder of an encoder–decoder is run.
 
         Raises:
-            ValueError: no text is left after cleaning, there is a pair too many, a change is of a layer, head or
-                token that is not there, or a token cannot be blotted out.
+            ValueError: no text is left after cleaning, the model does not take a pair, a layer, head or token does not
+                exist, or a token cannot be occluded.
         """
 
     def insides(self) -> Insides | None:
-        """Return the model's own arrays and its configuration; None if it has no configuration, or two stacks."""
+        """Return the model's own arrays and configuration; None if it has no configuration, or two stacks."""
 
     def answer(self, trace: Trace) -> Answer | None:
-        """Return the classes predicted for what a trace of this model read; None if the model is not a classifier."""
+        """Return the classes predicted for a trace of this model; None unless it is a classifier."""
 
 
 def check_batch(texts: Sequence[Encoded]) -> None:
-    """Refuse texts that cannot be run as one batch.
-
-    Raises:
-        ValueError: there are no texts, or they differ in their number of tokens.
-    """
+    """Raise ValueError unless the texts form a batch: at least one, of equal length."""
     lengths = sorted({len(text.tokens) for text in texts})
     if len(lengths) != 1:
         raise ValueError(f"a batch must have texts of one number of tokens, got {lengths}")
 
 
 class ModelUnavailableError(Exception):
-    """A model cannot be loaded; the message says why, and ``remedy`` how to put it right."""
+    """A model cannot be loaded; the message says why, and ``remedy`` is a command that helps."""
 
     def __init__(self, message: str, remedy: str) -> None:
-        """Keep the sentence for the page and the command that puts it right."""
+        """Take the message for the page and the command."""
         super().__init__(message)
         self.remedy = remedy

@@ -1,4 +1,4 @@
-"""The models that come with the project: one entry each, with everything that is specific to it.
+"""The bundled models: one entry each, with everything specific to it.
 
 To add a model, add an entry here and the files that it names.
 """
@@ -23,9 +23,9 @@ __all__ = ["MODELS", "Bundled", "Invitation", "default", "find", "infos"]
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """What leads from the front page to a model: the words of the link, what it opens, and the lesson above it.
+    """A link from the front page to a model: its label, its target, and the lesson above it.
 
-    It may open ``next``: what comes next, above the step, or the ``factors`` of a matrix.
+    It may open the ``next`` token above the step, or the ``factors`` of a matrix.
     """
 
     label: str
@@ -38,50 +38,48 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class Bundled:
-    """A model that comes with the project.
+    """A bundled model, described by ``info`` without reading its files.
 
-    ``info`` is known without reading any of its files. A model without ``weights`` is made by ``make`` and needs hardly
-    any memory; any other is a transformers model that is read from its files.
+    A model without ``weights`` is made by ``make`` and needs hardly any memory; any other is a transformers model.
     """
 
     info: ModelInfo
     invitation: Invitation
     weights: WeightsSource | None = None
     make: Callable[[], Model] | None = None
-    # Whether it is shown until the user chooses a model.
+    # Whether it is the default.
     is_default: bool = False
 
     @property
     def model_id(self) -> str:
-        """Its id in links and in the catalogue."""
+        """Its ID in links and in the catalogue."""
         return self.info.model_id
 
     @property
     def has_to_be_converted(self) -> bool:
-        """Tell whether loading begins with a conversion, which takes half a minute and is done once."""
+        """Whether loading begins with a conversion, which takes half a minute and is done once."""
         return self.weights is not None and self.weights.is_packed and not unpacking.is_converted(self.weights)
 
     @property
     def has_to_be_fetched(self) -> bool:
-        """Tell whether loading begins with a download, which is done once."""
+        """Whether loading begins with a download, which is done once."""
         return self.weights is not None and not self.is_here and weights.may_be_fetched(self.weights)
 
     @property
     def is_here(self) -> bool:
-        """Tell whether it can be loaded from what is on this machine, as far as that is seen without reading it."""
+        """Whether it can be loaded from this machine's files, judged without reading them."""
         source = self.weights
         if source is None or weights.is_there(source):
             return True
         return source.is_packed and not self.has_to_be_converted
 
     def load(self, on_progress: OnProgress | None = None) -> Model:
-        """Load it into memory; torch and transformers are imported only now, and only if it needs them.
+        """Load it into memory; torch and transformers are imported only now, and only if needed.
 
-        ``on_progress`` is called with the progress of its download and its conversion, if there are any.
+        ``on_progress`` is called with the progress of a download or conversion.
 
         Raises:
-            ModelUnavailableError: its weights are missing and cannot be fetched, are not the published ones, or cannot
-                be converted.
+            ModelUnavailableError: its weights are missing, not the published ones, or cannot be converted.
         """
         if self.make is not None:
             return self.make()
@@ -91,7 +89,7 @@ class Bundled:
         return HuggingFaceModel(self.info, folder)
 
     def at_hand(self, on_progress: OnProgress | None = None) -> Path:
-        """Return the folder that it is loaded from; it is fetched and converted now if that has not been done.
+        """Return its folder, downloading and converting it first if necessary.
 
         Raises:
             ModelUnavailableError: see ``load``.
@@ -211,7 +209,7 @@ TRANSLATOR = Bundled(
             "A small encoder and decoder from French to English, trained here on sentences of a grammar: for "
             "looking at cross-attention."
         ),
-        # The head of the decoder whose cross-attention finds the right word most often: see its card.
+        # The head whose cross-attention most often finds the right word: see its card.
         default_layer=1,
         default_head=2,
         n_decoder_layers=2,
@@ -272,7 +270,7 @@ DIGITS = Bundled(
     ),
 )
 
-# In the order of every list: the first is shown beside the others, and the second beside the first.
+# The order of every list: the first is compared with the others, and the second with the first.
 MODELS = (TOY, MINILM, SMOLLM2, TRANSLATOR, DIGITS)
 
 
@@ -282,10 +280,10 @@ def infos() -> tuple[ModelInfo, ...]:
 
 
 def find(model_id: str) -> Bundled | None:
-    """Return the model with this id; None if it does not come with the project."""
+    """Return the bundled model with this ID, or None."""
     return next((each for each in MODELS if each.model_id == model_id), None)
 
 
 def default() -> Bundled:
-    """Return the model that is shown until the user chooses one."""
+    """Return the default model."""
     return next(each for each in MODELS if each.is_default)

@@ -1,7 +1,7 @@
-"""Byte-level tokens, as in GPT-2 and many later decoders: any text in pieces of its UTF-8 bytes.
+"""Byte-level tokens, as in GPT-2 and many later decoders: pieces of a text's UTF-8 bytes.
 
-Their vocabulary writes each byte as one printable character: a space is ``Ġ``, and ``é`` is two characters
-(Radford et al. 2019, section 2.2). Here they are turned back into what the user typed.
+Their vocabulary writes each byte as one printable character: a space is ``Ġ``, and ``é`` is two characters (Radford et
+al. 2019, section 2.2). Here they are decoded to what the user typed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from attention.core.words import SPACE, is_punctuation_mark
 
 __all__ = ["shown", "text_of", "word_starts"]
 
-# White space that has to be visible, since it is part of a token.
+# Makes white space inside tokens visible.
 _VISIBLE = str.maketrans({" ": SPACE, "\n": "↵", "\t": "⇥", "\r": "␍"})
-# Control characters, and marks that change the direction of the text after them: a model may write them.
+# Control characters and direction marks, which a model may write.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def shown(token: str) -> str:
-    r"""Return a token as it is shown: its text, with white space made visible and parts of characters as bytes.
+    r"""Return a token for display: its text with visible white space, and incomplete characters as bytes.
 
     >>> shown("Ġcat"), shown("Ċ"), shown("Ã©"), shown("ĠðŁĺ")
     ('␣cat', '↵', 'é', '␣\\xf0\\x9f\\x98')
@@ -31,7 +31,7 @@ def shown(token: str) -> str:
 
 
 def text_of(token: str) -> str | None:
-    """Return the text that a token stands for; None if it is only a part of a character.
+    """Return a token's text; None if it is an incomplete character.
 
     >>> text_of("ĠParis"), text_of("ðŁĺ")
     (' Paris', None)
@@ -43,7 +43,7 @@ def text_of(token: str) -> str | None:
 
 
 def word_starts(text: str) -> list[int]:
-    """Return, for each character of a text, where its word begins; a punctuation mark is a word by itself.
+    """Return, for each character of a text, where its word begins; a punctuation mark is a word.
 
     >>> word_starts("It's on")
     [0, 0, 2, 3, 4, 5, 5]
@@ -68,7 +68,7 @@ def _bytes_of(token: str) -> bytes:
 
 @cache
 def _bytes_by_character() -> dict[str, bytes]:
-    """Return the byte for each character of the vocabulary: its own if it is printable; others are written from 256."""
+    """Return the byte of each character of the vocabulary: itself if printable; others are written from 256."""
     visible = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in visible]
     characters = {byte: chr(byte) for byte in visible} | {byte: chr(256 + i) for i, byte in enumerate(others)}

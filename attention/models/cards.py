@@ -1,4 +1,4 @@
-"""The cards of the models that were trained here: what was measured on data held out from their training."""
+"""The cards of the models trained here: measurements on held-out data."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _FILE = "card.json"
 
 @dataclass(frozen=True, slots=True)
 class TranslatorCard:
-    """How well a translator does on held-out sentences, from 0 to 1; layers and heads are counted from 0.
+    """A translator's results on held-out sentences, from 0 to 1; layers and heads count from 0.
 
-    ``alignment[layer][head]`` is how often the largest cross-attention weight of that head is on the right French word,
-    over all English content words, in the row that predicts the word.
+    ``alignment[layer][head]`` is the share of English content words whose French source gets the head's largest
+    cross-attention weight at the position that predicts the word.
     """
 
     n_words: int
@@ -35,7 +35,7 @@ class TranslatorCard:
 
 @dataclass(frozen=True, slots=True)
 class DigitsCard:
-    """How well a digit reader does on held-out pictures, from 0 to 1."""
+    """A digit reader's results on held-out pictures, from 0 to 1."""
 
     n_pictures: int
     accuracy: float
@@ -43,14 +43,14 @@ class DigitsCard:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What was measured for a model; None for what was not."""
+    """A model's measurements; None for those not made."""
 
     translator: TranslatorCard | None = None
     digits: DigitsCard | None = None
 
 
 def card_of(model_id: str) -> Card:
-    """Return the card beside a model's weights; an empty one if there is none."""
+    """Return the card beside a model's weights; empty without one."""
     entry = bundled.find(model_id)
     source = None if entry is None else entry.weights
     if source is None or source.package or _FILE not in source.companions:

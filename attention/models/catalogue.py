@@ -1,4 +1,4 @@
-"""The catalogue that users see: every model that is here, and well-known models of the hub that are not."""
+"""The catalogue for users: every model that is here, and well-known models of the hub."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Availability = Literal["built in", "on disk", "on the hub", "fetched when used",
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A model of the catalogue: what it is, where it comes from, and the checksum of its weights.
+    """A model of the catalogue: its description, its source, and the checksum of its weights.
 
-    ``info`` is None if the model is not here, or cannot be shown; ``problem`` says why it cannot.
+    ``info`` is None if the model is not here or, as ``problem`` explains, cannot be shown.
     """
 
     model_id: str
@@ -38,13 +38,13 @@ class Entry:
     place: Availability
     info: ModelInfo | None = None
     problem: str = ""
-    # The model that was fetched from the hub and can be removed; the one that can be fetched from there.
+    # The downloaded model, which can be removed, and the hub model that can be downloaded.
     kept: Kept | None = None
     offered: HubModel | None = None
 
 
 def catalogue() -> list[Entry]:
-    """Return all models: those that come with the project, those that are on this machine, and those of the hub."""
+    """Return all models: the bundled ones, those on this machine, and those of the hub."""
     found = find_others()
     others = {each.model_id for each in found}
     own = [_own(info) for info in list_models() if info.model_id not in others]
@@ -124,7 +124,7 @@ def _offered(model: HubModel, taken: Collection[str]) -> Entry:
 
 
 def _folder_checksum(folder: Path) -> str:
-    """Return the SHA-256 of a folder's weights; for several files, that of the list of their checksums."""
+    """Return the SHA-256 of a folder's weights; of several files, that of the list of their checksums."""
     digests = list(_digests(folder))
     if not digests:
         return ""

@@ -1,4 +1,4 @@
-"""Models that read only words on which they were trained: which these are, and what is said of any other."""
+"""Models with a closed vocabulary: their words, and messages about any others."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ __all__ = ["refused", "words"]
 
 
 def words(model_id: str) -> tuple[str, ...]:
-    """Return the only words that a model reads, in the order of the alphabet; none if it reads any text."""
+    """Return the words a model knows, alphabetically; empty if it reads any text."""
     folder = _folder(model_id)
     return () if folder is None else known_words(folder)
 
 
 def refused(model_id: str, text: str) -> str:
-    """Say which words of a text a model does not know, if it knows only some; empty if it can read the text."""
+    """Name the words of a text that a model does not know; empty if it can read the text."""
     entry, folder = bundled.find(model_id), _folder(model_id)
     return "" if entry is None or folder is None else refusal(entry.info.name, clean(text), folder)
 
 
 def _folder(model_id: str) -> Path | None:
-    """Return the folder of a bundled model that reads only words on which it was trained."""
+    """Return the folder of a bundled model with a closed vocabulary, else None."""
     entry = bundled.find(model_id)
     if entry is None or entry.weights is None or not entry.info.reading.is_closed:
         return None

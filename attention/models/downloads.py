@@ -1,4 +1,4 @@
-"""Downloads in the background: one for each model; every user sees it and can cancel it, and it needs none to go on."""
+"""Downloads in the background, one for each model; every user sees them and can cancel them, and none need wait."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOGGER = logging.getLogger(__name__)
 
 # The most downloads at a time: each holds a connection, and all write to the same disk.
 MAX_AT_ONCE = 2
-# How many finished downloads are remembered, with their outcomes.
+# The number of finished downloads that are remembered.
 MAX_OVER = 8
 
 Fetch = Callable[[str, OnProgress, Callable[[], bool]], object]
@@ -27,7 +27,7 @@ Fetch = Callable[[str, OnProgress, Callable[[], bool]], object]
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of a download at one moment: the bytes, the seconds it has taken, and why it failed, if it did."""
+    """The state of a download at one moment; ``seconds`` is its duration so far."""
 
     progress: Progress
     seconds: float
@@ -37,12 +37,12 @@ class State:
 
     @property
     def bytes_per_second(self) -> float:
-        """The average speed since it began."""
+        """The average speed."""
         return self.progress.n_done / self.seconds if self.seconds else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """The remaining time at this speed; None while no speed is known."""
+        """The remaining time at this speed; None while it is unknown."""
         speed = self.bytes_per_second
         return (self.progress.n_total - self.progress.n_done) / speed if speed else None
 
@@ -64,23 +64,23 @@ class Download:
         self._thread.start()
 
     def cancel(self) -> None:
-        """Cancel it; nothing of it is kept."""
+        """Cancel it and discard what has arrived."""
         self._cancel.set()
 
     def state(self) -> State:
-        """Return its state now."""
+        """Return its current state."""
         ended = self._ended
         seconds = (self._clock() if ended is None else ended) - self._began
         return State(self._progress, seconds, ended is not None, self._cancel.is_set(), self._failure)
 
     def wait(self, seconds: float) -> None:
-        """Wait until it is over, but no longer than this."""
+        """Wait until it is over, at most this long."""
         self._thread.join(seconds)
 
     def _run(self) -> None:
         try:
             self._fetch(self.model_id, self._note, self._cancel.is_set)
-            # The request to cancel came too late: the model is here.
+            # A request to cancel came too late: the model is here.
             self._cancel.clear()
         except Cancelled:
             pass
@@ -103,13 +103,13 @@ class Downloads:
     """All downloads of this server."""
 
     def __init__(self, fetch: Fetch) -> None:
-        """Begin with none; ``fetch`` is called with an id, a progress callback and a function that says if to stop."""
+        """Start empty; ``fetch`` takes an ID, a progress callback, and a function that returns whether to stop."""
         self._fetch = fetch
         self._lock = Lock()
         self._all: dict[str, Download] = {}
 
     def start(self, model_id: str) -> Download:
-        """Start to fetch a model, or return the download that is already doing so.
+        """Start downloading a model, or return its running download.
 
         Raises:
             HubError: there are too many already.
@@ -122,14 +122,13 @@ class Downloads:
                 raise HubError(
                     message("{most} models are being fetched already: wait for one of them.", most=MAX_AT_ONCE)
                 )
-            # The newest comes last.
             self._all.pop(model_id, None)
             self._all[model_id] = Download(model_id, self._fetch)
             self._forget()
             return self._all[model_id]
 
     def all(self) -> list[Download]:
-        """Return the current downloads and the most recent finished ones."""
+        """Return the running and the most recently finished downloads."""
         with self._lock:
             return list(self._all.values())
 

@@ -1,7 +1,7 @@
-"""The process that talks to the hub: only in it may the libraries go online, and it can be stopped at any moment.
+"""The process that talks to the hub: only here may the libraries go online, and it can be killed at any moment.
 
-It reads requests from its standard input and writes answers to its standard output, one a line, in JSON; the last
-answer to a request is ``done``. ``attention.models.hub_line`` has the other end.
+It reads requests from standard input and writes answers to standard output, as lines of JSON; the last answer to a
+request is ``done``. ``attention.models.hub_line`` is the other end.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from attention.core.messages import message, messages
 
-# No more often than this is it written how much has arrived.
+# The shortest interval between progress reports.
 _TELL_SECONDS = 0.1
 _UNREACHABLE = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol)
 
 
 def main() -> None:
-    """Answer requests until there are no more, or until one fails."""
+    """Answer requests until the input ends."""
     for ended in (signal.SIGINT, signal.SIGPIPE):
-        # The server has gone: end without a word.
+        # The server has ended: exit silently.
         signal.signal(ended, signal.SIG_DFL)
     for line in sys.stdin:
         request = json.loads(line)
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _look_up(model_id: str, patience: float) -> None:
-    """Tell what the hub has of a model, at which commit; files whose size it does not say are left out."""
+    """Report a model's commit, licence and files; files without a known size are left out."""
     info = HfApi(token=False).model_info(model_id, files_metadata=True, timeout=patience)
     validate_repo_id(info.id)
     if re.fullmatch("[0-9a-f]{40}", str(info.sha)) is None:
@@ -66,7 +66,7 @@ def _look_up(model_id: str, patience: float) -> None:
 
 
 def _write_file(model_id: str, patience: float, revision: str, name: str, size: int, folder: str) -> None:
-    """Write a file of the hub into a folder, and tell how much of it is there; what is too long is cut off."""
+    """Download a file and report the progress; excess bytes are cut off."""
     url = hf_hub_url(model_id, name, revision=revision)
     n_bytes, told = 0, 0.0
     headers = {"Accept-Encoding": "identity"}

@@ -1,7 +1,7 @@
-"""Files from outside: read no further than a limit, and refused with a sentence if there is something wrong with them.
+"""Files from outside: read up to a limit, and refused with a message if anything is wrong.
 
-A folder that is named as a model may contain anything: a pipe into which nothing is written, a dangling link, an
-endless file. In any case the user is told at once, and nothing large is read or allocated.
+A folder named as a model may contain anything: a pipe without a writer, a dangling link, an endless file. The user is
+told at once, and nothing large is read or allocated.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ __all__ = [
 ]
 
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
-# The files that may have a tokenizer's vocabulary. Where none is there, transformers makes up a tokenizer that knows no
-# word.
+# Files with a tokenizer's vocabulary. Without any, transformers makes up a tokenizer that knows no word.
 _WHOLE_TOKENIZER, _VOCABULARY, _MERGES = "tokenizer.json", "vocab.json", "merges.txt"
 _VOCABULARIES = (
     _WHOLE_TOKENIZER,
@@ -50,7 +49,7 @@ _VOCABULARIES = (
     "tekken.json",
     "source.spm",
 )
-# The files that transformers reads beside the weights, if a model has them.
+# Files that transformers reads beside the weights.
 BESIDE = (
     "config.json",
     "generation_config.json",
@@ -64,18 +63,18 @@ BESIDE = (
     "target.spm",
     "preprocessor_config.json",
 )
-# The largest tokenizer of the models that can be shown, that of XLM-RoBERTa, has 17 MB.
+# The largest tokenizer of a supported model, XLM-RoBERTa's, has 17 MB.
 MAX_BESIDE_BYTES = 64 * 2**20
 # A header has about 120 bytes for each tensor, and 20,000 classes in a config.json take 1 MB.
 MAX_JSON_BYTES = 8 * 2**20
 MAX_SHARDS = 256
-# A library's error message is cut after this many characters.
+# The longest error message of a library.
 MAX_LINE = 300
 _LARGE_FILE_POINTER = b"version https://git-lfs"
 
 
 def in_one_line(text: str) -> str:
-    """Return a text from outside as one printable line, cut if it is far too long."""
+    """Return a text from outside as one printable line, truncated if far too long."""
     # A file name need not be valid text.
     text = text.encode("utf-8", "replace").decode("utf-8")
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
@@ -88,11 +87,7 @@ def shown(path: Path) -> str:
 
 
 def read_json(file: Path, limit: int = MAX_JSON_BYTES) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises:
-        ValueError: it cannot be read; the message is a sentence that says why.
-    """
+    """Read a JSON object; raise ValueError, with a message for the page, if it cannot be read."""
     try:
         with opened(file, limit) as source:
             # The file may grow while it is being read.
@@ -105,11 +100,7 @@ def read_json(file: Path, limit: int = MAX_JSON_BYTES) -> dict[str, Any]:
 
 
 def parse_json(data: bytes, name: str) -> dict[str, Any]:
-    """Read the JSON object in a file with this name.
-
-    Raises:
-        ValueError: it cannot be read; the message is a sentence that says why.
-    """
+    """Parse the JSON object of a file; raise ValueError, with a message for the page, if it is invalid."""
     try:
         found = json.loads(data.decode("utf-8"), parse_constant=_refuse_number, parse_float=_finite)
     except RecursionError:
@@ -136,7 +127,7 @@ def weights_of(folder: Path) -> tuple[Path, ...]:
 
     Raises:
         OSError: the folder cannot be read.
-        ValueError: there are none in the safetensors format, or the index makes no sense.
+        ValueError: there are none in the safetensors format, or the index is invalid.
     """
     if is_there(folder / SINGLE):
         return (folder / SINGLE,)
@@ -159,17 +150,17 @@ def weights_of(folder: Path) -> tuple[Path, ...]:
 
 
 def shapes_of(folder: Path) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every tensor of a model's weights, from the headers of their files.
+    """Return the shape of every tensor of a model's weights, from the files' headers.
 
     Raises:
         OSError: the folder cannot be read.
-        ValueError: there are none, or a file with their name is something else.
+        ValueError: there are none, or a file is not safetensors.
     """
     return {name: shape for file in weights_of(folder) for name, shape in _head(file)}
 
 
 def is_there(file: Path) -> bool:
-    """Tell whether anything has this name, even a dangling link.
+    """Return whether this name exists, even as a dangling link.
 
     Raises:
         OSError: the folder that would contain it cannot be read.
@@ -182,11 +173,7 @@ def is_there(file: Path) -> bool:
 
 
 def check_beside(folder: Path) -> None:
-    """Refuse a folder if what would be read with the weights includes something that is no regular file, or too large.
-
-    Raises:
-        ValueError: there is such a file; the message is a sentence that names it.
-    """
+    """Raise ValueError if a file that is read with the weights is not regular, or too large; the message names it."""
     for name in BESIDE:
         if is_there(folder / name):
             try:
@@ -201,11 +188,7 @@ def check_beside(folder: Path) -> None:
 
 
 def check_vocabulary(names: Collection[str]) -> None:
-    """Refuse a model that reads text if none of its files, which have these names, has its vocabulary.
-
-    Raises:
-        ValueError: none has; the message is a sentence that names the files.
-    """
+    """Raise ValueError unless one of these files has a tokenizer's vocabulary; the message names the files."""
     if not any(name in names for name in _VOCABULARIES):
         raise ValueError(
             message(
@@ -231,9 +214,9 @@ def opened(file: Path, limit: int | None = None) -> Iterator[io.BufferedReader]:
 
     Raises:
         OSError: it cannot be opened.
-        ValueError: it is something else, such as a pipe; it is too large; or it is a pointer to a file not fetched.
+        ValueError: it is not a regular file, too large, or a pointer to a file in Git LFS.
     """
-    # InitialSelection a pipe would block.
+    # Opening a pipe would block.
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as source:
         about = os.fstat(source.fileno())
         if not stat.S_ISREG(about.st_mode):
@@ -259,7 +242,7 @@ def opened(file: Path, limit: int | None = None) -> Iterator[io.BufferedReader]:
 
 
 def _head(file: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the name and the shape of each tensor; the library checks that they fit the length of the file."""
+    """Yield the name and shape of each tensor; the library checks them against the file's length."""
     from safetensors import SafetensorError, safe_open
 
     try:

@@ -1,6 +1,6 @@
-"""Architectures that are not in the table: what can be told of them from a configuration and transformers' own files.
+"""Architectures outside the table: what their configuration and transformers' source files reveal.
 
-Nothing of transformers is imported: that takes seconds, and pages list models all the time.
+transformers is not imported, which would take seconds, and pages list models all the time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from attention.models.module_map import Architecture, Attention, FeedForward, Si
 
 __all__ = ["other_architecture"]
 
-# How models call their sizes. What those of feed-forward networks mean differs from one to the next.
+# Common names of sizes. Those of feed-forward networks have no common meaning.
 _SIZES = Sizes(
     layers=("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
     heads=("num_attention_heads", "n_head", "n_heads", "num_heads"),
@@ -31,7 +31,7 @@ _SIZES = Sizes(
     value_width=("v_head_dim",),
     narrowed=("true_hidden_size",),
 )
-# Of two stacks, the configuration of many calls the encoder's sizes as if there were no other.
+# In an encoder–decoder, the encoder's sizes often have the names of a single stack.
 _SIZES_OF_TWO = replace(
     _SIZES,
     layers=("encoder_layers", *_SIZES.layers),
@@ -46,26 +46,26 @@ _NOWHERE = Stack(
     words="",
     has_own_masks=True,
 )
-# What a model calls that leaves its attention to a function of one's choice, and what makes its masks.
+# Marks a model that uses the attention interface; the functions that make its masks.
 _INTERFACE = "ALL_ATTENTION_FUNCTIONS"
 _HIDES_LATER, _HIDES_NONE = "create_causal_mask", "create_bidirectional_mask"
-# What a model passes whose heads may also attend to no token at all, and what every model names that reads a text.
+# Marks heads with attention sinks, and models that read text.
 _SINKS, _TEXT_INPUT = "s_aux=", "input_ids"
-# How configurations call what each of their layers is, and every how many layers one has attention, or which ones.
+# Configuration keys for the kind of each layer, for the interval of attention layers, and for their indices.
 _LAYER_KINDS = ("layer_types", "layers_block_type", "block_types")
 _INTERVALS, _INDICES = ("attn_layer_period", "full_attention_interval"), ("attn_layer_indices", "full_attn_idxs")
 _OTHER_INPUT = re.compile(r'main_input_name = "(?!input_ids)')
-# A kind of layer without softmax attention, as configurations call it.
+# Kinds of layers without softmax attention.
 _OTHER_LAYER = re.compile("linear_.*|lightning_.*|.*(?<!attention)")
-# What a configuration has that describes several parts, of which one reads something else than a text.
+# Configuration keys of multimodal models.
 _PARTS = ("text_config", "vision_config", "audio_config")
 
 
 def other_architecture(config: dict[str, Any]) -> Architecture:
-    """Return what is known of an architecture that is not in the table, if its attention can be recorded.
+    """Return what is known of an architecture outside the table, if its attention can be recorded.
 
     Raises:
-        ValueError: it cannot be; the message is a sentence that says why.
+        ValueError: it cannot; the message is for the page.
     """
     model_type = config.get("model_type")
     known = ", ".join((*ARCHITECTURES, *TEXT_PARTS))
@@ -166,10 +166,10 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
 
 
 def _is_causal(config: dict[str, Any], code: _Code) -> bool:
-    """Tell whether a model with one stack hides from each token those after it, before anything of it is run."""
+    """Return whether a single stack hides later tokens, without running it."""
     written = config.get("architectures")
     names = " ".join(map(str, written)) if isinstance(written, list) else ""
-    # As transformers names those that predict the next token.
+    # transformers' names of models that predict the next token.
     if "CausalLM" in names or "LMHead" in names:
         return True
     if any(key in config and bool(config[key]) is value for key, value in AS_ENCODER):
@@ -179,10 +179,10 @@ def _is_causal(config: dict[str, Any], code: _Code) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Code:
-    """What transformers' own file with the code of an architecture shows, without being run.
+    """What transformers' source file of an architecture reveals without being run.
 
-    Whether it leaves attention to the interface, hides later tokens wherever it makes a mask, lets heads attend to no
-    token, names token ids at all, and has a part that reads something else.
+    Whether it uses the attention interface, hides later tokens in every mask, has attention sinks, reads token IDs at
+    all, and has a part that reads something else.
     """
 
     uses_interface: bool
@@ -193,7 +193,7 @@ class _Code:
 
 
 def _is_hybrid(config: dict[str, Any]) -> bool:
-    """Tell whether a configuration says that some layers have something else than softmax attention."""
+    """Return whether some layers have something other than softmax attention."""
     for name in _LAYER_KINDS:
         kinds = config.get(name)
         if isinstance(kinds, list) and any(_OTHER_LAYER.fullmatch(str(kind)) for kind in kinds):
@@ -208,7 +208,7 @@ def _is_hybrid(config: dict[str, Any]) -> bool:
 
 @cache
 def _code_of(model_type: str) -> _Code | None:
-    """Read the file with an architecture's code; None if there is none."""
+    """Scan an architecture's source file; None if there is none."""
     spec = find_spec("transformers")
     if spec is None or not spec.submodule_search_locations or re.fullmatch("[a-z0-9_-]+", model_type) is None:
         return None
@@ -226,7 +226,7 @@ def _code_of(model_type: str) -> _Code | None:
 
 
 def _file_of(model_type: str, models: Path) -> Path | None:
-    """Return the file with an architecture's code, which has its name or is beside the one with its configuration."""
+    """Return an architecture's source file: by its name, or beside the file with its configuration."""
     name = model_type.replace("-", "_")
     for each in (name, name.removesuffix("_text")):
         # A few share a folder with others, such as the kinds of data2vec.

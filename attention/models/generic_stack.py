@@ -1,8 +1,8 @@
-"""The layers of a model that is not known part by part: what is recorded, and what is found in it and holds.
+"""The layers of a model outside the table: what is recorded, and what is verified about their structure.
 
-Of every model whose attention goes through transformers' interface, queries, keys, values, mask, scale and outputs are
-recorded. Where its projections and norms are is guessed from the usual names, and believed only if they give, on a few
-tokens, what the model itself had.
+Queries, keys, values, mask, scale and outputs are recorded from any model that uses transformers' attention interface.
+Its projections and norms are guessed from common names and accepted only if they reproduce the model's own numbers on a
+few tokens.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from attention.models.stack import Parts, Shared, linear_of, norm_of, record
 
 __all__ = ["OtherDecoder", "OtherStack"]
 
-# The usual names of the four maps, and of the norms of queries and keys.
+# Common names of the four projections, and of the norms of queries and keys.
 _QUERY = ("q_proj", "query", "q_lin", "query_proj", "wq")
 _KEY = ("k_proj", "key", "k_lin", "key_proj", "wk")
 _VALUE = ("v_proj", "value", "v_lin", "value_proj", "wv")
 _OUTPUT = ("o_proj", "out_proj", "dense", "out_lin", "wo", "c_proj")
 _QUERY_NORM, _KEY_NORM = ("q_norm", "q_layernorm", "query_norm"), ("k_norm", "k_layernorm", "key_norm")
-# So far may what is worked out again be from what the model had, relative to the largest number.
+# The largest difference from the model's own numbers, relative to the largest.
 _NEAR = 1e-5
-# So many tokens are read to find out.
+# The number of tokens in the trial run.
 _N_TOKENS = 6
 
 
-# How many heads there are for queries, keys and values, and how many numbers each has.
+# Number of heads and width, for queries, keys and values.
 _Shapes = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What holds of a layer: its parts, and whether queries and keys are rotated as the module was told."""
+    """The verified parts of a layer, and whether queries and keys are rotated as the module was told."""
 
     parts: Parts
     is_turned: bool
@@ -55,10 +55,10 @@ class OtherStack:
     structure = None
 
     def __init__(self, model: Any, n_layers: int, *, is_causal: bool) -> None:
-        """Run the model on a few tokens, and find out what can be told of it.
+        """Run the model on a few tokens to verify its parts.
 
         Raises:
-            ValueError: its attention cannot be recorded, or is not the one that the steps explain.
+            ValueError: its attention cannot be recorded, or differs from the steps.
         """
         self.module: Any = model
         self._is_causal = is_causal
@@ -70,12 +70,12 @@ class OtherStack:
         calls, states = self._try(n_layers)
         self._shapes = self._check(calls)
         known = [_settled(model, call, state) for call, state in zip(calls, states, strict=True)]
-        # A step is shown of all layers, or of none.
+        # A step is shown for all layers or for none.
         if all(known):
             self._known = known
 
     def _try(self, n_layers: int) -> tuple[list[AttentionCall], list[Array]]:
-        """Run the model on a few tokens; return its calls of attention, and what entered each layer."""
+        """Run the model on a few tokens; return its attention calls and each layer's input."""
         ids = torch.arange(_N_TOKENS)[None] % self.module.config.vocab_size
         with torch.inference_mode(), recording() as calls:
             result = self.module(input_ids=ids, output_hidden_states=True)
@@ -84,10 +84,7 @@ class OtherStack:
         return calls, [state[0].numpy() for state in states[:-1]]
 
     def _check(self, calls: Sequence[AttentionCall]) -> _Shapes:
-        """Refuse a model whose attention gives something else than the steps, or hides something else than is said.
-
-        Returns how many heads every layer has, and how wide they are.
-        """
+        """Refuse a model whose attention or mask differs from the steps; return the shapes of its heads."""
         layers = _explained(calls, "self")
         if self._is_causal and not all(masks.is_causal(layer.mask) for layer in layers):
             raise ValueError(message("it is said to predict the next token, and lets tokens see those after them"))
@@ -101,7 +98,7 @@ class OtherStack:
         return next(iter(shapes))
 
     def measured(self, info: ModelInfo) -> ModelInfo:
-        """Describe the model with the sizes of the heads that ran, which its configuration need not say."""
+        """Set the measured sizes of the heads, which the configuration need not state."""
         (n_heads, d_head), (n_key_value_heads, _), (_, d_value) = self._shapes
         return replace(
             info,
@@ -112,14 +109,14 @@ class OtherStack:
         )
 
     def take_final_norm(self) -> None:
-        """Return nothing: it is not known where the norm after the last layer is."""
+        """Return None: the norm after the last layer is unknown."""
 
     def embeddings(self, ids: Sequence[int], segments: Sequence[int]) -> None:
-        """Return nothing: it is not known of which parts the vectors are made that enter the first layer."""
+        """Return None: the parts of the first layer's input are unknown."""
 
     def self_traces(self, calls: Sequence[AttentionCall], states: Sequence[Array]) -> tuple[LayerTrace, ...]:
-        """Record the self-attention of each layer; ``states`` are the inputs of the layers."""
-        # What is not known to hold is not told, though it was noted.
+        """Record the self-attention of each layer; ``states`` are the layers' inputs."""
+        # Notes that were not verified are dropped.
         told = [
             call if known is not None else replace(call, turns=None, entered=None, added=None)
             for call, known in zip(calls, self._known, strict=True)
@@ -135,16 +132,16 @@ class OtherStack:
 
 
 class OtherDecoder:
-    """The layers of the decoder of such a model, with the interface of ``LayerStack``: only what is recorded."""
+    """The layers of such a model's decoder, with the interface of ``LayerStack``: only what is recorded."""
 
     structure = None
     has_own_masks = True
 
     def __init__(self, decoder: Any, encoder: Any, n_layers: int) -> None:
-        """Run both on a few tokens.
+        """Run encoder and decoder on a few tokens.
 
         Raises:
-            ValueError: its two attentions cannot be recorded, or are not the ones that the steps explain.
+            ValueError: an attention cannot be recorded, or differs from the steps.
         """
         self.module: Any = decoder
         for call in self._try(encoder, n_layers):
@@ -158,19 +155,19 @@ class OtherDecoder:
             )
 
     def _try(self, encoder: Any, n_layers: int) -> list[AttentionCall]:
-        """Run both on a few tokens; return the decoder's calls of attention."""
+        """Run both on a few tokens; return the decoder's attention calls."""
         ids = torch.arange(_N_TOKENS)[None] % self.module.config.vocab_size
         with torch.inference_mode():
             memory = encoder(input_ids=ids).last_hidden_state
             with recording() as calls:
-                # A token fewer, so that the encoder's keys can be told from the decoder's own.
+                # One token fewer, to tell the encoder's keys from the decoder's own.
                 read = {"input_ids": ids[:, 1:], "encoder_hidden_states": memory}
                 result = self.module(**read, output_hidden_states=True, use_cache=False)
         _check_count(calls, result.hidden_states or (), 2 * n_layers, n_layers)
         return calls
 
     def embeddings(self, ids: Sequence[int], segments: Sequence[int]) -> None:
-        """Return nothing: it is not known of which parts the vectors are made that enter the first layer."""
+        """Return None: the parts of the first layer's input are unknown."""
 
     def self_traces(self, calls: Sequence[AttentionCall], _states: Sequence[Array]) -> tuple[LayerTrace, ...]:
         """Record the self-attention of each layer."""
@@ -183,12 +180,12 @@ class OtherDecoder:
         return _recorded(calls, "cross")
 
     def streams_after_self(self, _calls: Sequence[AttentionCall], _states: Sequence[Array]) -> tuple[Array, ...]:
-        """Return nothing: it is not known what becomes of a vector between the two attentions."""
+        """Return nothing: the stream between the two attentions is unknown."""
         return ()
 
 
 def _check_count(calls: Sequence[AttentionCall], states: Sequence[Any], n_calls: int, n_layers: int) -> None:
-    """Refuse a stack of layers that asks for attention more or less often than it has layers to show it in."""
+    """Refuse a stack with more or fewer attention calls than layers."""
     if len(calls) != n_calls or len(states) != n_layers + 1:
         raise ValueError(
             message(
@@ -202,24 +199,24 @@ def _check_count(calls: Sequence[AttentionCall], states: Sequence[Any], n_calls:
 
 
 def _explained(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[LayerTrace, ...]:
-    """Record calls, and refuse them if the steps give something else than the model had."""
+    """Record calls, and refuse them if the steps do not reproduce the model's output."""
     layers = _recorded(calls, kind)
     for layer in layers:
-        # NaN is not near.
+        # Written so that NaN fails.
         if not layer.check() <= _NEAR * float(np.abs(layer.model_output).max()):
             raise ValueError(message("its attention does more than the steps that are explained here"))
     return layers
 
 
 def _recorded(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[LayerTrace, ...]:
-    """Record calls of which nothing else is known."""
+    """Record calls without further knowledge."""
     told = [replace(call, turns=None, entered=None, added=None) for call in calls]
     shared = Shared(told)
     return tuple(record(call, Parts(), None, shared, kind) for call in told)
 
 
 def _layer(call: AttentionCall, known: _Known | None, state: Array, shared: Shared, kind: AttentionKind) -> LayerTrace:
-    """Record a layer with what is known of it."""
+    """Record a layer with its verified parts."""
     if known is None or call.entered is None:
         return record(call, Parts(), None, shared, kind)
     inputs = state if known.parts.norm_parts is None else call.entered[0].numpy()
@@ -228,7 +225,7 @@ def _layer(call: AttentionCall, known: _Known | None, state: Array, shared: Shar
 
 
 def _watch(module: torch.nn.Module) -> None:
-    """Have noted what enters a module's projections, how it rotates, and what its output projection gives."""
+    """Note a module's rotations, its projections' input, and its output projection's result."""
     module.register_forward_pre_hook(note_turns, with_kwargs=True)
     query, output = _named(module, _QUERY), _named(module, _OUTPUT)
     if query is not None and output is not None:
@@ -237,7 +234,7 @@ def _watch(module: torch.nn.Module) -> None:
 
 
 def _settled(model: Any, call: AttentionCall, state: Array) -> _Known | None:
-    """Return what gives the queries, keys, values and output that the model had; None if nothing here does."""
+    """Return the parts that reproduce the model's queries, keys, values and output; None if none do."""
     maps = [_named(call.module, names) for names in (_QUERY, _KEY, _VALUE, _OUTPUT)]
     if any(each is None for each in maps) or call.entered is None:
         return None
@@ -251,7 +248,7 @@ def _settled(model: Any, call: AttentionCall, state: Array) -> _Known | None:
 
 
 def _with_norms(module: torch.nn.Module, parts: Parts) -> Iterator[Parts]:
-    """Yield the parts with the norms of queries and keys, if there are any of the usual names, and without."""
+    """Yield the parts with norms of queries and keys, if there are any with common names, and without."""
     try:
         of_queries, of_keys = (norm_of(_named(module, names)) for names in (_QUERY_NORM, _KEY_NORM))
         yield replace(parts, query_norm=of_queries, key_norm=of_keys)
@@ -261,12 +258,11 @@ def _with_norms(module: torch.nn.Module, parts: Parts) -> Iterator[Parts]:
 
 
 def _holds(call: AttentionCall, known: _Known, state: Array) -> bool:
-    """Tell whether every link from what enters a layer to what it adds gives what the model had."""
+    """Return whether every projection of a layer reproduces the model's own numbers."""
     layer = _layer(call, known, state, Shared([call]), "self")
     try:
         found = layer.check_projections()
     except ValueError:
-        # The shapes do not fit together.
         return False
     return len(found) == len(("queries", "keys", "values", "added")) and all(
         each.relative <= _NEAR for each in found.values()
@@ -274,7 +270,7 @@ def _holds(call: AttentionCall, known: _Known, state: Array) -> bool:
 
 
 def _entering_norm(model: Any, call: AttentionCall, state: Array) -> tuple[Norm | None] | None:
-    """Return the norm between the stream and the projections, or that there is none; None if that is not known."""
+    """Return a tuple of the norm before the projections (None if absent), or None if it is unknown."""
     assert call.entered is not None
     entered = call.entered[0].numpy()
     if entered.shape != state.shape:
@@ -297,7 +293,7 @@ def _entering_norm(model: Any, call: AttentionCall, state: Array) -> tuple[Norm 
 
 
 def _named(module: torch.nn.Module, names: Sequence[str]) -> torch.nn.Module | None:
-    """Return the part of a module that has one of these names; None if there is none, or it has no weights."""
+    """Return a module's part with one of these names, if it exists and has weights."""
     parts: Mapping[str, torch.nn.Module] = dict(module.named_children())
     found = next((parts[name] for name in names if name in parts), None)
     return None if found is None or getattr(found, "weight", None) is None else found

@@ -1,4 +1,4 @@
-"""The way to the hub: a process that asks it, which can be stopped at any moment, whatever it waits for."""
+"""Communication with the hub through a process that can be killed at any moment."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from attention.core.paths import ROOT
 
 __all__ = ["Cancelled", "HubError", "Line", "open_line"]
 
-# How long the hub may be silent.
+# The longest silence of the hub.
 PATIENCE_SECONDS = 4.0
 # A slow connection is not an error, but with fewer bytes in this time, a model would take days.
 WINDOW_SECONDS, LEAST_BYTES_IN_WINDOW = 30.0, 300_000
-# How often the request to cancel is checked.
+# The interval of checks for cancellation.
 _GLANCE_SECONDS = 0.05
 _ENVIRONMENT = {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_VERBOSITY": "error"}
-# Never signed in: what is fetched here is available to all users.
+# Never signed in: all users can use what is downloaded.
 _TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 
 
 class HubError(Exception):
-    """A model cannot be fetched; the message is a sentence or two for the page."""
+    """A model cannot be downloaded; the message is for the page."""
 
 
 class Cancelled(Exception):  # noqa: N818 - nothing went wrong
@@ -40,8 +40,8 @@ class Cancelled(Exception):  # noqa: N818 - nothing went wrong
 
 @contextmanager
 def open_line(is_cancelled: Callable[[], bool]) -> Iterator[Line]:
-    """Start the process that asks the hub, and end it, whatever it is about to do."""
-    # An empty variable is one that is not set; the library would take the hub's address from it.
+    """Start the process that talks to the hub, and kill it at the end."""
+    # An empty variable counts as unset; the library would take it for the hub's address.
     own = {name: value for name, value in os.environ.items() if value and name not in _TOKENS}
     with subprocess.Popen(
         [sys.executable, "-m", "attention.models.fetch"],
@@ -61,7 +61,7 @@ def open_line(is_cancelled: Callable[[], bool]) -> Iterator[Line]:
 class Line:
     """Sends requests to the hub, one after another.
 
-    Each raises ``HubError`` if there is no proper answer, and ``Cancelled`` if the download was cancelled.
+    Each raises ``HubError`` without a valid answer, and ``Cancelled`` if the download was cancelled.
     """
 
     _process: subprocess.Popen[bytes]
@@ -73,7 +73,7 @@ class Line:
         return next(self._ask(model_id))
 
     def fetch(self, model_id: str, revision: str, name: str, size: int, folder: Path) -> Iterator[int]:
-        """Write a file into a folder; yield how many bytes of it are there.
+        """Download a file into a folder; yield the number of bytes written so far.
 
         Raises:
             OSError: it cannot be written.
@@ -98,7 +98,7 @@ class Line:
         """Send a request; yield the answers up to the last one."""
         assert self._process.stdin is not None
         asked = json.dumps({"model_id": model_id, "patience": PATIENCE_SECONDS, **request})
-        # If the process has ended, there is no answer either.
+        # If the process has ended, reading finds no answer either.
         with suppress(BrokenPipeError):
             self._process.stdin.write(asked.encode() + b"\n")
         is_done = False
@@ -112,7 +112,7 @@ class Line:
             yield answer
 
     def _next_line(self) -> bytes:
-        """Return the next line of the process; nothing if it has ended."""
+        """Return the process's next line; empty if it has ended."""
         assert self._process.stdout is not None
         while b"\n" not in self._heard:
             if self._is_cancelled():

@@ -1,4 +1,4 @@
-"""The models that are not part of the project: those fetched from the hub, and folders named by the owner."""
+"""Models that are not bundled: downloaded from the hub, or in the owner's folders."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ MODEL_DIRS_VARIABLE = "ATTENTION_MODEL_DIRS"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A model that was found on disk, or the sentence that says why it cannot be shown."""
+    """A model found on disk, or the reason why it cannot be shown."""
 
     model_id: str
     folder: Path
     info: ModelInfo | None
     problem: str = ""
-    # Its manifest, if it was fetched from the hub.
+    # Its manifest, if it was downloaded from the hub.
     kept: Kept | None = None
     is_damaged: bool = False
 
 
 def find(bundled: Collection[ModelInfo]) -> list[Found]:
-    """Return the models on disk, each with a unique id and name; only the headers of their files are read."""
+    """Return the models on disk, each with a unique ID and name; only the headers of their files are read."""
     fetched, folders = hub.manifests(), _folder_names()
-    # A page asks often, and most servers have none.
+    # A fast path: pages ask often, and most servers have none.
     if not fetched and not folders:
         return []
     found = [_from_hub(each) for each in fetched if isinstance(each, Kept)]
@@ -98,7 +98,7 @@ def load(found: Found) -> Model:
 
 
 def fetch(model_id: str, on_progress: OnProgress, is_cancelled: Callable[[], bool]) -> Kept:
-    """Fetch a model from the hub, if it can be shown and fits in memory; see ``hub.download``."""
+    """Download a model from the hub, if it can be shown and fits in memory; see ``hub.download``."""
     return hub.download(model_id, on_progress, is_cancelled, _check_offer)
 
 
@@ -112,13 +112,12 @@ def _check_offer(config: dict[str, Any], names: Collection[str], n_bytes: int) -
 
 
 def _folder_names() -> list[str]:
-    """Return the folders that the owner has named, as written."""
     names = (name.strip() for name in os.environ.get(MODEL_DIRS_VARIABLE, "").split(os.pathsep))
     return [name for name in names if name]
 
 
 def _folder(name: str) -> tuple[Path, str]:
-    """Return the folder that the owner means, and a sentence if there can be none with that name."""
+    """Return one of the owner's folders, and a message if its name is invalid."""
     try:
         return Path(name).expanduser().absolute(), ""
     except (OSError, RuntimeError):
@@ -148,14 +147,14 @@ def _from_folder(model_id: str, folder: Path) -> Found:
 
 
 def _with_own_name(found: Found, names: Counter[str]) -> Found:
-    """Name a model by its id if another model has the same name."""
+    """Name a model by its ID if another model has the same name."""
     if found.info is None or names[found.info.name] == 1:
         return found
     return replace(found, info=replace(found.info, name=found.model_id))
 
 
 def _described(model_id: str, folder: Path, name: str, licence: str, source: str) -> ModelInfo | str:
-    """Describe a model, or say why it cannot be shown; a folder that has not changed is not read again."""
+    """Describe a model, or say why it cannot be shown; an unchanged folder is not read again."""
     try:
         if not folder.is_dir():
             return message("There is no folder {folder}.", folder=shown(folder))
@@ -169,7 +168,7 @@ def _described(model_id: str, folder: Path, name: str, licence: str, source: str
     found = _read(model_id, folder, name, licence, source, stamp)
     try:
         if not isinstance(found, str):
-            # Not kept with the rest: the owner may allow more.
+            # Not cached: the owner may raise the limit.
             check_fits(found)
     except ValueError as error:
         return str(error)
@@ -177,7 +176,7 @@ def _described(model_id: str, folder: Path, name: str, licence: str, source: str
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int, int] | str, ...]:
-    """Return a stamp that changes when any file from which a model is read changes."""
+    """Return a stamp that changes when any file of a model changes."""
     names = dict.fromkeys([*BESIDE, INDEX, *(file.name for file in weights_of(folder))])
     return tuple(_stamp_of(folder / name) for name in names)
 
@@ -215,7 +214,7 @@ def _check_vocabulary(info: ModelInfo, names: Collection[str]) -> None:
 
 
 def _free_id(name: str, taken: Collection[str]) -> str:
-    """Make a unique id out of a folder's name, fit for a link."""
+    """Derive a unique ID, fit for a link, from a folder's name."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
     number, model_id = 1, safe
     while model_id in taken:
@@ -226,11 +225,11 @@ def _free_id(name: str, taken: Collection[str]) -> str:
 
 def _reason(error: BaseException) -> str:
     """Return what is wrong with a model's files, in one line without a full stop."""
-    # Error messages of libraries can be pages long; what is wrong is in their first line, unless that announces a list.
+    # Libraries' error messages can be pages long; the first line says what is wrong, unless it announces a list.
     told = str(error).strip()
     first_line = told.partition("\n")[0].rstrip()
     reason = in_one_line(told if first_line.endswith(":") else first_line)
-    # Those of this project, and what libraries say of files, are whole sentences; those of Python are not.
+    # This project's messages and libraries' messages about files are whole sentences; Python's are not.
     if reason and isinstance(error, ValueError | OSError | ImportError):
         return reason
     return message(
@@ -239,7 +238,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _remedy(found: Found) -> str:
-    """Return the command that helps with a model that cannot be shown: none if nothing of it is missing."""
+    """Return a command that helps with a model that cannot be shown; empty unless files are missing."""
     if found.is_damaged or (found.kept is not None and not hub.is_whole(found.kept)):
         return _fetch_again(found)
     if found.kept is None and _lacks_files(found.folder):
@@ -252,7 +251,7 @@ def _fetch_again(found: Found) -> str:
 
 
 def _lacks_files(folder: Path) -> bool:
-    """Tell whether a folder is without a configuration, weights or, if its model reads text, a tokenizer."""
+    """Return whether a folder lacks a configuration, weights or, for a model of text, a tokenizer."""
     try:
         weights_of(folder)
         if not is_there(folder / hub.CONFIG):
@@ -262,7 +261,7 @@ def _lacks_files(folder: Path) -> bool:
     try:
         reads_text = not architecture_of(read_config(folder)).reads_pictures
     except ValueError:
-        # Its kind is refused, or its configuration is damaged: no other file would help.
+        # Its kind is refused or its configuration damaged: no other file would help.
         return False
     try:
         if reads_text:

@@ -1,4 +1,4 @@
-"""How much memory a model takes, and how much the owner of the server allows it."""
+"""The memory that a model needs, and the memory that the server's owner allows."""
 
 from __future__ import annotations
 
@@ -11,56 +11,52 @@ from attention.core.trace import ModelInfo
 
 __all__ = ["MAX_MEMORY_VARIABLE", "Needed", "allowed_bytes", "check_fits"]
 
-# The owner's limit for the models in memory with what they read, in MB.
+# The owner's limit for all loaded models and their records, in MB.
 MAX_MEMORY_VARIABLE = "ATTENTION_MAX_MEMORY_MB"
-# Unless the owner says otherwise, the rest is left to the server itself, and to what else runs there.
+# The default limit leaves the rest to the server and other programs.
 SHARE = 0.75
-# All numbers are kept as float32.
+# Weights and records are float32.
 _BYTES_OF_NUMBER = 4
-# Where Linux says how much memory a container may take.
+# A container's memory limit on Linux.
 _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 _MB = 10**6
 
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """How many bytes a model takes: its own numbers, and the record of the longest text that is shown."""
+    """The bytes a model needs: its weights, and the record of the longest text shown."""
 
     weights: int
     record: int
 
     @classmethod
     def by(cls, info: ModelInfo) -> Needed:
-        """Work it out from a model's sizes.
+        """Compute it from a model's sizes.
 
-        A record has, for each layer and token, what enters and what leaves the layer, what the projections multiply,
-        queries, keys, values, the heads' outputs and what they add; and a mask.
+        A record has, for each layer and token, the layer's input and output, the projections' input, queries, keys,
+        values, the heads' outputs and ΔE; and a mask.
         """
         of_heads = (info.n_heads + info.n_key_value_heads) * (info.d_head + (info.d_value or info.d_head))
         of_layer = info.max_tokens * (3 * info.d_model + of_heads)
-        # A layer of a decoder has two attentions.
+        # A decoder layer has two attentions.
         n_attentions = info.n_layers + 2 * info.n_decoder_layers
         numbers = n_attentions * of_layer + 2 * info.max_tokens**2
         return cls(info.n_parameters * _BYTES_OF_NUMBER, numbers * _BYTES_OF_NUMBER)
 
     @property
     def total(self) -> int:
-        """Both together."""
+        """The sum of both."""
         return self.weights + self.record
 
 
 def allowed_bytes() -> int:
-    """Return how much memory the models may take together: ``ATTENTION_MAX_MEMORY_MB``, or a share of what is there."""
+    """Return the memory limit for all models: ``ATTENTION_MAX_MEMORY_MB``, or a share of the available memory."""
     chosen = os.environ.get(MAX_MEMORY_VARIABLE, "").strip()
     return int(chosen) * _MB if chosen.isdecimal() else int(SHARE * _there())
 
 
 def check_fits(info: ModelInfo) -> None:
-    """Refuse a model that takes more memory than the owner allows, before anything of it is loaded.
-
-    Raises:
-        ValueError: it does; the message is a sentence with the sum.
-    """
+    """Raise ValueError, with a message for the page, if a model needs more memory than allowed."""
     needed, allowed = Needed.by(info), allowed_bytes()
     if needed.total > allowed:
         raise ValueError(
@@ -82,7 +78,7 @@ def _gigabytes(n_bytes: int) -> str:
 
 
 def _there() -> int:
-    """Return how much memory this process may use: that of the machine, or the limit of its container."""
+    """Return the memory of the machine, or the limit of its container."""
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
         limit = _CONTAINER_LIMIT.read_text("ascii").strip()

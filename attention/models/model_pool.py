@@ -1,4 +1,4 @@
-"""The models in memory, so many and of such a size: the least recently used is unloaded first, and never one in use."""
+"""The models in memory, limited in number and size: the least recently used is unloaded first, never one in use."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ __all__ = ["MAX_MODELS_VARIABLE", "ModelPool", "ShelvedModel", "max_models"]
 _LOGGER = logging.getLogger(__name__)
 
 MAX_MODELS_VARIABLE, DEFAULT_MAX_MODELS = "ATTENTION_MAX_MODELS", 4
-# After how long a model that could not be loaded is tried again: what was missing may be there by then.
+# Seconds before a failed load is tried again: what was missing may be there by then.
 RETRY_SECONDS = 5.0
-# How often a caller that waits for a model is told its progress.
+# The interval of progress reports to a waiting caller.
 _TELL_SECONDS = 0.2
 
 Load = Callable[[str, OnProgress], Model]
 
 
 def max_models() -> int:
-    """Return how many models may be in memory at once: ``ATTENTION_MAX_MODELS``, at least one."""
+    """Return how many models may be in memory: ``ATTENTION_MAX_MODELS``, at least one."""
     chosen = os.environ.get(MAX_MODELS_VARIABLE, "").strip()
     return max(1, int(chosen)) if chosen.isdecimal() else DEFAULT_MAX_MODELS
 
@@ -45,7 +45,7 @@ class _Slot:
 
     def __init__(self, n_bytes: int, used_at: float) -> None:
         self.model: Model | None = None
-        # What the model takes of memory, with the record of a long text.
+        # The memory of the model and the record of a long text.
         self.n_bytes = n_bytes
         self.progress: Progress | None = None
         self.n_users = 0
@@ -53,12 +53,11 @@ class _Slot:
 
 
 class ModelPool:
-    """Models by their ids, loaded on demand.
+    """Models by ID, loaded on demand.
 
-    Two callers that ask for the same model share one loading, which continues even if both have gone; callers of other
-    models do not wait. If every slot holds a model in use, or those in use leave too little memory, a caller that asks
-    for another waits until there is room. A model that is alone always has room: the catalogue has none that is larger
-    than the owner allows.
+    Callers that ask for the same model share one load, which continues even if they leave; callers of other models do
+    not wait. If every slot is in use, or memory is short, a caller waits for room. A single model always has room,
+    because the catalogue has none above the owner's limit.
     """
 
     def __init__(
@@ -71,11 +70,11 @@ class ModelPool:
         info_of: Callable[[str], ModelInfo | None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin empty; the ``uncounted`` models are so small that they always stay.
+        """Start empty; the ``uncounted`` models are so small that they always stay.
 
-        ``on_put_out`` is called with the id of a model that is unloaded, so that everything that shares its memory is
-        released. ``info_of`` returns the current description of a model, None if there is none: a model of another
-        revision is loaded again, and the models together take no more than ``ATTENTION_MAX_MEMORY_MB``.
+        ``on_put_out`` is called with the ID of an unloaded model, to release everything that shares its memory.
+        ``info_of`` returns a model's current description, or None: a model of another revision is reloaded, and all
+        models together stay below ``ATTENTION_MAX_MEMORY_MB``.
         """
         self._load = load
         self._limit = limit
@@ -90,9 +89,9 @@ class ModelPool:
 
     @contextmanager
     def borrow(self, model_id: str, on_wait: Callable[[Progress | None], None] | None = None) -> Iterator[Model]:
-        """Lend a model for the duration of the block; it is loaded now if it is not in memory.
+        """Lend a model for the duration of the block, loading it first if necessary.
 
-        ``on_wait`` is called repeatedly while it is being loaded, with the progress if that is known.
+        ``on_wait`` is called repeatedly while it loads, with the progress if known.
 
         Raises:
             ModelUnavailableError: it cannot be loaded; a call a little later tries again.
@@ -107,18 +106,18 @@ class ModelPool:
                 self._changed.notify_all()
 
     def in_memory(self) -> frozenset[str]:
-        """Return the ids of the models that are loaded."""
+        """Return the IDs of the loaded models."""
         with self._changed:
             return frozenset(model_id for model_id, slot in self._slots.items() if slot.model is not None)
 
     def put_out(self, model_id: str, idle_seconds: float = 0.0) -> bool:
-        """Unload a model; False if it is in use, was used within the last ``idle_seconds``, or is being loaded."""
+        """Unload a model; False if it is in use, was used within ``idle_seconds``, or is being loaded."""
         with self._changed:
             return self._put_out(model_id, idle_seconds)
 
     @contextmanager
     def kept_out(self, model_id: str, idle_seconds: float = 0.0) -> Iterator[bool]:
-        """Unload a model and keep it unloaded for the duration of the block: callers that ask for it wait.
+        """Unload a model for the duration of the block; callers that ask for it wait.
 
         Yields what ``put_out`` returns; of two such blocks for one model, the second gets False.
         """
@@ -145,8 +144,8 @@ class ModelPool:
         return True
 
     def _take(self, model_id: str, on_wait: Callable[[Progress | None], None] | None) -> tuple[_Slot, Model]:
-        # Asked once, outside the lock. If the files change while they are loaded, the result is accepted: files that
-        # are constantly written to would otherwise be loaded for ever.
+        # Asked once, outside the lock. If files change while they are loaded, the result is accepted: otherwise, files
+        # that are constantly written to would be loaded for ever.
         info = None if self._info_of is None else self._info_of(model_id)
         revision, n_bytes = (None, 0) if info is None else (info.revision, Needed.by(info).total)
         while True:
@@ -164,7 +163,7 @@ class ModelPool:
                     slot, revision = self._begin(model_id, n_bytes), None
                 self._changed.wait(_TELL_SECONDS)
                 progress = None if slot is None else slot.progress
-            # Outside the lock: a page's run may be stopped here, because its user has gone elsewhere.
+            # Outside the lock: a page's run may be stopped here, because its user has left.
             if on_wait is not None:
                 on_wait(progress)
 
@@ -185,7 +184,7 @@ class ModelPool:
         return slot
 
     def _make_room(self, n_bytes: int) -> bool:
-        """Unload models that nobody uses until one more of this size has room; none of them if that is not enough."""
+        """Unload idle models until a model of this size has room; none if that is not enough."""
         left = {model_id: slot for model_id, slot in self._slots.items() if model_id not in self._uncounted}
         idle = [model_id for model_id, slot in left.items() if slot.model is not None and not slot.n_users]
         idle.sort(key=lambda model_id: left[model_id].used_at, reverse=True)
@@ -213,7 +212,7 @@ class ModelPool:
         try:
             model = self._load(model_id, note)
         except ModelUnavailableError as error:
-            # Without its traceback, which would keep every frame that it passed through alive.
+            # Without its traceback, which would keep every frame alive.
             failure = error.with_traceback(None)
         except BaseException as error:  # whatever it is, the waiting callers have to be told
             kind = type(error).__name__
@@ -232,59 +231,59 @@ class ModelPool:
 
 
 class ShelvedModel:
-    """A model of a shelf that may be kept for long: it is in use only while it runs, and may be unloaded in between.
+    """A model of a pool that may be kept for long: it is in use only while it runs, and may be unloaded in between.
 
-    Every method raises ``ModelUnavailableError`` if the model cannot be loaded again, or if another revision has taken
-    its place.
+    Every method raises ``ModelUnavailableError`` if the model cannot be reloaded or has been replaced by another
+    revision.
     """
 
     def __init__(self, shelf: ModelPool, info: ModelInfo) -> None:
-        """Take nothing from the shelf yet."""
+        """Borrow nothing yet."""
         self._shelf = shelf
         self._info = info
 
     @property
     def info(self) -> ModelInfo:
-        """What the model is."""
+        """The model's description."""
         return self._info
 
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
-        """Run the model and record it; see ``Model.trace``."""
+        """See ``Model.trace``."""
         with self._borrowed() as model:
             return model.trace(text, pair, mask=mask)
 
     def encode(self, text: str) -> Encoded:
-        """Cut a text into tokens; see ``Model.encode``."""
+        """See ``Model.encode``."""
         with self._borrowed() as model:
             return model.encode(text)
 
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
-        """Run the model on several texts; see ``Model.trace_batch``."""
+        """See ``Model.trace_batch``."""
         with self._borrowed() as model:
             return model.trace_batch(texts)
 
     def next_token(self, trace: Trace) -> NextToken | None:
-        """Predict the next token; see ``Model.next_token``."""
+        """See ``Model.next_token``."""
         with self._borrowed() as model:
             return model.next_token(trace)
 
     def unmasked(self, text: str) -> Unmasked | None:
-        """Run the model with its causal mask and without it; see ``Model.unmasked``."""
+        """See ``Model.unmasked``."""
         with self._borrowed() as model:
             return model.unmasked(text)
 
     def outputs(self, text: str, pair: str | None, changes: Sequence[Change]) -> Iterator[Output]:
-        """Run the model with each change; see ``Model.outputs``."""
+        """See ``Model.outputs``."""
         with self._borrowed() as model:
             yield from model.outputs(text, pair, changes)
 
     def insides(self) -> Insides | None:
-        """Return the model's own arrays; see ``Model.insides``."""
+        """See ``Model.insides``."""
         with self._borrowed() as model:
             return model.insides()
 
     def answer(self, trace: Trace) -> Answer | None:
-        """Return the predicted classes; see ``Model.answer``."""
+        """See ``Model.answer``."""
         with self._borrowed() as model:
             return model.answer(trace)
 

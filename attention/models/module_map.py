@@ -1,6 +1,6 @@
-"""How the table of architectures describes a model: where its parts are, and how its ``config.json`` names its sizes.
+"""How the table of architectures describes a model: its modules, and the names of its sizes in ``config.json``.
 
-Names are those of transformers' modules and configurations, which are also the names in the weight files.
+Names are those of transformers' modules and configurations, and of the weight files.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ __all__ = ["Architecture", "Attention", "FeedForward", "Sizes", "Stack", "TextPa
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Where in a layer an attention module is: its four linear maps, and the norm before or after it (None: absent).
+    """An attention module's place in a layer: its four linear maps, and the norms around it (None: absent).
 
-    If queries, keys and values have the same name, one matrix produces all three: side by side or, ``is_by_head``,
-    those of the first head, then those of the second, and so on. ``query_norm`` and ``key_norm`` normalise each query
-    and key; ``output_norm`` normalises what the output map gives before it is added to the stream. A model that
-    ``scales_queries`` divides its queries by √d_k, and not its scores.
+    If queries, keys and values have the same name, one matrix produces all three, side by side or, if ``is_by_head``,
+    head by head. ``query_norm`` and ``key_norm`` normalise each query and key; ``output_norm`` normalises the output
+    projection's result before it is added to the stream. A model that ``scales_queries`` divides queries, not scores,
+    by √d_k.
     """
 
     query: str
@@ -38,10 +38,10 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class FeedForward:
-    """Where in a layer its feed-forward network is: the maps into it and out of it, and the norm before or after it.
+    """A feed-forward network's place in a layer: its input and output maps, and the norms around it.
 
-    Of several names, the first that is there counts. It is gated if there is a ``gate`` beside the map into it, or if
-    that map ``has_gate`` in its second half. ``output_norm`` is as in ``Attention``.
+    The first of several ``inner`` names that exists counts. It is gated if there is a ``gate``, or if the inner map
+    ``has_gate`` in its second half. ``output_norm`` is as in ``Attention``.
     """
 
     inner: tuple[str, ...]
@@ -55,12 +55,12 @@ class FeedForward:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Where in a model a stack of layers is, and the parts that produce its first layer's input (None: absent).
+    """A stack of layers' place in a model, and the modules that produce its first layer's input (None: absent).
 
-    If layers share their weights, ``layers`` names the groups of them, and ``shared`` the layers in a group.
-    ``projection`` makes vectors of the width of the layers from those of the embeddings, after their norm;
-    ``word_projection`` does so with the word vectors alone, and ``last_projection`` undoes it after the last layer.
-    ``norm`` is applied to the sum of the parts, ``word_norm`` to the word vectors before anything is added to them.
+    If layers share weights, ``layers`` names their groups, and ``shared`` the layers in a group. ``projection`` maps
+    the normalised embeddings to the layers' width; ``word_projection`` maps the word vectors alone, and
+    ``last_projection`` undoes it after the last layer. ``norm`` is applied to the sum of the embeddings, ``word_norm``
+    to the word vectors alone.
     """
 
     layers: str
@@ -72,7 +72,7 @@ class Stack:
     cross: Attention | None = None
     positions: str | None = None
     first_position: int = 0
-    # Padding has a row of its own in the table of positions, and the text begins with the row after it.
+    # Padding has its own row in the table of positions, and the text begins with the next row.
     has_padding_position: bool = False
     segments: str | None = None
     norm: str | None = None
@@ -80,28 +80,28 @@ class Stack:
     projection: str | None = None
     word_projection: str | None = None
     last_projection: str | None = None
-    # The norm after the last layer, before a decoder's prediction.
+    # The norm before a decoder's prediction.
     final_norm: str | None = None
     is_rotary: bool = False
-    # A norm after the last layer that nothing here reads through.
+    # A norm after the last layer that is not used here.
     end_norm: str | None = None
     is_causal: bool = False
-    # The model makes its masks itself, perhaps another one for each layer: what is asked for is added to them.
+    # The model makes its masks itself, possibly one for each layer: a requested mask is added to them.
     has_own_masks: bool = False
-    # Attention and feed-forward network read the same stream, and what both add is added to it at once.
+    # Attention and feed-forward network read the same stream, and both outputs are added at once.
     is_parallel: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The names of a model's sizes in its configuration; of several names, the first one present counts."""
+    """The names of a model's sizes in its configuration; the first one present counts."""
 
     layers: tuple[str, ...] = ("num_hidden_layers",)
     heads: tuple[str, ...] = ("num_attention_heads",)
     width: tuple[str, ...] = ("hidden_size",)
     head_width: tuple[str, ...] = ("head_dim",)
-    # The widths of two parts of a query, if only one of them is rotated; that of a value; and that of the vectors which
-    # the heads share, if they are narrower than those between the layers.
+    # The widths of the two parts of a query of which only one is rotated; of a value; and of the vectors that the heads
+    # share, if narrower than the stream.
     query_parts: tuple[str, ...] = ()
     value_width: tuple[str, ...] = ()
     narrowed: tuple[str, ...] = ()
@@ -109,18 +109,17 @@ class Sizes:
     decoder_layers: tuple[str, ...] = ()
     inner: tuple[str, ...] = ("intermediate_size",)
     decoder_inner: tuple[str, ...] = ()
-    # The width of the embeddings, if it may differ; the number of layers that have weights of their own.
+    # The width of the embeddings, if different, and the number of layers with their own weights.
     embedding: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Where, in a model that reads something else beside a text, the part is that reads the text: it alone is run.
+    """The text part of a multimodal model, which alone is run.
 
-    The model is known by its ``name``. ``weights`` matches what comes before a name of the part's own in the files. Of
-    what its configuration may leave to transformers, which is not asked for it, ``kind`` is its own ``model_type`` and
-    ``defaults`` are sizes. What the model reads beside the text is told in a ``note``.
+    ``name`` is the model's. ``weights`` matches the prefix of the part's names in the files. ``kind`` (its
+    ``model_type``) and ``defaults`` (sizes) complete its configuration. ``note`` tells what else the model reads.
     """
 
     name: str
@@ -138,32 +137,32 @@ class Architecture:
     encoder: Stack
     decoder: Stack | None = None
     sizes: Sizes = Sizes()
-    # The stack of a model whose configuration has another value than usual: the name of the value, it, and the stack.
+    # Other stacks for unusual configurations: a key, its value, and the stack.
     variants: tuple[tuple[str, object, Stack], ...] = ()
-    # Values with which a model is one of another kind, which is not shown.
+    # Keys and values of models that cannot be shown.
     refused: tuple[tuple[str, object], ...] = ()
-    # What its name does not say, in whole sentences.
+    # Remarks for the page, in whole sentences.
     note: str = ""
-    # The class of its modules that compute attention by themselves; empty if they call transformers' interface.
+    # The class of its modules that bypass transformers' attention interface; empty if none do.
     own_attention: str = ""
     takes_pairs: bool = False
     takes_segments: bool = False
     text_part: TextPart | None = None
     reading: Reading = TEXT
-    # Whether it is known where its parts are; of any other model, they are looked for when it is loaded.
+    # Whether its modules are known; in any other model, they are searched for when it is loaded.
     is_known: bool = True
 
     @property
     def reads_pictures(self) -> bool:
-        """Tell whether the model's input is pixels, not token ids."""
+        """Whether the input is pixels, not token IDs."""
         return self.reading is PICTURE
 
     @property
     def is_decoder(self) -> bool:
-        """Tell whether the model has only one stack, and that is a decoder."""
+        """Whether the only stack is a decoder."""
         return self.encoder.is_causal
 
     @property
     def has_decoder(self) -> bool:
-        """Tell whether any of the model's stacks is a decoder."""
+        """Whether any stack is a decoder."""
         return self.is_decoder or self.decoder is not None

@@ -1,7 +1,7 @@
-"""Attention of models that compute it by themselves, written once more so that it goes through the recorder.
+"""Forward functions for models that bypass transformers' attention interface, so that the recorder is called.
 
-Queries, keys, values and all that comes after them are those of the model's own modules; only softmax and the weighted
-sum are done by the function that records. transformers' own code for these models is what the tests compare it with.
+Queries, keys, values and everything after attention come from the model's own modules; the recorder's function does
+only softmax and the weighted sum. The tests compare them with transformers' own code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["lead_through_recorder"]
 
 
 def lead_through_recorder(model: torch.nn.Module, name: str) -> None:
-    """Replace the forward of each module of the class with this name, which computes attention by itself."""
+    """Replace the forward of each module of this class, which bypasses the attention interface."""
     for module in model.modules():
         if type(module).__name__ == name:
             module.forward = MethodType(_FORWARDS[name], module)
@@ -31,7 +31,7 @@ def _mpnet(
     position_bias: torch.Tensor | None = None,
     **_others: Any,
 ) -> tuple[torch.Tensor]:
-    """Do as ``MPNetSelfAttention.forward``."""
+    """Reimplement ``MPNetSelfAttention.forward``."""
     shape = (*hidden_states.shape[:-1], -1, self.attention_head_size)
     query, key, value = (each(hidden_states).view(shape).transpose(1, 2) for each in (self.q, self.k, self.v))
     output, _ = attend(self, query, key, value, attention_mask, position_bias=position_bias)
@@ -46,9 +46,9 @@ def _bloom(
     attention_mask: torch.Tensor | None,
     **_others: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Do as ``BloomAttention.forward``, without the cache."""
+    """Reimplement ``BloomAttention.forward``, without the cache."""
     query, key, value = self._reshape(self.query_key_value(hidden_states))
-    # Of shape (batch · heads, 1, keys): what is added to a score depends on the key alone.
+    # Of shape (batch · heads, 1, keys): the bias depends on the key alone.
     bias = alibi.view(len(query), self.num_heads, 1, -1).expand(-1, -1, query.shape[2], -1)
     output, _ = attend(self, query, key, value, attention_mask, scaling=self.inv_norm_factor, position_bias=bias)
     return self.dense(output.flatten(-2)) + residual, None

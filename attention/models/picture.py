@@ -1,4 +1,4 @@
-"""A picture cut into tokens: square patches, row by row, after one token that stands for the whole."""
+"""A picture as tokens: [CLS], then square patches, row by row."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from attention.core.trace import Token
 
 __all__ = ["PictureReader"]
 
-# ViT's own normalisation: grey levels from 0 to 1 become -1 to 1.
+# ViT's normalisation: grey levels from 0 to 1 become −1 to 1.
 _MEAN = _SPREAD = 0.5
 
 
 class PictureReader:
     """How a Vision Transformer reads a picture of 8×8 pixels (Dosovitskiy et al. 2021, section 3.1).
 
-    The picture is resized to the model's input (bilinearly; 8×8 stays as it is) and repeated for each colour channel;
-    grey levels from 0 to 16 become 0 to 1, from which 0.5 is subtracted before they are divided by 0.5.
+    The picture is resized bilinearly to the model's input (8×8 stays as it is) and repeated for each colour channel;
+    grey levels from 0 to 16 become 0 to 1, then −1 to 1.
     """
 
     def __init__(self, config: Any) -> None:
@@ -40,10 +40,10 @@ class PictureReader:
         return ((resized - _MEAN) / _SPREAD).expand(-1, self._n_colours, -1, -1)
 
     def without(self, text: str, position: int) -> str:
-        """Return a picture in which the patch of one token is black.
+        """Return the picture with one token's patch in black.
 
         Raises:
-            ValueError: the token is no patch, or the text is not a picture.
+            ValueError: the token is not a patch, or the text is not a picture.
         """
         row, column = divmod(position - 1, self._n_columns)
         if not 0 <= row < self._n_rows:

@@ -1,12 +1,11 @@
-"""An attention function for transformers that records exactly what a model used, and changes nothing unless told to.
+"""An attention function for transformers that records what a model used, and changes nothing unless told to.
 
-transformers lets a caller register an attention function by name. This one calls the library's own SDPA
-forward or, where that cannot do what a model asks for, the model's own plain function, and records query, key, value,
-mask, position bias, scaling, soft cap and output: the tensors after any rotary embedding and before key/value heads are
-repeated. Hooks add what entered the attention, how it rotates by positions, the output of the output projection, and
-the lengths of the vectors that come after it. They are recorded in a ``ContextVar``, so that threads never see
-each other's calls, and a model that runs outside ``recording()`` is not recorded at all. Within ``altering()``, what
-attention hands on is replaced; within ``masking()``, another mask is added to the model's own.
+transformers lets a caller register an attention function by name. This one calls the library's SDPA forward or, where
+SDPA lacks a feature, the model's own eager function, and records query, key, value, mask, position bias, scaling, soft
+cap and output: the tensors after RoPE and before key/value heads are repeated. Hooks add the projections' input, the
+rotations, the output projection's result, and norms of later vectors. Records go to a ``ContextVar``, so threads never
+see each other's calls, and nothing is recorded outside ``recording()``. Within ``altering()``, attention outputs are
+replaced; within ``masking()``, a mask is added to the model's own.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ __all__ = [
     "recording",
 ]
 
-# Without "sdpa" in it, which transformers would refuse for models that cannot run under that; and nobody else's name.
+# Without "sdpa" in it, which transformers refuses for models without SDPA support; and unlike any other name.
 ATTENTION_NAME = "step_by_step_record"
 
 
@@ -46,9 +45,8 @@ ATTENTION_NAME = "step_by_step_record"
 class AttentionCall:
     """One call of the attention function: the tensors as the model passed them, including the batch axis.
 
-    ``added`` is the output of the output projection, if ``note_added`` is a hook of it; ``lengths`` are those of
-    vectors that come later in the layer, by name. ``turns`` are the cosines and sines that the module was given,
-    ``entered`` the vectors that it projects, where they are noted.
+    The last fields come from hooks: ``turns``, the cosines and sines given to the module; ``entered``, the projections'
+    input; ``added``, the output projection's result; ``lengths``, norms of later vectors in the layer, by name.
     """
 
     module: torch.nn.Module
@@ -67,18 +65,15 @@ class AttentionCall:
 
 
 _calls: ContextVar[list[AttentionCall] | None] = ContextVar("attention_calls", default=None)
-# Those of them for which what comes before and after attention is noted, too.
+# The same calls, if hooks are to add to them.
 _noted: ContextVar[list[AttentionCall] | None] = ContextVar("noted_calls", default=None)
-# What was noted before the next call.
+# What hooks noted before the next call.
 _before: ContextVar[dict[str, Any] | None] = ContextVar("noted_before", default=None)
 
 
 @contextmanager
 def recording(*, is_whole: bool = True) -> Iterator[list[AttentionCall]]:
-    """Collect the attention calls that this thread makes inside the block, in order.
-
-    Unless ``is_whole``, nothing is noted of what comes before and after attention.
-    """
+    """Collect this thread's attention calls inside the block, in order; unless ``is_whole``, hooks note nothing."""
     calls: list[AttentionCall] = []
     tokens = _calls.set(calls), _noted.set(calls if is_whole else None)
     before = _before.set({} if is_whole else None)
@@ -90,14 +85,14 @@ def recording(*, is_whole: bool = True) -> Iterator[list[AttentionCall]]:
             variable.reset(token)
 
 
-# What is handed on in place of an attention's output.
+# Returns the replacement of an attention's output.
 Alter = Callable[[AttentionCall], torch.Tensor]
 _alter: ContextVar[Alter | None] = ContextVar("alter", default=None)
 
 
 @contextmanager
 def altering(alter: Alter) -> Iterator[None]:
-    """Replace the output of each attention call that this thread makes inside the block."""
+    """Replace the output of each of this thread's attention calls inside the block."""
     token = _alter.set(alter)
     try:
         yield
@@ -106,12 +101,12 @@ def altering(alter: Alter) -> Iterator[None]:
 
 
 class _Masking:
-    """A mask that is added to the model's own, or takes its place; layers that share theirs share the sum, too."""
+    """A mask that is added to the model's own, or replaces it; layers that share a mask share the sum."""
 
     def __init__(self, mask: torch.Tensor, *, is_alone: bool) -> None:
         self._mask = mask
         self._is_alone = is_alone
-        # Each with the model's own, so that no other can have its id meanwhile.
+        # Each sum is kept with the model's own mask, so that the mask's id stays unique.
         self._sums: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
     def applied_to(self, own: torch.Tensor | None) -> torch.Tensor:
@@ -119,7 +114,7 @@ class _Masking:
             return self._mask
         if id(own) not in self._sums:
             both = own + self._mask
-            # The lowest number of a float type, which hides, would show through in a row that is hidden whole.
+            # The lowest float, which libraries use to hide, would show through in a fully masked row.
             self._sums[id(own)] = own, both.masked_fill(both <= torch.finfo(both.dtype).min, -torch.inf)
         return self._sums[id(own)][1]
 
@@ -129,9 +124,9 @@ _masking: ContextVar[_Masking | None] = ContextVar("masking", default=None)
 
 @contextmanager
 def masking(mask: torch.Tensor | None, *, is_alone: bool = False) -> Iterator[None]:
-    """Add a mask to the model's own in each attention call of this thread inside the block.
+    """Add a mask to the model's own in each of this thread's attention calls inside the block.
 
-    If it ``is_alone``, it takes the place of the model's own. None changes nothing.
+    If it ``is_alone``, it replaces the model's own. None changes nothing.
     """
     token = _masking.set(None if mask is None else _Masking(mask, is_alone=is_alone))
     try:
@@ -150,17 +145,17 @@ def attend(
     position_bias: torch.Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Run the attention of a module and record it, as transformers calls an attention function."""
+    """Run and record a module's attention, with the signature that transformers expects."""
     changed = _masking.get()
     if changed is not None:
         attention_mask = changed.applied_to(attention_mask)
-    # PyTorch's SDPA adds only one array to the scores: the library's forward adds bias and mask together. It is never
-    # to add a causal mask that nobody has written down.
+    # PyTorch's SDPA adds a single array to the scores: the library's forward adds bias and mask together. It must not
+    # add an implicit causal mask.
     asked = kwargs | {"scaling": scaling, "position_bias": position_bias, "is_causal": False}
     function = _function(module, kwargs)
     output, _ = function(module, query, key, value, attention_mask, **asked)
     if attention_mask is not None and function is not ALL_ATTENTION_FUNCTIONS["sdpa"]:
-        # As SDPA does, and unlike plain softmax, which makes NaN of them: rows that are hidden whole give 0.
+        # As in SDPA, and unlike plain softmax (NaN): fully masked rows give 0.
         hidden = torch.isneginf(attention_mask).all(dim=-1).transpose(1, 2)
         output = output.masked_fill(hidden[..., None], 0)
     calls, alter = _calls.get(), _alter.get()
@@ -181,7 +176,7 @@ def attend(
 
 
 def _function(module: torch.nn.Module, kwargs: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return PyTorch's SDPA or, for what that leaves out, the plain function in the file of the model's own class."""
+    """Return PyTorch's SDPA or, for what it lacks, the eager function of the model's own file."""
     own = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
     is_beyond = module in _PLAIN or any(kwargs.get(name) is not None for name in _BEYOND_SDPA)
     if own is not None and is_beyond:
@@ -190,21 +185,21 @@ def _function(module: torch.nn.Module, kwargs: Mapping[str, Any]) -> Callable[..
     return ALL_ATTENTION_FUNCTIONS["sdpa"]
 
 
-# A soft cap on the scores, and numbers beside them that take a share of the weights.
+# Features that SDPA lacks: a soft cap, and attention sinks.
 _BEYOND_SDPA = ("softcap", "s_aux")
 
 
-# The modules whose attention is always computed by their own plain function.
+# Modules that always use their own eager function.
 _PLAIN: WeakSet[torch.nn.Module] = WeakSet()
 
 
 def attend_plainly(module: torch.nn.Module) -> None:
-    """Have the attention of a module computed by the plain function of its own file, whatever that does."""
+    """Use the eager function of a module's own file, whatever it does."""
     _PLAIN.add(module)
 
 
 def note_turns(_module: torch.nn.Module, inputs: Any, kwargs: dict[str, Any]) -> None:
-    """Note how a module rotates queries and keys, as a hook before its forward: cosines and sines of each position."""
+    """Note the cosines and sines of each position that a module is given (a pre-forward hook)."""
     before = _before.get()
     turns = next(filter(_are_turns, (kwargs.get("position_embeddings"), *inputs)), None)
     if before is not None and turns is not None:
@@ -212,35 +207,35 @@ def note_turns(_module: torch.nn.Module, inputs: Any, kwargs: dict[str, Any]) ->
 
 
 def _are_turns(given: object) -> bool:
-    """Tell cosines and sines from what else a module may be given: Llama 4 has one array of complex numbers."""
+    """Return whether an argument is cosines and sines: Llama 4 passes one array of complex numbers."""
     return isinstance(given, tuple) and len(given) == 2 and all(isinstance(each, torch.Tensor) for each in given)
 
 
 def note_entered(_module: torch.nn.Module, inputs: Any) -> None:
-    """Note the vectors that a projection is given, as a hook before its forward."""
+    """Note the input of a projection (a pre-forward hook)."""
     before = _before.get()
     if before is not None:
         before["entered"] = inputs[0]
 
 
 def note_added(module: torch.nn.Module, inputs: Any, output: torch.Tensor) -> None:  # noqa: ARG001 - a forward hook
-    """Record the output of an output projection, as a forward hook of that module, which runs after attention."""
+    """Record the result of an output projection, which runs after attention (a forward hook)."""
     calls = _noted.get()
     if calls:
         calls[-1] = replace(calls[-1], added=output)
 
 
 def note_lengths(*, of_input: str = "", of_output: str = "") -> Callable[[torch.nn.Module, Any, Any], None]:
-    """Return a forward hook that notes how long a module's input and output vectors are, under these names.
+    """Return a forward hook that notes the norms of a module's input and output vectors under these names.
 
-    Lengths alone: the vectors of all layers would take more memory than all else that is recorded.
+    Only norms: the vectors of all layers would take more memory than everything else recorded.
     """
 
     def note(_module: torch.nn.Module, inputs: Any, output: Any) -> None:
         calls = _noted.get()
         if not calls:
             return
-        # A layer may return more than its vectors, which come first.
+        # A layer may return a tuple; its vectors come first.
         vectors = {of_input: inputs[0], of_output: output[0] if isinstance(output, tuple) else output}
         found = {name: torch.linalg.vector_norm(each, dim=-1) for name, each in vectors.items() if name}
         calls[-1] = replace(calls[-1], lengths={**calls[-1].lengths, **found})
@@ -249,5 +244,5 @@ def note_lengths(*, of_input: str = "", of_output: str = "") -> Callable[[torch.
 
 
 AttentionInterface.register(ATTENTION_NAME, attend)
-# eager_mask makes every mask explicit (also the causal one, which SDPA would otherwise imply).
+# eager_mask makes every mask explicit, also the causal one that SDPA would imply.
 AttentionMaskInterface.register(ATTENTION_NAME, eager_mask)

@@ -1,7 +1,7 @@
-"""Folders that are made once and kept: written elsewhere and then renamed, so that a folder in its place is complete.
+"""Folders that are made once and kept: written elsewhere, then renamed, so that a folder in its place is complete.
 
-If two processes make the same folder at once, the work is done twice, and the second uses the folder of the first. A
-process locks the folder into which it writes until it ends: one that is not locked was left by a killed process.
+If two processes make the same folder at once, the work is done twice, and the second uses the first's folder. A process
+locks the folder it writes into until it ends: an unlocked one was left by a killed process.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ __all__ = [
 ]
 
 CACHE_DIR_VARIABLE = "ATTENTION_CACHE_DIR"
-# On a file system without locks, an abandoned folder is recognised by its age.
+# Without file locks, an abandoned folder is recognised by its age.
 STALE_SECONDS = 3600
 TEMPORARY = ".making-"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of some work: how much of how much is done, in a unit such as "tensors"."""
+    """The progress of some work, in a unit such as "tensors"."""
 
     n_done: int
     n_total: int
@@ -50,7 +50,7 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """The fraction that is done, from 0 to 1."""
+        """The completed share, from 0 to 1."""
         return min(1.0, self.n_done / self.n_total) if self.n_total else 0.0
 
 
@@ -65,7 +65,7 @@ def cache_dir() -> Path:
 
 @contextmanager
 def new_folder(target: Path, needed_bytes: int) -> Iterator[Path]:
-    """Provide an empty folder in which to write what will be kept at ``target``; what is left in it is then removed.
+    """Yield an empty folder for files that will be kept at ``target``, and remove what is left in it at the end.
 
     Raises:
         OSError: there is not enough room, or the place cannot be written to.
@@ -74,7 +74,7 @@ def new_folder(target: Path, needed_bytes: int) -> Iterator[Path]:
     clear_left(target.parent)
     _check_room(target.parent, needed_bytes)
     with ExitStack() as held:
-        # The lock keeps others from taking the new folder for an abandoned one before it is locked itself.
+        # Until the new folder is locked itself, this lock keeps others from treating it as abandoned.
         with _locked(target.parent):
             made = held.enter_context(
                 tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=target.parent, ignore_cleanup_errors=True)
@@ -86,7 +86,7 @@ def new_folder(target: Path, needed_bytes: int) -> Iterator[Path]:
 
 
 def clear_left(folder: Path) -> None:
-    """Remove the unfinished folders that killed processes have left in a folder."""
+    """Remove the unfinished folders of killed processes."""
     with _locked(folder):
         for left in folder.glob(f"{TEMPORARY}*"):
             # Its owner may finish and remove it meanwhile.
@@ -96,12 +96,12 @@ def clear_left(folder: Path) -> None:
 
 
 def put_in_place(new: Path, target: Path, is_whole: Callable[[], bool]) -> None:
-    """Rename the finished folder to its target, unless another process has already put a complete one there.
+    """Rename the finished folder to its target, unless another process has put a complete one there.
 
     Raises:
         OSError: it cannot be renamed.
     """
-    # One after another: a complete folder that has just been put there is not moved away again.
+    # Locked, so that a complete folder just put there is not moved away again.
     with _locked(target.parent):
         if is_whole():
             return
@@ -125,7 +125,7 @@ def sha256(file: Path) -> str:
 
 
 def are_whole(folder: Path, digests: Mapping[str, str]) -> bool:
-    """Tell whether the files have these SHA-256 and no other file would be read with them; all are read in full."""
+    """Return whether the files have these SHA-256 and no other file would be read with them; reads all in full."""
     added = {name for name in (*BESIDE, SINGLE, INDEX) if os.path.lexists(folder / name)} - digests.keys()
     return not added and all(sha256(folder / name) == digest for name, digest in digests.items())
 
@@ -144,7 +144,7 @@ def _check_room(folder: Path, needed_bytes: int) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold a folder's lock, if locks exist here; the system releases it when the process ends, however it ends."""
+    """Hold a folder's lock, if the system has locks; it is released when the process ends, however it ends."""
     held = _lock(folder, fcntl.LOCK_EX)
     try:
         yield
@@ -154,7 +154,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Tell whether no process writes into a folder any more."""
+    """Return whether no process writes into a folder any more."""
     try:
         held = _lock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -166,10 +166,10 @@ def _is_abandoned(folder: Path) -> bool:
 
 
 def _lock(folder: Path, how: int) -> int | None:
-    """Return the file descriptor that holds the lock until it is closed; None on a file system without locks.
+    """Return the file descriptor that holds the lock until it is closed; None without file locks.
 
     Raises:
-        BlockingIOError: another process holds the lock, and ``how`` says not to wait for it.
+        BlockingIOError: another process holds the lock, and ``how`` says not to wait.
     """
     try:
         held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -186,5 +186,5 @@ def _lock(folder: Path, how: int) -> int | None:
 
 
 def _last_touched(folder: Path) -> float:
-    """Return when anything in a folder was last written: the folder itself does not change while a file in it grows."""
+    """Return when anything in a folder was last written: the folder's own time ignores growing files."""
     return max((path.lstat().st_mtime for path in (folder, *folder.rglob("*"))), default=0.0)

@@ -1,4 +1,4 @@
-"""What is said of a text with words that a model of a closed vocabulary does not know."""
+"""Messages about words that a model with a closed vocabulary does not know."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["refusal"]
 
 
 def refusal(name: str, text: str, folder: Path) -> str:
-    """Say which words of a cleaned text the model in a folder does not know, and which are spelt alike; or nothing."""
+    """Name the words of a cleaned text that a model does not know, with similar known ones; empty if it knows all."""
     unknown = unknown_words(text, folder)
     if not unknown:
         return ""

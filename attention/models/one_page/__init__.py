@@ -1,6 +1,6 @@
-"""A whole model on one page of NumPy, run with the model's own weights on what the model read, and compared with it.
+"""A whole model on one page of NumPy, run with the model's own weights and compared with the model.
 
-Each file of this folder is a whole forward pass, and that file itself is what a page shows.
+Each file of this folder is a complete forward pass, and a page shows the file itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ N_CANDIDATES = 5
 
 @dataclass(frozen=True, slots=True)
 class Insides:
-    """A model's own arrays by the names that they have in its files, and its configuration."""
+    """A model's own arrays by their names in its files, and its configuration."""
 
     kind: str
     arrays: Mapping[str, Array]
@@ -36,10 +36,10 @@ class Insides:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What a forward pass gave: the neurons of each layer, and the likeliest next tokens with their probabilities.
+    """The result of a forward pass: each layer's hidden units, and the likeliest next tokens with their probabilities.
 
-    ``states`` is the largest difference from the model's own vectors, after any layer; ``ends`` is that from its
-    logits or, of a model that does not predict, from its last vectors.
+    ``states`` is the largest difference from the model's own vectors after any layer; ``ends`` that from its logits or,
+    without predictions, from its last vectors.
     """
 
     source: str
@@ -50,12 +50,12 @@ class Passed:
 
     @property
     def nbytes(self) -> int:
-        """How much memory the arrays take."""
+        """The memory of its arrays in bytes."""
         return sum(each.nbytes for each in self.neurons)
 
 
 def is_written(insides: Insides) -> bool:
-    """Tell whether a model is one of those on one page, in every respect."""
+    """Return whether a model matches one of those on one page in every respect."""
     config = insides.config
     if insides.kind == "bert":
         return config["hidden_act"] == "gelu" and config.get("position_embedding_type") in (None, "absolute")
@@ -70,7 +70,7 @@ def is_written(insides: Insides) -> bool:
 def run(insides: Insides, trace: Trace, logits: Float[Array, " V"] | None = None, labels: Sequence[str] = ()) -> Passed:
     """Run a model's page on the tokens of a trace, and compare it with the trace and the model's own logits.
 
-    ``labels`` are those of the logits, where it predicts.
+    ``labels`` are those of the logits, if it predicts.
 
     Raises:
         ValueError: there is no such page (see ``is_written``).

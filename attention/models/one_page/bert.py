@@ -1,4 +1,4 @@
-"""BERT on one page: the whole forward pass, from the numbers of the tokens to their last vectors."""
+"""BERT on one page: the whole forward pass, from token IDs to the last vectors."""
 
 from collections.abc import Mapping, Sequence
 from math import erf, sqrt
@@ -15,7 +15,7 @@ def bert(
     n_heads: int,
     epsilon: float,
 ) -> tuple[Array, list[dict[str, Array]]]:
-    """Return the last vector of each of T tokens, and what each layer did (Devlin et al. 2019)."""
+    """Return the last vector of each of T tokens, and what each layer computed (Devlin et al. 2019)."""
 
     def linear(x: Array, name: str) -> Array:
         return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
@@ -34,13 +34,13 @@ def bert(
     for layer in range(n_layers):
         name = f"encoder.layer.{layer}"
 
-        # Attention: each token takes from all tokens.
+        # Attention: each token attends to all tokens.
         q, k, v = (split(linear(x, f"{name}.attention.self.{part}"), n_heads) for part in ("query", "key", "value"))
         scores = q @ k.swapaxes(1, 2) / np.float32(sqrt(q.shape[-1]))  # (H, T, T)
         attended = linear(join(softmax(scores) @ v), f"{name}.attention.output.dense")  # (T, M)
         between = norm(x + attended, f"{name}.attention.output.LayerNorm")
 
-        # The feed-forward network: each token by itself.
+        # The feed-forward network: each token separately.
         neurons = gelu(linear(between, f"{name}.intermediate.dense"))  # (T, 4 M)
         fed = linear(neurons, f"{name}.output.dense")  # (T, M)
         x = norm(between + fed, f"{name}.output.LayerNorm")
@@ -60,11 +60,11 @@ def join(x: Array) -> Array:
 
 
 def softmax(scores: Array) -> Array:
-    """Return weights: each row is positive and adds up to 1."""
+    """Turn scores into weights: each row is positive and sums to 1."""
     powers: Array = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def gelu(x: Array) -> Array:
-    """Let through what is positive, and hardly anything of the rest (Hendrycks & Gimpel 2016)."""
+    """Keep positive numbers and suppress negative ones (Hendrycks & Gimpel 2016)."""
     return x * (1 + np.vectorize(erf, otypes=[np.float32])(x / np.float32(sqrt(2)))) / 2

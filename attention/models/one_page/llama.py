@@ -1,4 +1,4 @@
-"""SmolLM2, a Llama, on one page: the whole forward pass, from the numbers of the tokens to what comes next."""
+"""SmolLM2, a Llama, on one page: the whole forward pass, from token IDs to next-token logits."""
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
@@ -16,7 +16,7 @@ def llama(
     base: float,
     epsilon: float,
 ) -> tuple[Array, list[dict[str, Array]]]:
-    """Return, for each of T tokens, the logits of the one after it, and what each layer did (Touvron et al. 2023)."""
+    """Return the next-token logits after each of T tokens, and what each layer computed (Touvron et al. 2023)."""
     words = weights["embed_tokens.weight"]
     d_head = words.shape[1] // n_heads
 
@@ -26,7 +26,7 @@ def llama(
     def norm(x: Array, name: str) -> Array:
         return x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + np.float32(epsilon)) * weights[f"{name}.weight"]
 
-    # Each pair of numbers of a query or a key turns, from place to place, by an angle of its own.
+    # RoPE: each pair of dimensions of a query or key rotates by its own angle per position.
     angles = np.arange(len(ids))[:, None] * base ** (-np.arange(0, d_head, 2) / d_head)
     cosines, sines = (np.tile(turned, 2).astype(np.float32) for turned in (np.cos(angles), np.sin(angles)))  # (T, D)
 
@@ -41,7 +41,7 @@ def llama(
     for layer in range(n_layers):
         name = f"layers.{layer}"
 
-        # Attention: each token takes from those up to itself, and groups of heads share keys and values.
+        # Attention: each token attends to itself and earlier tokens; groups of heads share keys and values.
         y = norm(x, f"{name}.input_layernorm")
         q, k, v = (linear(y, f"{name}.self_attn.{part}_proj") for part in "qkv")
         q, k, v = turn(split(q, n_heads)), turn(split(k, n_shared)), split(v, n_shared)
@@ -50,7 +50,7 @@ def llama(
         attended = linear(join(softmax(scores) @ v), f"{name}.self_attn.o_proj")  # (T, M)
         x = x + attended
 
-        # The feed-forward network: each token by itself, and every neuron with a gate.
+        # The feed-forward network: each token separately, and every hidden unit with a gate.
         y = norm(x, f"{name}.post_attention_layernorm")
         gates = linear(y, f"{name}.mlp.gate_proj")
         neurons = gates / (1 + np.exp(-gates)) * linear(y, f"{name}.mlp.up_proj")  # (T, F)
@@ -72,6 +72,6 @@ def join(x: Array) -> Array:
 
 
 def softmax(scores: Array) -> Array:
-    """Return weights: each row is positive and adds up to 1."""
+    """Turn scores into weights: each row is positive and sums to 1."""
     powers: Array = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
