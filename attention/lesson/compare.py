@@ -415,7 +415,7 @@ def _swap(comparison: Comparison, ours: int, theirs: int) -> str:
 
 
 def _only(side: Side, indices: Sequence[int | None]) -> str:
-    names = [f"<b>{word(side.words[index].text)}</b>" for index in indices if index is not None]
+    names = [f"“{word(side.words[index].text)}”" for index in indices if index is not None]
     return lesson("compare/only", side=word(side.owner or side.inside), words=", ".join(names)) if names else ""
 
 

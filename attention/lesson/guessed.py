@@ -70,5 +70,5 @@ def _guessed(scene: HeadContext) -> list[str]:
 def _named(words: list[str]) -> str:
     # "1 more" is no shorter than the word.
     n_named = len(words) if len(words) == MAX_NAMED + 1 else MAX_NAMED
-    named, more = [f"<b>{word(each)}</b>" for each in words[:n_named]], len(words) - n_named
+    named, more = [f"“{word(each)}”" for each in words[:n_named]], len(words) - n_named
     return listed([*named, messages("{n} more", "{n} more", more)]) if more > 0 else listed(named)

@@ -70,7 +70,7 @@ def test_it_is_told_why_the_head_that_changes_most_is_open_until_one_is_chosen(o
     ours, theirs = (np.stack([layer.steps().weights[:, 1:3, 1:3] for layer in run.layers]) for run in runs)
     apart = np.abs(theirs - ours).max(axis=(2, 3))
     layer, head = np.unravel_index(apart.argmax(), apart.shape)
-    told = tab.page.get_by_role("paragraph").filter(has_text="You have chosen no head")
+    told = tab.page.get_by_role("paragraph").filter(has_text="You have not chosen a head")
     expect(told).to_contain_text(f"layer {layer + 1}, head {head + 1}.")
     picture(tab, "changes").locator(f"rect[data-row='{layer}'][data-column='{head}']").click(force=True)
     tab.expect_query(text=TIRED, versus="The animal slept", layer=str(layer + 1), head=str(head + 1))

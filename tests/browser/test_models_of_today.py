@@ -38,7 +38,7 @@ def running(tmp_path_factory):
     [
         ("gemma2", "scale", "This model then caps its scores"),
         ("modernbert", "mask", "sliding window"),
-        ("olmo2", "embed", "is not known of this kind of model"),
+        ("olmo2", "embed", "the weights that make queries, keys and values are unknown"),
     ],
 )
 def test_a_folder_is_opened_and_what_its_model_does_is_said(running, new_tab, kind, step, told):

@@ -24,6 +24,7 @@ from attention.lesson.compare import (
 )
 from attention.lesson.head_context import HeadContext
 from attention.models import load
+from tests.unit.lesson.telling import facts_in, rounded
 from tests.unit.saying import says, tells
 
 TIRED = "The animal didn't cross the street because it was too tired"
@@ -210,7 +211,9 @@ def test_the_change_of_every_head_is_the_largest_cell_of_its_own_difference(runs
         comparison = Comparison(*sides)
         assert changed[layer, head] == pytest.approx(abs(comparison.difference[comparison.most_changed()]), abs=1e-6)
     most = np.unravel_index(changed.argmax(), changed.shape)
-    assert f"layer {most[0] + 1}, head {most[1] + 1}: {changed[most]:.2f}" in plain(tell_changes(changed))
+    facts = facts_in(tell_changes(changed), "compare/heads")
+    assert (facts["layer"], facts["head"]) == (most[0] + 1, most[1] + 1)
+    assert f"{facts['most']:.2f}" == f"{changed[most]:.2f}"
     picture = changes_picture(changed, (5, 6))
     np.testing.assert_allclose(picture.values, changed, atol=1e-6)
     assert picture.selected == (5, 6)
@@ -235,7 +238,7 @@ def test_what_was_typed_is_never_interpreted(minilm):
     sides = [side_of(HeadContext(each, 0, 0, 1), name) for each, name in zip(trace, ("One", "Two"), strict=True)]
     told = tell(Comparison(*sides), None)
     assert "<i>" not in told
-    assert says(told, "<bdi>Two</bdi>", "<b><bdi>i</bdi></b>")
+    assert says(told, "<bdi>Two</bdi>", "“<bdi>i</bdi>”")
 
 
 def test_what_a_mask_hides_in_both_runs_stays_hidden_in_the_difference(smollm2, minilm):
@@ -272,7 +275,8 @@ def rows_of_weights(n_words):
 def test_who_gets_most_of_the_compared_row_in_either_run_is_said_as_it_is(one, other):
     comparison = Comparison(side("it was a cat", one), side("it was a dog", other, "The second sentence"))
     row, _ = comparison.most_changed()
-    told = plain(tell(comparison, None))
+    markup = tell(comparison, None)
+    told = plain(markup)
     # By hand: of it, was and a, which both have; cat and dog stand in one alone.
     ours, theirs = (dict(zip(("it", "was", "a"), weights[row], strict=False)) for weights in (one, other))
     name = ("it", "was", "a")[row]
@@ -283,16 +287,21 @@ def test_who_gets_most_of_the_compared_row_in_either_run_is_said_as_it_is(one, o
         (found,) = re.findall(rf"“{name}” gives most to “(.*?)” in both: (.{{4}}) in .* and (.{{4}}) in the", told)
         assert found[0] in best & best_there
         assert found[1:] == (f"{ours[found[0]]:.2f}", f"{theirs[found[0]]:.2f}")
-        for rival, less, less_there in re.findall(r"more than it gives to “(.*?)”: (.{4}) and (.{4})\.", told):
+        if tells(told, "compare/rival"):
+            facts = facts_in(markup, "compare/rival")
+            rival = facts["rival"]
             assert ours[rival] < ours[found[0]]
             assert theirs[rival] < theirs[found[0]]
-            assert (less, less_there) == (f"{ours[rival]:.2f}", f"{theirs[rival]:.2f}")
+            assert (facts["rival_first"], facts["rival_second"]) == (rounded(ours[rival]), rounded(theirs[rival]))
     else:
-        pattern = r"in the first sentence that is “(.*?)” with (.{4}) .*, in the second sentence “(.*?)” with (.{4})"
-        ((first, most, second, most_there),) = re.findall(pattern, told)
-        assert first in best
-        assert second in best_there
-        assert (most, most_there) == (f"{ours[first]:.2f}", f"{theirs[second]:.2f}")
+        is_level = tells(told, "compare/winner-level")
+        facts = facts_in(markup, "compare/winner-level" if is_level else "compare/winner-changes")
+        assert facts["ours"] in best
+        assert facts["theirs"] in best_there
+        assert (facts["ours_first"], facts["theirs_second"]) == (
+            rounded(ours[facts["ours"]]),
+            rounded(theirs[facts["theirs"]]),
+        )
 
 
 @pytest.mark.parametrize(("gap", "is_level"), [(0.01, True), (0.04, False)])
@@ -300,7 +309,7 @@ def test_two_that_are_hardly_apart_are_told_as_level(gap, is_level):
     one = [[0.4 + gap / 2, 0.4 - gap / 2, 0.2], [0.3, 0.3, 0.4], [0.3, 0.3, 0.4]]
     other = [[0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.3, 0.3, 0.4]]
     told = plain(tell(Comparison(side("it was a", one), side("it was a", other, "The second sentence")), None))
-    assert ("almost level" in told) == is_level
+    assert tells(told, "compare/winner-level") == is_level
     assert tells(told, "compare/winner-changes") != is_level
 
 

@@ -15,7 +15,7 @@ from attention.lesson.next_token import formula as next_formula
 from attention.lesson.steps import step_of
 from attention.models import load
 from attention.models.base import NextToken
-from tests.unit.saying import says
+from tests.unit.saying import says, tells
 
 TEXT = "The cat sat on the mat"
 
@@ -91,12 +91,12 @@ def test_a_deeper_layer_shows_the_stream_beside_what_its_norm_makes_of_it(trace)
 
 
 def test_a_space_and_a_byte_are_explained_where_they_are_and_only_there(smollm2):
-    assert "The sign ␣" in said(step_of("tokens").words(HeadContext(smollm2.trace("the cat"), 0, 0, 0)))
-    assert "The sign ␣" not in said(step_of("tokens").words(HeadContext(smollm2.trace("cat"), 0, 0, 0)))
+    assert tells(said(step_of("tokens").words(HeadContext(smollm2.trace("the cat"), 0, 0, 0))), "tokens/space")
+    assert not tells(said(step_of("tokens").words(HeadContext(smollm2.trace("cat"), 0, 0, 0))), "tokens/space")
     # The character is two bytes long, or four, and the token that is named is one of this very text.
     for text in ("hi 😀", "Кошка ѫ", "猫坐在垫子上吗"):
         scene = HeadContext(smollm2.trace(text), 0, 0, 0)
-        (named,) = re.findall(r"A token such as (\S+) is one or more bytes", said(step_of("tokens").words(scene)))
+        (named,) = re.findall(r"A token such as “(\S+)” is one or more bytes", said(step_of("tokens").words(scene)))
         assert named in {token.text for token in scene.tokens}
         assert r"\x" in named
     assert "##" not in said(step_of("tokens").words(HeadContext(smollm2.trace("a tokenizer"), 0, 0, 0)))

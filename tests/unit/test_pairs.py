@@ -9,6 +9,8 @@ from attention.lesson.behaviour import head_table, share_table
 from attention.lesson.head_context import HeadContext
 from attention.lesson.pairs import tell_pair, tell_shares
 from attention.lesson.survey import Look, order, survey
+from tests.unit.lesson.telling import facts_in
+from tests.unit.saying import tells
 
 FIRST, SECOND = "The cat sat", "A small dog ran"
 # What a model of each kind writes before, between and after two texts.
@@ -35,15 +37,15 @@ def plain(markup):
 
 def test_the_words_of_a_pair_name_the_tokens_that_are_there(trace, kind):
     ours, theirs, both = NAMES[kind]
-    told = plain(tell_pair(HeadContext(trace, 0, 0, 1), SECOND))
-    assert f"A is “{FIRST}”, B is “{SECOND}”" in told
-    assert f"{ours} to A, and {theirs} to B" in told
+    told = tell_pair(HeadContext(trace, 0, 0, 1), SECOND)
+    names = {"first": FIRST, "second": SECOND, "ours": ours, "theirs": theirs}
+    assert facts_in(told, "pair/words", "pair/special") == names
     # Which is whose is counted off the tokens themselves.
     special = [token for token in trace.tokens if token.is_special]
     assert re.split(", | and ", ours) == [token.text for token in special if token.segment == 0]
     # Only a model that has a vector for either segment has token_type ids that say so.
-    assert ("token_type ids" in told) == (kind == "bert")
-    assert ("no such mark" in told) == (kind != "bert")
+    assert tells(told, "pair/segments") == (kind == "bert")
+    assert tells(told, "pair/no-segments") == (kind != "bert")
     surveyed = survey(trace, Look())
     shares = surveyed.shares[0]
     told = plain(tell_shares(shares, surveyed.special))

@@ -488,7 +488,7 @@ def _guess(scene: HeadContext) -> Guess | None:
     pairs = list(combinations(words, 2))
     cosines = [float(units[one] @ units[other]) for one, other in pairs]
     names = [f"{scene.names[one]} – {scene.names[other]}" for one, other in pairs]
-    both = [listed([f"<b>{word(scene.names[each])}</b>" for each in pair]) for pair in pairs]
+    both = [listed([f"“{word(scene.names[each])}”" for each in pair]) for pair in pairs]
     best, least = int(np.argmax(cosines)), int(np.argmin(cosines))
     because = lesson(
         "guess/embed-because",

@@ -29,7 +29,6 @@ def _words(scene: HeadContext) -> str:
     best, worst = int(row.argmax()), int(row.argmin())
     text = lesson(
         "scores/words",
-        unit=scene.info.reading.unit,
         focus=word(scene.names[scene.word]),
         best=word(scene.key_names[best]),
         best_score=fact(float(row[best])),

@@ -106,7 +106,7 @@ def _tell_pieces(scene: HeadContext) -> str:
         text += lesson(aside, first=word(scene.labels[0]))
     unknown = dict.fromkeys(token.typed for token in scene.tokens if token.text == "[UNK]")
     if unknown:
-        text += lesson("tokens/unknown", typed=", ".join(f"<b>{word(typed)}</b>" for typed in unknown))
+        text += lesson("tokens/unknown", typed=", ".join(f"“{word(typed)}”" for typed in unknown))
     return text + tell_guessed(scene)
 
 

@@ -17,7 +17,6 @@ def test_the_best_and_the_worst_score_are_those_of_the_row(scene):
     row = head.queries[at].astype(float) @ head.keys.T.astype(float)
     facts = facts_in(step_of("scores").words(scene), "scores/words")
     assert facts == {
-        "unit": scene.info.reading.unit,
         "focus": scene.focus.text,
         "best": facts["best"],
         "best_score": rounded(row.max()),

@@ -86,4 +86,4 @@ def test_padding_is_no_part_of_the_sentence_and_what_is_written_is_no_sentence(s
 
 def test_what_bert_does_not_know_is_told_as_it_was_typed(scene_of):
     told = step_of("tokens").words(scene_of("minilm-l6", "the 🦖 sat"))
-    assert facts_in(told, "tokens/unknown") == {"typed": "🦖"}
+    assert facts_in(told, "tokens/unknown") == {"typed": "“🦖”"}
