@@ -1,4 +1,4 @@
-"""What a model's ``config.json`` says: which architecture it is, and its sizes, held against its weights."""
+"""A model's architecture and sizes from its ``config.json``, checked against its weights."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ __all__ = [
     "read_config",
 ]
 
-# A page has room for no more tokens than this, even if the model accepts more.
+# A page shows at most this many tokens, even if the model accepts more.
 MAX_TOKENS = 512
-# With fewer, there is no room for text between the tokens that a tokenizer adds.
+# With fewer, the tokenizer's own tokens leave no room for text.
 LEAST_TOKENS = 8
-# The largest accepted sizes. No table of positions is longer; a picture with more patches has no room on a page; and
+# The largest accepted sizes. No table of positions is longer; a picture with more patches does not fit on a page; and
 # ImageNet itself has 21,843 classes.
 MAX_SIZE, MAX_POSITIONS, MAX_PATCHES, MAX_LABELS = 10**9, 2**16, 1024, 10**5
-# So often may layers that share their weights be run: those that do not are as many as the weights have.
+# The most layers with shared weights; other layers are limited by the weights.
 MAX_SHARED = 128
 
-# Tensors that are saved with the weights but were not learnt: 0, 1, 2, …, the causal mask, and zeros.
+# Saved tensors that are not learned: 0, 1, 2, …, the causal mask, and zeros.
 _NOT_LEARNT = (
     "position_ids",
     ".attn.bias",
@@ -54,35 +54,35 @@ _SIDE_BY_SIDE = message(
     "at once."
 )
 
-# What a configuration says of the whole model, whichever of its parts is read.
+# Keys of the whole model that apply to each part ...
 _OF_THE_WHOLE = ("architectures", "dtype", "torch_dtype", "tie_word_embeddings")
-# ... and, beside that of the part that reads the text, the kind of the whole; no file has anything to say of it.
+# ... the key of the text part's configuration, and an added key with the whole model's type.
 _TEXT, _WHOLE = "text_config", "whole_model_type"
 
-# Where an encoder–decoder may say what is true of one of the two, and what is shown alike of both.
+# Keys under which an encoder–decoder may describe its two parts, and sizes that must agree.
 _BOTH = ("encoder", "decoder")
 _SHARED_SIZES = ("hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim")
 
-# The matrix of what comes next, which is beside the parts or in the one that reads the text.
+# The prefix of the output matrix, outside or inside the text part.
 _HEAD = "lm_head."
 
-# How many bytes a number of weights has, by the type that a configuration names.
+# Bytes of a weight, by the type that a configuration names.
 _BYTES_OF = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 
-# How transformers calls the class of an encoder that has left its decoder behind.
+# The suffix of transformers' classes of an encoder without its decoder.
 _ALONE = "EncoderModel"
 
-# All names for a number of layers: transformers treats some of them as synonyms.
+# All names of a number of layers: transformers treats some as synonyms.
 _LAYERS = frozenset(
     name for each in ARCHITECTURES.values() for name in (*each.sizes.layers, *each.sizes.decoder_layers)
 )
 
 
 def architecture_of(config: dict[str, Any]) -> Architecture:
-    """Return the architecture named by a model's configuration.
+    """Return the architecture of a configuration.
 
     Raises:
-        ValueError: it is none that can be shown; the message is a sentence that says why.
+        ValueError: it cannot be shown; the message is for the page.
     """
     found = _architecture_of(config)
     part = _text_part(config)
@@ -112,12 +112,12 @@ def _architecture_of(config: dict[str, Any]) -> Architecture:
 
 
 def _check_kind(config: dict[str, Any], architecture: Architecture) -> None:
-    """Refuse a decoder that sees what comes later, and an encoder that does not.
+    """Refuse a decoder that sees later tokens, and an encoder that does not.
 
-    Taken for what its architecture is called, it would be shown with a mask or a next token that it does not have.
+    By its architecture's name alone, it would be shown with a mask or a next token that it does not have.
     """
     against = AS_ENCODER if architecture.has_decoder else AS_DECODER
-    # As transformers reads them: only what is there counts, by whether it is true.
+    # As in transformers: a key counts only if present, by its truth value.
     key = next((key for key, value in against if key in config and bool(config[key]) is value), None)
     if key is None:
         return
@@ -142,7 +142,7 @@ def _check_kind(config: dict[str, Any], architecture: Architecture) -> None:
 
 
 def _check_is_whole(config: dict[str, Any], architecture: Architecture) -> None:
-    """Refuse the encoder of an encoder–decoder that was saved alone, such as T5EncoderModel."""
+    """Refuse the encoder of an encoder–decoder saved alone, such as T5EncoderModel."""
     names = config.get("architectures")
     if (
         architecture.decoder is not None
@@ -161,18 +161,13 @@ def _only_encoder(architecture: Architecture) -> str:
 
 
 def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, source: str) -> ModelInfo:
-    """Describe a model in ``from_pretrained`` layout, from its configuration and the headers of its weight files.
+    """Describe a model in ``from_pretrained`` layout from its configuration and the headers of its weights.
 
-    Args:
-        model_id: its id in the catalogue.
-        folder: the folder with ``config.json`` and the ``.safetensors`` files; the weights themselves are not read.
-        name: its name on the page.
-        licence: the licence of its weights.
-        source: where it comes from.
+    ``model_id``, ``name``, ``licence`` and ``source`` are those of the catalogue.
 
     Raises:
-        ValueError: the configuration cannot be read, lacks a size, names an architecture that is not in the table, or
-            asks for more than the weights contain; or something beside it is not a regular file.
+        ValueError: the configuration cannot be read, lacks a size, names an unsupported architecture, or asks for more
+            than the weights contain; or a file beside it is not regular.
     """
     config = read_config(folder)
     info = replace(_sized(config), model_id=model_id, name=name, licence=licence, source=source)
@@ -184,20 +179,19 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
 
 
 def info_of_offer(config: dict[str, Any], n_bytes: int) -> ModelInfo:
-    """Describe a model that is not here yet, from its configuration and how many bytes its weights have.
+    """Describe a model on the hub from its configuration and the bytes of its weights.
 
-    How many numbers those are is reckoned by the type that the configuration names. Without one, they are taken for
-    float32, of which there are the fewest.
+    The number of parameters follows from the type that the configuration names, by default float32.
 
     Raises:
-        ValueError: the configuration is refused; the message is a sentence that says why.
+        ValueError: the configuration is refused; the message is for the page.
     """
     kind = str(config.get("dtype") or config.get("torch_dtype")).removeprefix("torch.")
     return replace(_sized(_text_config(config)), n_parameters=n_bytes // _BYTES_OF.get(kind, _BYTES_OF["float32"]))
 
 
 def _sized(config: dict[str, Any]) -> ModelInfo:
-    """Describe a model by its configuration alone, without a name and without its number of parameters."""
+    """Describe a model by its configuration alone, without a name or a number of parameters."""
     architecture = architecture_of(config)
     sizes = architecture.sizes
     n_layers, n_heads, d_model = (_size(config, names) for names in (sizes.layers, sizes.heads, sizes.width))
@@ -234,21 +228,21 @@ def _sized(config: dict[str, Any]) -> ModelInfo:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Read a model's configuration; of one that reads something else beside a text, that of the part for the text.
+    """Read a model's configuration or, of a multimodal model, its text part's.
 
     Raises:
-        ValueError: there is none, or it is not a valid configuration.
+        ValueError: there is none, or it is invalid.
     """
     return _text_config(read_json(folder / "config.json"))
 
 
 def _text_config(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration of the part that reads a text, if there is one, and of which kind the whole is."""
+    """Return the text part's configuration, if there is one, with the whole model's type."""
     kind = config.get("model_type")
     part = TEXT_PARTS.get(kind) if isinstance(kind, str) else None
     if part is None:
         return _of_both({name: said for name, said in config.items() if name != _WHOLE})
-    # Older files have it beside what they say of the whole.
+    # Older files have it at the top level.
     own = config.get(_TEXT, config if "hidden_size" in config else None)
     if not isinstance(own, dict):
         raise ValueError(
@@ -260,7 +254,7 @@ def _text_config(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_both(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration in which what encoder and decoder each have of their own is said once, if that is so."""
+    """Merge separate configurations of encoder and decoder, if their sizes agree."""
     encoder, decoder = (config.get(name) for name in _BOTH)
     if not config.get("is_encoder_decoder") or not isinstance(encoder, dict) or not isinstance(decoder, dict):
         return config
@@ -280,7 +274,7 @@ def _text_part(config: dict[str, Any]) -> TextPart | None:
 
 
 def _of_text_part(config: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of what is loaded, if that is not the whole model."""
+    """Return the shapes of the weights that are loaded."""
     part = _text_part(config)
     if part is None:
         return shapes
@@ -295,7 +289,7 @@ def _size(config: dict[str, Any], names: Sequence[str]) -> int:
 
 
 def _first(config: dict[str, Any], names: Sequence[str]) -> int | None:
-    """Return the first of these sizes that the configuration contains."""
+    """Return the first of these sizes in the configuration."""
     name = next((name for name in names if config.get(name) is not None), None)
     if name is None:
         return None
@@ -312,7 +306,7 @@ def _first(config: dict[str, Any], names: Sequence[str]) -> int | None:
 
 
 def _head_width(config: dict[str, Any], sizes: Sizes, share: int) -> int:
-    """Return how many numbers a query has; ``share`` is what it has of the vectors between the layers."""
+    """Return the width of a query; ``share`` is d_model / n_heads."""
     parts = [_first(config, (name,)) or 0 for name in sizes.query_parts]
     if parts and all(parts):
         return sum(parts)
@@ -326,7 +320,7 @@ def _is_whole(value: object) -> TypeGuard[int]:
 
 
 def _max_tokens(config: dict[str, Any], architecture: Architecture) -> int:
-    """Return the largest number of tokens shown for a text, or the number of tokens of a picture."""
+    """Return the most tokens shown for a text, or the number of tokens of a picture."""
     if architecture.reads_pictures:
         side = _size(config, ("image_size",)) // _size(config, ("patch_size",))
         if not 0 < side * side <= MAX_PATCHES:
@@ -352,7 +346,7 @@ def _max_tokens(config: dict[str, Any], architecture: Architecture) -> int:
     if architecture.encoder.has_padding_position:
         limit -= max(padding or 0, 0) + 1
     elif not architecture.is_known and 0 <= (padding or 0) < LEAST_TOKENS:
-        # A relative of RoBERTa begins with the position after that of padding: whether it is one is not known.
+        # It may be a relative of RoBERTa, whose text begins after the position of padding.
         limit -= (padding or 0) + 1
     if limit < LEAST_TOKENS:
         raise ValueError(message("The model takes fewer than {least} tokens, which is no text.", least=LEAST_TOKENS))
@@ -360,7 +354,7 @@ def _max_tokens(config: dict[str, Any], architecture: Architecture) -> int:
 
 
 def _check_asked(config: dict[str, Any], info: ModelInfo, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Refuse a configuration that asks for more than the weights contain, before any memory is allocated for it."""
+    """Refuse a configuration that asks for more than the weights contain, before memory is allocated for it."""
     architecture = architecture_of(config)
     if architecture.decoder is not None and not any(re.search(r"(^|\.)decoder\.", name) for name in shapes):
         raise ValueError(_only_encoder(architecture))
@@ -419,9 +413,9 @@ def _n_layers_there(shapes: Collection[str]) -> int:
 def _n_asked(config: dict[str, Any], info: ModelInfo) -> int:
     """Return a lower bound for the number of parameters of a model with this configuration.
 
-    It counts the tables of words, positions and segments and, in each layer, the maps of queries and outputs and two
-    of the feed-forward network. Sizes that the configuration leaves to transformers' defaults are not counted; nor are
-    the layers of a model that is not known part by part.
+    It counts the embeddings of words, positions and segments and, in each layer, the projections of queries and outputs
+    and two maps of the feed-forward network. Sizes left to transformers' defaults are not counted, nor are layers
+    outside the table.
     """
     architecture = architecture_of(config)
     sizes, stack = architecture.sizes, architecture.encoder

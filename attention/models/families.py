@@ -1,6 +1,6 @@
-"""The architectures that are known part by part, by the ``model_type`` in a model's config.json.
+"""The known architectures by the ``model_type`` in a model's config.json.
 
-Names are those of transformers' modules and configurations, which are also the names in the weight files.
+Names are those of transformers' modules and configurations, and of the weight files.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ _LLAMA = Stack(
     is_rotary=True,
     is_causal=True,
 )
-# Models that make the masks of their layers themselves, such as those with a sliding window.
+# Models that make their own masks, such as those with a sliding window.
 _QWEN2 = replace(_LLAMA, has_own_masks=True)
 _QWEN3 = replace(
     _QWEN2,
     attention=replace(_LLAMA.attention, query_norm="self_attn.q_norm", key_norm="self_attn.k_norm"),
 )
-# Gemma normalises what enters attention and feed-forward network, and what comes out of each before it is added.
+# Gemma normalises the inputs of attention and feed-forward network, and their outputs before they are added.
 _GEMMA2 = replace(
     _QWEN2,
     attention=replace(_LLAMA.attention, output_norm="post_attention_layernorm"),
@@ -79,7 +79,6 @@ _GEMMA3 = replace(
     _GEMMA2,
     attention=replace(_GEMMA2.attention, query_norm="self_attn.q_norm", key_norm="self_attn.k_norm"),
 )
-# From 4 billion parameters on, which also read pictures; the smallest one's configuration leaves half of it out.
 _PHI3 = replace(
     _QWEN2,
     attention=Attention(
@@ -126,7 +125,7 @@ _OPT = Stack(
     is_causal=True,
     has_own_masks=True,
 )
-# As the one with 350 million parameters is: the norms come after the sums, and none at the end.
+# As in the model of 350 million parameters: norms after the sums, and none at the end.
 _OPT_AFTER = replace(
     _OPT,
     attention=replace(_OPT.attention, norm=None, norm_after="self_attn_layer_norm"),
@@ -215,10 +214,10 @@ _MARIAN_CROSS = Attention(
     norm_after="encoder_attn_layer_norm",
 )
 _MARIAN_DECODER = replace(_MARIAN_ENCODER, root="decoder", cross=_MARIAN_CROSS, is_causal=True)
-# BART leaves the first two rows of its table of positions unused.
+# BART leaves the first two rows of its position table unused.
 _BART_ENCODER = replace(_MARIAN_ENCODER, first_position=2, norm="layernorm_embedding")
 _BART_DECODER = replace(_MARIAN_DECODER, first_position=2, norm="layernorm_embedding")
-# Pegasus normalises what enters attention and feed-forward network, and what the last layer leaves.
+# Pegasus normalises the inputs of attention and feed-forward network, and the last layer's output.
 _PEGASUS_ENCODER = replace(
     _MARIAN_ENCODER,
     attention=replace(_MARIAN_ENCODER.attention, norm="self_attn_layer_norm", norm_after=None),
@@ -294,7 +293,7 @@ _T5_SIZES = Sizes(
     decoder_inner=("d_ff",),
 )
 
-# What is told of models that add to their scores after they have divided them, or divide something else.
+# Notes on models that add to their scores after scaling, or scale something else.
 _ADDS_AFTER = message(
     "It adds its position bias once the scores are divided by √d_k. Here it is added before, √d_k times as "
     "large, which is the same."
@@ -313,12 +312,11 @@ _NORMALISES_WORDS = message(
     "after that norm."
 )
 
-# What a config.json may say against the name of its architecture: with one of the first, transformers lets most
-# decoders see what comes later; with the second, it hides that from most encoders.
+# Keys that contradict an architecture's name: with one of the first, transformers lets most decoders see later tokens;
+# the second makes most encoders hide them.
 AS_ENCODER = (("is_causal", False), ("use_bidirectional_attention", True))
 AS_DECODER = (("is_decoder", True),)
 
-# By the ``model_type`` in a model's config.json.
 ARCHITECTURES = {
     "bert": Architecture(message("BERT encoder"), _BERT, takes_pairs=True, takes_segments=True),
     "roberta": Architecture(message("RoBERTa encoder"), _ROBERTA, takes_pairs=True),
@@ -405,22 +403,22 @@ ARCHITECTURES = {
     ),
     "t5": Architecture(message("T5 encoder–decoder"), _T5_ENCODER, _T5_DECODER, _T5_SIZES),
     "mt5": Architecture(message("mT5 encoder–decoder"), _T5_ENCODER, _T5_DECODER, _T5_SIZES),
-    # Here every layer has a table of distances of its own.
+    # Every layer has its own table of distances.
     "umt5": Architecture(message("umT5 encoder–decoder"), _T5_ENCODER, _T5_DECODER, _T5_SIZES),
     "vit": Architecture(message("Vision Transformer (ViT)"), _VIT, reading=PICTURE),
 }
 
-# Before its own names, those of an older Qwen with pictures have what all of the model's have.
+# The prefix in older Qwen models with pictures.
 _OF_ALL = r"^model\.(?!visual\.)(?:language_model\.)?"
 
-# By the ``model_type`` of a model that reads something else beside a text; of which architecture the part is that reads
-# the text, its own configuration says.
+# Multimodal models by ``model_type``; the text part's configuration names its architecture.
 TEXT_PARTS: Mapping[str, TextPart] = MappingProxyType(
     {
         "gemma3": TextPart(
             "Gemma 3",
             "gemma3_text",
             _READS_PICTURES_TOO,
+            # The smallest one's configuration leaves these out.
             defaults={
                 "vocab_size": 262_208,
                 "num_attention_heads": 8,

@@ -1,12 +1,12 @@
-"""Models of the Hugging Face hub: which ones may be fetched, and how one is stored here, complete or not at all.
+"""Models of the Hugging Face hub: which may be downloaded, and how they are stored, complete or not at all.
 
-Everything else in this project reads from disk, and the libraries that it uses are told to stay offline
-(``HF_HUB_OFFLINE``). Only ``download`` asks the hub, when the user asks for a model: by ``huggingface_hub``, in a
-process of its own, which can be stopped at any moment (``attention.models.fetch``). The owner of the server chooses the
-hub (``HF_ENDPOINT``) and trusts it: wherever it leads, the library follows.
+Everything else in this project reads from disk, with its libraries set offline (``HF_HUB_OFFLINE``). Only ``download``
+contacts the hub, at a user's request, with ``huggingface_hub`` in a process of its own that can be killed at any moment
+(``attention.models.fetch``). The server's owner chooses the hub (``HF_ENDPOINT``) and trusts it: the library follows
+its redirects.
 
-Only weights in the safetensors format are accepted, because they are numbers and nothing else. A pickle file, or code
-that comes with a model, could do anything when it is loaded: neither is ever fetched.
+Only safetensors weights are accepted, because they are numbers and nothing else. A pickle file, or code in a model,
+could do anything when it is loaded: neither is ever downloaded.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ ALLOW_VARIABLE, ANY_MODEL, CURATED_MODELS = "ATTENTION_HUB", "*", "curated"
 MAX_MB_VARIABLE, DEFAULT_MAX_MB = "ATTENTION_HUB_MAX_MB", 2000
 HUB_DIR_VARIABLE = "ATTENTION_HUB_DIR"
 MANIFEST, CONFIG = "hub.json", "config.json"
-# The licence of a model that names none, as a manifest has it.
+# The manifest's entry for a model without a licence.
 NOT_STATED = "not stated"
 _SHARD = re.compile(r"model-[0-9]{5}-of-[0-9]{5}\.safetensors")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.msgpack", "*.h5")
-# The files that are fetched beside the weights, if a model has them.
+# Files to download beside the weights.
 _COMPANIONS = (
     CONFIG,
     "tokenizer.json",
@@ -69,13 +69,13 @@ _COMPANIONS = (
     "sentencepiece.bpe.model",
     "preprocessor_config.json",
 )
-# Room for what the file system itself needs.
+# Free space for the file system's own needs.
 _MARGIN = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class HubModel:
-    """A well-known model of the hub, and what is known about it before it is fetched."""
+    """A well-known model of the hub, described before it is downloaded."""
 
     model_id: str
     alias: str
@@ -87,7 +87,7 @@ class HubModel:
     licence: str
 
 
-# According to their cards and configurations on the hub.
+# From their cards and configurations on the hub.
 CURATED = (
     HubModel(
         "google-bert/bert-base-uncased", "bert-base-uncased", "BERT", 12, 12, 110_106_428, 440_449_768, "Apache-2.0"
@@ -119,23 +119,21 @@ CURATED = (
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What the owner of a server allows users to fetch; by default nothing."""
+    """What the server's owner allows users to download; by default nothing."""
 
     is_any: bool = False
     model_ids: frozenset[str] = frozenset()
     max_bytes: int = DEFAULT_MAX_MB * 10**6
 
     def __bool__(self) -> bool:
-        """Tell whether anything may be fetched."""
         return self.is_any or bool(self.model_ids)
 
     def __contains__(self, model_id: str) -> bool:
-        """Tell whether this model may be fetched."""
         return self.is_any or model_id in self.model_ids
 
 
 def allowed() -> Allowed:
-    """Read what may be fetched: ``ATTENTION_HUB`` is empty, "curated", "*", or a comma-separated list of ids."""
+    """Read the owner's setting ``ATTENTION_HUB``: empty, "curated", "*", or comma-separated IDs."""
     value = os.environ.get(ALLOW_VARIABLE, "").strip()
     limit = os.environ.get(MAX_MB_VARIABLE, "").strip()
     max_bytes = (int(limit) if limit.isdecimal() else DEFAULT_MAX_MB) * 10**6
@@ -146,10 +144,10 @@ def allowed() -> Allowed:
 
 
 def check_id(typed: str) -> str:
-    """Return the id of a model as it is on the hub; that of a well-known model may be typed without its owner.
+    """Return a model's ID on the hub; well-known models may be typed without their owner.
 
     Raises:
-        HubError: it cannot be an id.
+        HubError: it is not a valid ID.
     """
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
@@ -173,7 +171,7 @@ def _canonical(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A model that was fetched: its folder, its revision, and the SHA-256 of each file."""
+    """A downloaded model: its folder, its revision, and the SHA-256 of each file."""
 
     model_id: str
     revision: str
@@ -188,26 +186,26 @@ class Kept:
 
     @property
     def checksum(self) -> str:
-        """The SHA-256 of the weights; for several files, that of the list of their checksums."""
+        """The SHA-256 of the weights; of several files, that of the list of their checksums."""
         digests = [self.files[name] for name in self.weights]
         return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A folder whose manifest cannot be read, and the sentence that says so."""
+    """A folder with an unreadable manifest, and a message about it."""
 
     folder: Path
     problem: str
 
 
 def kept() -> list[Kept]:
-    """Return the models that have been fetched, in the order of their ids; only their manifests are read."""
+    """Return the downloaded models, sorted by ID; only their manifests are read."""
     return [each for each in manifests() if isinstance(each, Kept)]
 
 
 def manifests() -> list[Kept | Damaged]:
-    """Return the models that have been fetched, including those damaged since; unfinished ones are left out."""
+    """Return the downloaded models, including damaged ones, without unfinished ones."""
     try:
         folders = sorted(folder for folder in _hub_dir().iterdir() if not folder.name.startswith("."))
     except OSError:
@@ -217,12 +215,12 @@ def manifests() -> list[Kept | Damaged]:
 
 
 def is_whole(model: Kept) -> bool:
-    """Tell whether a model's files are as they were fetched, with none added; every file is read in full."""
+    """Return whether a model's files are unchanged and none was added; every file is read in full."""
     return are_whole(model.folder, model.files)
 
 
 def remove(model: Kept) -> None:
-    """Delete a model; it is moved out of its place first, so that no process finds half of it.
+    """Delete a model; it is moved away first, so that no process finds half of it.
 
     Raises:
         OSError: it cannot be removed.
@@ -232,18 +230,18 @@ def remove(model: Kept) -> None:
 
 
 def _hub_dir() -> Path:
-    """Return the folder with the models: ``ATTENTION_HUB_DIR``, or one in the project's cache."""
+    """Return the folder of the models: ``ATTENTION_HUB_DIR``, or one in the project's cache."""
     chosen = os.environ.get(HUB_DIR_VARIABLE)
     return Path(chosen) if chosen else cache_dir() / "hub"
 
 
 def _place(model_id: str) -> Path:
-    # No id contains two consecutive hyphens.
+    # No ID contains two consecutive hyphens.
     return _hub_dir() / model_id.replace("/", "--")
 
 
 def _read_manifest(folder: Path) -> Kept | Damaged | None:
-    """Return the model that a folder's manifest describes; None if there is no manifest."""
+    """Read a folder's manifest; None if there is none."""
     if not os.path.lexists(folder / MANIFEST):
         return None
     try:
@@ -261,11 +259,7 @@ def _read_manifest(folder: Path) -> Kept | Damaged | None:
 
 
 def _noted(found: dict[str, Any], folder: Path) -> Kept:
-    """Return the model that a manifest describes, if the manifest is plausible.
-
-    Raises:
-        ValueError: it is not.
-    """
+    """Parse a manifest; raise ValueError if it is not plausible."""
     files = found.get("files")
     words = (found.get("model_id"), found.get("revision"), found.get("licence"))
     model_id, revision, licence = (in_one_line(word) if isinstance(word, str) else "" for word in words)
@@ -294,13 +288,13 @@ def _is_our_own(model_id: str) -> bool:
 
 # --------------------------------------------------------------------------------------- to fetch it
 
-# Called with the configuration of a model, the names of its files and the bytes of its weights.
+# Called with a model's configuration, its file names and the bytes of its weights.
 CheckOffer = Callable[[dict[str, Any], Collection[str], int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file on the hub: its size, and its SHA-256 if it is large, otherwise git's checksum."""
+    """A file on the hub: its size, and its SHA-256 if large, else git's checksum."""
 
     name: str
     size: int
@@ -310,7 +304,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """What the hub offers for a model, at one commit."""
+    """A model on the hub, at one commit."""
 
     model_id: str
     revision: str
@@ -332,17 +326,16 @@ def download(
     is_cancelled: Callable[[], bool],
     check_offer: CheckOffer,
 ) -> Kept:
-    """Fetch a model, check it and put it in its place; it is there complete or, after an error, not at all.
+    """Download a model, check it and put it in its place, complete or not at all.
 
     Args:
-        model_id: its id on the hub.
-        on_progress: called with the number of bytes that have arrived.
+        model_id: its ID on the hub.
+        on_progress: called with the number of bytes so far.
         is_cancelled: called several times a second; True ends the download.
-        check_offer: called before the weights are fetched, with the configuration, the names of the files, and the
-            number of bytes of the weights; raises ``HubError`` if such a model could not be shown.
+        check_offer: called before the weights are downloaded; raises ``HubError`` if the model could not be shown.
 
     Raises:
-        HubError: the model cannot be fetched; the message is a sentence that says why.
+        HubError: the model cannot be downloaded; the message is for the page.
         Cancelled: the download was cancelled.
     """
     limits = allowed()
@@ -350,7 +343,7 @@ def download(
     _check_allowed(model_id, limits)
     with open_line(is_cancelled) as line:
         offer = _look_up(line, model_id)
-        # The hub accepts former names too, so the limits are checked again with the current one.
+        # The hub accepts former names, so the limits are checked again with the current one.
         _check_allowed(offer.model_id, limits)
         _check_size(offer, limits)
         target = _place(offer.model_id)
@@ -379,7 +372,7 @@ def _check_allowed(model_id: str, limits: Allowed) -> None:
 
 
 def _look_up(line: Line, model_id: str) -> _Offer:
-    """Ask the hub for a model's files, and choose those that are needed."""
+    """Ask the hub for a model's files, and choose the needed ones."""
     found = line.look_up(model_id)
     files = tuple(_File(name, *found["files"][name]) for name in _chosen(model_id, found["files"]))
     licence = in_one_line(found["licence"])[:60] or NOT_STATED
@@ -387,7 +380,7 @@ def _look_up(line: Line, model_id: str) -> _Offer:
 
 
 def _chosen(model_id: str, files: Collection[str]) -> list[str]:
-    """Choose what is needed: the weights in safetensors, the configuration, the tokenizer."""
+    """Choose the needed files: safetensors weights, configuration, tokenizer."""
     shards = [name for name in files if _SHARD.fullmatch(name)]
     if SINGLE in files:
         weights = [SINGLE]
@@ -449,7 +442,7 @@ def _read_config(offer: _Offer, folder: Path) -> dict[str, Any]:
 def _fetch_all(
     line: Line, offer: _Offer, folder: Path, on_progress: OnProgress, check_offer: CheckOffer
 ) -> dict[str, str]:
-    """Fetch all files, the configuration first and the weights last; return the SHA-256 of each."""
+    """Download all files, the configuration first and the weights last; return the SHA-256 of each."""
     n_before, digests = 0, {}
     for file in offer.files:
         for n_bytes in line.fetch(offer.model_id, offer.revision, file.name, file.size, folder):
@@ -471,19 +464,19 @@ def _fetch_all(
 
 
 def _is_as_promised(file: _File, path: Path, digest: str) -> bool:
-    """Compare a file with the size and the checksum that the hub gives: SHA-256 of large files, git's of small ones."""
+    """Check a file's size and the hub's checksum: SHA-256 of large files, git's of small ones."""
     if path.stat().st_size != file.size:
         return False
     if file.sha256 is not None:
         return digest == file.sha256
-    # Not for security: it is how git names its objects.
+    # Not for security: git names its objects like this.
     git_sha1 = hashlib.sha1(f"blob {file.size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as opened:
         return hashlib.file_digest(opened, lambda: git_sha1).hexdigest() == file.git_sha1
 
 
 def _check_weights(offer: _Offer, folder: Path) -> None:
-    """Open the weights, which checks that they are safetensors from the first byte to the last, and all there."""
+    """Open the weights, which verifies that the files are valid, complete safetensors."""
     from safetensors import SafetensorError, safe_open
 
     names = [file.name for file in offer.files]
@@ -511,7 +504,7 @@ def _check_weights(offer: _Offer, folder: Path) -> None:
 
 @contextmanager
 def _explained(target: Path) -> Iterator[None]:
-    """Say in a sentence why a model could not be written."""
+    """Turn a failure to write into a message."""
     try:
         yield
     except OSError as error:

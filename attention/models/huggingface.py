@@ -1,4 +1,4 @@
-"""Any transformers model as a model of the catalogue: run once, recorded, turned into a trace."""
+"""Any transformers model as a model of the catalogue."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ from attention.models.unknown_words import refusal
 
 __all__ = ["HuggingFaceModel", "check_size"]
 
-# How many numbers a model may have beyond those in its files and a pooler: computed tables, causal masks.
+# The most numbers beyond those in the files and a pooler: computed tables, causal masks.
 _SPARE_NUMBERS = 10**7
 
-# How many tokens are run at once where a text is run again and again: more would take more memory, and no less time.
+# The most tokens in one of many runs of a text: more would take more memory and no less time.
 _MOST_AT_ONCE = 512
 
-# While transformers loads a model, it sets flags for the whole process: of two models loaded at once, one may end up
-# without some of its weights.
+# While loading, transformers sets flags for the whole process: of two models loaded at once, one may lack some of its
+# weights.
 _LOADING = Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What a model reads: one or two cleaned texts, in tokens, and the text to which each token belongs."""
+    """The model's input: one or two cleaned texts as tokens."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -72,21 +72,20 @@ class _Source:
 
 
 class HuggingFaceModel:
-    """A transformers model of one of the ``ARCHITECTURES``, read from a local folder in ``from_pretrained`` layout.
+    """A transformers model, read from a local folder in ``from_pretrained`` layout.
 
-    For an encoder–decoder, the second text is the target that its decoder reads; without one, it reads what the model
-    itself writes, always taking the most likely token, at most 64 of them. The mask applies to the encoder: the decoder
-    never sees later tokens, and in cross-attention only padding is hidden.
+    An encoder–decoder's second text is the target that its decoder reads; without one, the model generates up to 64
+    tokens greedily. The mask applies to the encoder: the decoder never sees later tokens, and cross-attention hides
+    only padding.
 
-    A Vision Transformer reads a picture that is written as text: see ``attention.core.pixels`` and ``PictureReader``.
+    A Vision Transformer reads a picture written as text: see ``attention.core.pixels`` and ``PictureReader``.
     """
 
     def __init__(self, info: ModelInfo, folder: Path) -> None:
         """Load the tokenizer and the weights, in float32, for inference only.
 
         Raises:
-            ValueError: the architecture is not one of ``ARCHITECTURES``, the tokenizer cannot be loaded, or weights
-                are missing.
+            ValueError: the architecture cannot be shown, the tokenizer cannot be loaded, or weights are missing.
         """
         self._info = info
         self._folder = folder
@@ -96,7 +95,7 @@ class HuggingFaceModel:
         model = _load(self._kind(folder, config), folder, config, self._architecture)
         lead_through_recorder(model, self._architecture.own_attention)
         self._config = model.config
-        # Some BERT models have learnt only one segment.
+        # Some BERT models have only one segment.
         self._takes_segments = self._architecture.takes_segments and model.config.type_vocab_size > 1
         self._picture = PictureReader(model.config) if self._architecture.reads_pictures else None
         self._stack = self._first_stack(model.base_model)
@@ -104,7 +103,7 @@ class HuggingFaceModel:
             self._info = self._stack.measured(info)
         self._final_norm = self._stack.take_final_norm()
         self._unembedding = self._matrix_of(model)
-        # The classification head, if there is one, which is applied to the vector of [CLS].
+        # The classification head, if any, for the vector of [CLS].
         self._classifier: torch.nn.Module | None = getattr(model, "classifier", None)
         self._target: TargetReader | None = None
         if self._text is not None and (decoder := self._second_stack(model.base_model)) is not None:
@@ -118,7 +117,7 @@ class HuggingFaceModel:
         return OtherStack(whole, self._info.n_layers, is_causal=self._info.is_decoder)
 
     def _second_stack(self, model: Any) -> LayerStack | OtherDecoder | None:
-        """Return the layers of the decoder that reads what the encoder gives, if there is one."""
+        """Return the layers of the decoder in an encoder–decoder."""
         if self._architecture.decoder is None:
             return None
         if self._architecture.is_known:
@@ -126,11 +125,11 @@ class HuggingFaceModel:
         return OtherDecoder(model.get_decoder(), model.get_encoder(), self._info.n_decoder_layers)
 
     def _kind(self, folder: Path, config: Any) -> Any:
-        """Return the transformers class that has all parts of the model that are shown."""
+        """Return the transformers class with all parts that are shown."""
         if self._architecture.decoder is not None:
             return AutoModelForSeq2SeqLM
         names = read_config(folder).get("architectures") or ()
-        # With a head that says what comes next, if that is a matrix of its own and not the table of the words.
+        # With an output head, unless it is tied to the word embeddings.
         if self._architecture.is_decoder and not getattr(config, "tie_word_embeddings", True):
             kinds = ("ForCausalLM", "LMHead", *(["ForConditionalGeneration"] if self._architecture.text_part else []))
             has_head = self._architecture.is_known and any(kind in name for name in names for kind in kinds)
@@ -139,7 +138,7 @@ class HuggingFaceModel:
         return AutoModelForImageClassification if is_classifier else AutoModel
 
     def _matrix_of(self, model: Any) -> torch.nn.Module | None:
-        """Return the map from a vector to a logit for each token of the vocabulary; None if the model has none."""
+        """Return the unembedding, or None."""
         if self._final_norm is None or isinstance(self._stack, OtherStack):
             return None
         if not self._config.tie_word_embeddings:
@@ -151,7 +150,7 @@ class HuggingFaceModel:
         return tied
 
     def _logits(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Return the logits for vectors that the final norm has been applied to."""
+        """Return the logits of vectors after the final norm."""
         assert self._unembedding is not None
         logits: torch.Tensor = self._unembedding(vectors)
         cap = getattr(self._config, "final_logit_softcapping", None)
@@ -159,12 +158,12 @@ class HuggingFaceModel:
 
     @property
     def info(self) -> ModelInfo:
-        """What the model is."""
+        """The model's description."""
         return self._info
 
     @torch.inference_mode()
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
-        """Run the model once on the text and record it; see ``Model.trace``."""
+        """See ``Model.trace``."""
         pair = None if pair is None else clean(pair) or None
         if pair is not None and self._target is not None and not self._info.reading.takes_pair:
             raise ValueError(message("{name} writes its translation itself.", name=self._info.name))
@@ -185,7 +184,7 @@ class HuggingFaceModel:
         return trace if self._target is None else self._target.add_to(trace, result, pair)
 
     def _read(self, text: str, pair: str | None, n_padding: int) -> _Source:
-        """Clean one or two texts and cut them into tokens; there must be something to read in the first."""
+        """Clean and tokenise one or two texts, the first of which must not be empty."""
         text = clean(text)
         if not text:
             raise ValueError(message("There is no text to look at: type at least one word."))
@@ -202,7 +201,7 @@ class HuggingFaceModel:
         return _Source(text, (*tokens, *self._text.padding(len(tokens), n_padding)), cut)
 
     def _check_words(self, text: str) -> None:
-        """Refuse words that a model with a closed vocabulary has never read: they are reported, not guessed."""
+        """Refuse words outside a closed vocabulary."""
         if told := refusal(self._info.name, text, self._folder):
             raise ValueError(told)
 
@@ -214,9 +213,9 @@ class HuggingFaceModel:
         return _Source(text, self._picture.tokens())
 
     def _run(self, sources: Sequence[_Source], mask: Array | None, *, is_whole: bool, is_alone: bool = False) -> Any:
-        """Run the encoder, or the only stack; with ``is_whole``, the hidden states are kept.
+        """Run the encoder, or the only stack; with ``is_whole``, keep the hidden states.
 
-        A model that makes its masks itself adds this one to them, unless it ``is_alone``.
+        A model that makes its own masks adds this one to them, unless it ``is_alone``.
         """
         additive = None if mask is None else torch.from_numpy(mask)[None, None]
         if self._architecture.encoder.has_own_masks:
@@ -236,7 +235,7 @@ class HuggingFaceModel:
         return self._stack.module(input_ids=torch.tensor([source.ids for source in sources]), **inputs)
 
     def _mask(self, mask: MaskName | Array | None, n_tokens: int) -> Array | None:
-        """Return the additive mask for the run: the requested one combined with the model's own."""
+        """Combine the requested additive mask with the model's own."""
         additive = masks.build(mask, n_tokens)
         if not self._architecture.is_decoder or self._architecture.encoder.has_own_masks:
             return additive
@@ -251,7 +250,7 @@ class HuggingFaceModel:
 
     @torch.inference_mode()
     def next_token(self, trace: Trace) -> NextToken | None:
-        """Predict the token that follows the text of a trace; see ``Model.next_token``."""
+        """See ``Model.next_token``."""
         if self._final_norm is None or self._unembedding is None:
             return None
         last = max(token.position for token in trace.tokens if not token.is_padding)
@@ -261,7 +260,7 @@ class HuggingFaceModel:
 
     @torch.inference_mode()
     def unmasked(self, text: str) -> Unmasked | None:
-        """Run the model with its causal mask and without it; see ``Model.unmasked``."""
+        """See ``Model.unmasked``."""
         if self._unembedding is None:
             return None
         source = self._read(text, None, 0)
@@ -272,7 +271,7 @@ class HuggingFaceModel:
         return Unmasked(losses, logits, self._vocabulary[0])
 
     def _predicted(self, source: _Source, mask: Array | None, *, is_alone: bool) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the loss at each token after the first, and the logits of the token that follows."""
+        """Return the loss at each token after the first, and the logits of the next token."""
         assert self._final_norm is not None
         result = self._run([source], mask, is_whole=False, is_alone=is_alone)
         logits = self._logits(self._final_norm(result.last_hidden_state[0]))
@@ -281,7 +280,7 @@ class HuggingFaceModel:
 
     @torch.inference_mode()
     def outputs(self, text: str, pair: str | None, changes: Sequence[Change]) -> Iterator[Output]:
-        """Run the model with each change, several at a time; see ``Model.outputs``."""
+        """See ``Model.outputs``; several changes run in one batch."""
         source = self._read(text, None if self._target is not None else pair, 0)
         n_tokens = len(source.tokens)
         for change in changes:
@@ -297,7 +296,7 @@ class HuggingFaceModel:
                 yield self._output(vectors)
 
     def insides(self) -> Insides | None:
-        """Return the model's own arrays and its configuration; see ``Model.insides``."""
+        """See ``Model.insides``."""
         if self._target is not None or isinstance(self._stack, OtherStack):
             return None
         arrays = self._stack.arrays()
@@ -306,7 +305,7 @@ class HuggingFaceModel:
         return Insides(str(self._config.model_type), arrays, self._config.to_dict())
 
     def _changed(self, source: _Source, change: Change) -> _Source:
-        """Return what is read where a token is blotted out."""
+        """Return the input with a token occluded."""
         if change.without is None:
             return source
         if self._picture is not None:
@@ -318,7 +317,7 @@ class HuggingFaceModel:
         )
 
     def _output(self, vectors: torch.Tensor) -> Output:
-        """Return the last vectors of one text, and what is predicted from them."""
+        """Return the last vectors of one text, and the predictions from them."""
         if self._classifier is not None:
             return Output(vectors.numpy(), self._classifier(vectors[0]).numpy(), self._classes)
         if self._final_norm is None:
@@ -335,7 +334,7 @@ class HuggingFaceModel:
 
     @torch.inference_mode()
     def answer(self, trace: Trace) -> Answer | None:
-        """Return the classes predicted for a picture; see ``Model.answer``."""
+        """See ``Model.answer``."""
         if self._classifier is None:
             return None
         whole = self._stack.module.layernorm(torch.from_numpy(trace.hidden_states[-1][0].copy()))
@@ -343,21 +342,17 @@ class HuggingFaceModel:
 
     @cached_property
     def _vocabulary(self) -> tuple[tuple[str, ...], tuple[str | None, ...]]:
-        """Return how each token is shown, and what it adds to a text."""
         assert self._text is not None
         return self._text.vocabulary(self._config.vocab_size)
 
     def encode(self, text: str) -> Encoded:
-        """Clean a text and cut it into tokens; see ``Model.encode``."""
+        """See ``Model.encode``."""
         source = self._read(text, None, 0)
         return Encoded(source.text, source.tokens, source.cut)
 
     @torch.inference_mode()
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
-        """Run the model once on several texts of equal length; see ``Model.trace_batch``.
-
-        For an encoder–decoder, only the encoder is run.
-        """
+        """See ``Model.trace_batch``; only the encoder of an encoder–decoder is run."""
         check_batch(texts)
         sources = [_Source(text.text, text.tokens) for text in texts]
         with recording(is_whole=False) as calls:
@@ -366,16 +361,16 @@ class HuggingFaceModel:
 
 
 def check_size(info: ModelInfo, folder: Path) -> None:
-    """Refuse a model whose configuration, as transformers reads it, does not match the sizes of its weights.
+    """Refuse a model whose configuration, as transformers reads it, does not match its weights.
 
-    Only its skeleton is built, which takes no memory: every array has a shape, but no numbers.
+    Only a skeleton is built: its tensors have shapes, but take no memory.
 
     Raises:
-        ValueError: they do not match; the message is a sentence that says how.
+        ValueError: they do not match; the message says how.
     """
     architecture = architecture_of(read_config(folder))
     config = _config_of(folder, architecture)
-    # Some encoder–decoders say of each of the two what its layers are.
+    # Some encoder–decoders describe the two separately.
     layers = getattr(config, "encoder", config)
     with torch.device("meta"):
         skeleton = AutoModel.from_config(config, trust_remote_code=False)
@@ -405,14 +400,14 @@ def check_size(info: ModelInfo, folder: Path) -> None:
 
 
 def _sizes_of_layers(config: Any, info: ModelInfo, *, is_known: bool) -> tuple[tuple[str, int, int], ...]:
-    """Return what a size of every layer is called, how large it was found to be, and how transformers reads it."""
+    """Return name, described value and transformers' value of each size."""
     try:
         head_width, n_key_value_heads = (
             getattr(config, name, None) or size
             for name, size in (("head_dim", info.d_head), ("num_key_value_heads", info.n_key_value_heads))
         )
     except RuntimeError:
-        # What transformers raises for a size that is not the same everywhere.
+        # transformers raises this for a size that varies between layers.
         raise ValueError(
             message("its layers differ in how many heads they have, or in how wide these are, and are shown alike")
         ) from None
@@ -420,7 +415,7 @@ def _sizes_of_layers(config: Any, info: ModelInfo, *, is_known: bool) -> tuple[t
         (message("numbers in a vector"), info.d_model, config.hidden_size),
         (message("heads"), info.n_heads, config.num_attention_heads),
         (message("heads for keys and values"), info.n_key_value_heads, n_key_value_heads),
-        # Of a model whose parts are not known, the heads are measured once it runs.
+        # In models outside the table, the heads are measured when they run.
         *([(message("numbers in a head"), info.d_head, head_width)] if is_known else []),
     )
 
@@ -433,7 +428,7 @@ def _n_layers(model: Any, architecture: Architecture, config: Any) -> int:
 
 
 def _n_decoder_layers(model: Any, architecture: Architecture, info: ModelInfo) -> int:
-    # Of a decoder whose parts are not known, it is told once it runs.
+    # In decoders outside the table, the layers are counted when they run.
     return _n_layers_of(model, architecture.decoder) if architecture.is_known else info.n_decoder_layers
 
 
@@ -444,19 +439,19 @@ def _n_layers_of(model: Any, stack: Stack | None) -> int:
 
 
 def _config_of(folder: Path, architecture: Architecture) -> Any:
-    """Return the configuration, as transformers reads it, of what is loaded of a model."""
+    """Return transformers' configuration of the part that is loaded."""
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     if architecture.text_part is None:
         return config
     own = config.get_text_config()
-    # Whatever the whole says of this holds.
+    # The whole model's setting counts.
     if hasattr(config, "tie_word_embeddings"):
         own.tie_word_embeddings = config.tie_word_embeddings
     return own
 
 
 def _load(kind: Any, folder: Path, config: Any, architecture: Architecture) -> Any:
-    """Load a model, and make sure that no weights are missing: transformers would fill them in at random."""
+    """Load a model, and refuse missing weights: transformers would fill them in at random."""
     part = architecture.text_part
     with _LOADING, _quietly():
         model, found = kind.from_pretrained(
@@ -470,7 +465,7 @@ def _load(kind: Any, folder: Path, config: Any, architecture: Architecture) -> A
             dtype=torch.float32,
             output_loading_info=True,
         )
-    # The pooler comes after the last layer and is not shown; a table of waves is worked out, and often not saved.
+    # The pooler comes after the last layer and is not shown; computed tables of waves are often not saved.
     missing = sorted(
         name for name in found["missing_keys"] if not name.startswith("pooler.") and not _is_computed(model, name)
     )
@@ -502,5 +497,5 @@ def _quietly() -> Iterator[None]:
 
 
 def _is_computed(model: Any, name: str) -> bool:
-    """Tell whether transformers makes the numbers with this name by a formula, as for Pegasus's positions."""
+    """Return whether transformers computes these numbers by a formula, as for Pegasus's positions."""
     return hasattr(model.get_submodule(name.rpartition(".")[0]), "create_weight")

@@ -1,4 +1,4 @@
-"""One stack of a model's layers: its parts, and what is recorded when it runs."""
+"""One stack of a model's layers: its parts, and the records of its runs."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ __all__ = [
     "shared",
 ]
 
-# So many positions tell whether a table is the formula's: no learnt one is so near to it.
+# The number of positions that identify a sinusoidal table: no learned one is that close.
 _N_COMPARED = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of one attention module that go into its record, and those through which its output passes."""
+    """The parts of one attention module that go into its record, and those that its output passes through."""
 
     projections: Projections | None = None
     norm: torch.nn.Module | None = None
@@ -59,11 +59,11 @@ class Parts:
     query_norm: Norm | None = None
     key_norm: Norm | None = None
     output_norm: Norm | None = None
-    # By what queries are multiplied before they meet the keys, where the model does that and not to the scores.
+    # The factor of queries, in models that scale queries rather than scores.
     query_scale: float = 1.0
 
     def inputs(self, stream: Array) -> Array:
-        """Return what the projections multiply: the norm is run once more, because its output was not recorded."""
+        """Return the projections' input, rerunning the norm, whose output was not recorded."""
         return stream if self.norm is None else self.norm(torch.from_numpy(stream)).numpy()
 
     def after(self, stream: Array, call: AttentionCall) -> Array:
@@ -82,7 +82,7 @@ class LayerStack:
         self._names = names
         self.has_own_masks = names.has_own_masks
         layers = layers_of(self.module, names)
-        # Layers may share their weights, and are the same modules then.
+        # Layers that share weights are the same modules.
         distinct = {id(layer): layer for layer in layers}
         n_heads = self.module.config.num_attention_heads
         attentions = {key: _attention(layer, names, names.attention, n_heads) for key, layer in distinct.items()}
@@ -98,7 +98,7 @@ class LayerStack:
             _watch(layer, names)
 
     def take_final_norm(self) -> torch.nn.Module | None:
-        """Remove and return the norm after the last layer, so that the last hidden state is that layer's own output."""
+        """Remove and return the norm after the last layer, so that the last hidden state is that layer's output."""
         name = self._names.final_norm
         if name is None:
             return None
@@ -107,26 +107,26 @@ class LayerStack:
         last = self._names.last_projection
         if last is None or getattr(self.module, last) is None:
             return norm
-        # It comes after the norm, and what the layers left is as wide as they are.
+        # It follows the norm; the layers' output keeps its width.
         both = torch.nn.Sequential(norm, getattr(self.module, last))
         setattr(self.module, last, None)
         return both
 
     def arrays(self) -> dict[str, Array]:
-        """Return all weights by the names that they have in the model's files, as read-only views of its own memory."""
+        """Return all weights by their names in the files, as read-only views of the model's memory."""
         return {name: shared(parameter) for name, parameter in self.module.named_parameters()}
 
     @property
     def word_table(self) -> torch.Tensor:
-        """The vector of every token of the vocabulary."""
+        """The embedding of every token of the vocabulary."""
         return attrgetter(self._names.words)(self.module).weight
 
     def embeddings(self, ids: Sequence[int], segments: Sequence[int]) -> Embeddings:
-        """Return the parts that are added up for these tokens."""
+        """Return the parts that are summed for these tokens."""
         words = attrgetter(self._names.words)(self.module)(torch.tensor(ids))
         norm = _part(self.module, self._names.word_norm)
-        # Marian multiplies the word part by √d_model after looking it up; BART's table does so itself. Where it is
-        # normalised, its length is gone, and transformers does not multiply it.
+        # Marian multiplies the word part by √d_model after the lookup; BART's table does so itself. transformers does
+        # not multiply normalised word vectors.
         words = words * getattr(self.module, "embed_scale", 1.0) if norm is None else norm(words)
         widened = _part(self.module, self._names.word_projection)
         words = words if widened is None else widened(words)
@@ -141,7 +141,7 @@ class LayerStack:
         )
 
     def picture_embeddings(self, pixels: torch.Tensor) -> Embeddings:
-        """Return the parts that are added up for a picture: a vector for [CLS], then one for each patch."""
+        """Return the parts that are summed for a picture: a vector for [CLS], then one for each patch."""
         parts = self.module.embeddings
         patches = parts.patch_embeddings(pixels)[0]
         words = torch.cat([parts.cls_token[0], patches])
@@ -166,11 +166,11 @@ class LayerStack:
         first = table.padding_idx + 1 if self._names.has_padding_position else self._names.first_position
         rows = _rows_of(table)
         found = _table(shared(rows)[first:])
-        # What is no parameter was worked out, by whatever formula.
+        # A table that is not a parameter was computed by some formula.
         return found if isinstance(rows, torch.nn.Parameter) else replace(found, is_learned=False)
 
     def self_traces(self, calls: Sequence[AttentionCall], states: Sequence[Array]) -> tuple[LayerTrace, ...]:
-        """Record the self-attention of each layer; ``states`` are the inputs of the layers."""
+        """Record the self-attention of each layer; ``states`` are the layers' inputs."""
         shared = Shared(calls)
         return tuple(
             record(call, part, part.inputs(state), shared, self._kind(shared.mask(call)))
@@ -191,12 +191,12 @@ class LayerStack:
         )
 
     def streams_after_self(self, calls: Sequence[AttentionCall], states: Sequence[Array]) -> tuple[Array, ...]:
-        """Return the input of the cross-attention of each layer: the stream after the layer's self-attention."""
+        """Return the residual stream between the self-attention and cross-attention of each layer."""
         return tuple(part.after(state, call) for call, part, state in zip(calls, self._attentions, states, strict=True))
 
 
 class Shared:
-    """The masks, biases and angles of several calls, each stored once: layers that were given the same share it."""
+    """The masks, biases and rotations of several calls, each stored once even if layers share it."""
 
     def __init__(self, calls: Sequence[AttentionCall]) -> None:
         """Take them from the calls of one run."""
@@ -209,21 +209,21 @@ class Shared:
         return self._masks[_place(call.mask)]
 
     def bias(self, call: AttentionCall) -> Array | None:
-        """Return what a call adds to the scores before they are scaled; None if nothing."""
+        """Return a call's bias before scaling, or None."""
         return self._biases[_place(call.position_bias)]
 
     def turns(self, call: AttentionCall) -> Rotary | None:
-        """Return how a call was told to rotate queries and keys; None if it was not."""
+        """Return the rotations given to a call, or None."""
         return self._turns[_place(call.turns and call.turns[0])]
 
 
 def _place(tensor: torch.Tensor | None) -> int:
-    """Return where in memory an array begins, which is the same for all views of it; 0 for none."""
+    """Return a tensor's memory address, which its views share; 0 for None."""
     return 0 if tensor is None else tensor.data_ptr()
 
 
 def recorded_turns(turns: tuple[torch.Tensor, torch.Tensor] | None) -> Rotary | None:
-    """Return how far a module was told to rotate queries and keys at each position."""
+    """Return the rotations of queries and keys that a module was given."""
     if turns is None:
         return None
     cosines, sines = turns
@@ -241,7 +241,7 @@ def record(
     *,
     key_inputs: Array | None = None,
 ) -> LayerTrace:
-    """Make the record of a call of attention, with the parts that are known of its module."""
+    """Make the record of an attention call, with the known parts of its module."""
     return LayerTrace(
         inputs=inputs,
         queries=call.query[0].numpy() if part.query_scale == 1 else call.query[0].numpy() / part.query_scale,
@@ -267,21 +267,20 @@ def record(
 
 
 def _lengths(call: AttentionCall) -> Lengths | None:
-    """Return what was noted of the vectors after an attention; None if nothing was."""
     if not call.lengths:
         return None
-    # Some feed-forward networks are given all texts of a batch, here one, as one list of vectors.
+    # Some feed-forward networks get all texts of a batch, here one, as one list of vectors.
     return Lengths(**{name: lengths.flatten().numpy() for name, lengths in call.lengths.items()})
 
 
 def batch_traces(calls: Sequence[AttentionCall]) -> tuple[LayerTrace, ...]:
-    """Record each layer of a run on several texts, which are the first axis of every array."""
+    """Record each layer of a run on several texts, the first axis of every array."""
     biases = {_place(call.position_bias): _recorded_bias(call.position_bias, call.scaling) for call in calls}
     return tuple(_batch_trace(call, biases[_place(call.position_bias)]) for call in calls)
 
 
 def layer_of_call(call: AttentionCall, index: int) -> LayerTrace:
-    """Record the layer of one call for one text of a batch, with neither its inputs nor its projections."""
+    """Record the layer of one call for one text of a batch, with neither inputs nor projections."""
     mask, bias = (
         None if each is None else each[index if len(each) > 1 else 0].numpy()
         for each in (call.mask, call.position_bias)
@@ -330,17 +329,17 @@ def _recorded_mask(mask: torch.Tensor | None) -> Array | None:
 
 
 def _recorded_bias(bias: torch.Tensor | None, scaling: float) -> Array | None:
-    """Return a call's position bias without the batch axis; None if it adds nothing, as in T5's cross-attention."""
+    """Return a call's bias without the batch axis; None if it is 0, as in T5's cross-attention."""
     return None if bias is None or not bias.any() else _before_scaling(bias[0].numpy(), scaling)
 
 
 def _before_scaling(bias: Array, scaling: float) -> Array:
-    """Return what has to be added to the scores before they are scaled, where the model adds ``bias`` after that."""
+    """Convert a bias added after scaling to one added before."""
     return bias if scaling == 1 else bias / np.float32(scaling)
 
 
 def _rows_of(table: Any) -> torch.Tensor:
-    """Return the vectors of a table of positions; M2M-100 works them out, and calls them otherwise."""
+    """Return the vectors of a position table; M2M-100 computes them and names them differently."""
     rows: torch.Tensor = table.weights if hasattr(table, "weights") else table.weight
     return rows
 
@@ -353,7 +352,7 @@ def _rows(table: torch.Tensor, indices: Sequence[int]) -> Array:
 
 
 def _table(rows: Array) -> PositionTable:
-    """Return a table of positions: learnt, unless it is the formula's, with sines and cosines in turn or in halves."""
+    """Return a position table: learned, unless it is sinusoidal, with sines and cosines interleaved or in halves."""
     if rows.shape[1] % 2:
         return PositionTable(rows, is_learned=True)
     in_turn = sinusoidal(min(len(rows), _N_COMPARED), rows.shape[1])
@@ -363,7 +362,7 @@ def _table(rows: Array) -> PositionTable:
 
 
 def _structure(stack: Any, names: module_map.Stack) -> Structure:
-    """Read from a stack's own modules what its layers are built of."""
+    """Read the structure of a stack's layers from its modules."""
     # The first layer may lack a norm that all others have.
     layer = layers_of(stack, names)[-1]
     attentions: dict[Branch, module_map.Attention | None] = {"self": names.attention, "cross": names.cross}
@@ -397,29 +396,29 @@ def _parts(module: Any) -> dict[str, Any]:
 
 
 def _name_of(module: Any, norm: str | None) -> str:
-    """Return what the norm of this name is called; empty if there is none."""
+    """Return the name of a norm; empty if there is none."""
     found = None if norm is None else norm_of(attrgetter(norm)(module))
     return "" if found is None else found.name
 
 
 def layers_of(stack: Any, names: module_map.Stack) -> list[Any]:
-    """Return the layers of a stack in the order in which they run; some are the same module again and again."""
+    """Return the layers of a stack in running order; some may be the same module."""
     layers = list(attrgetter(names.layers)(stack))
     if names.shared is None:
         return layers
     n_layers = stack.config.num_hidden_layers
-    # As transformers chooses them (Lan et al. 2020, "ALBERT", section 3.1).
+    # As in transformers (Lan et al. 2020, "ALBERT", section 3.1).
     groups = [layers[int(number / (n_layers / len(layers)))] for number in range(n_layers)]
     return [layer for group in groups for layer in getattr(group, names.shared)]
 
 
 def _watch(layer: Any, names: module_map.Stack) -> None:
-    """Note how long the vectors are that come after each attention of a layer."""
+    """Note the norms of the vectors after each attention of a layer."""
     if names.is_parallel:
         return
     feed = names.feed_forward
     attentions = [each for each in (names.attention, names.cross) if each is not None]
-    # The first norm that a sum meets: after it, or before the next sublayer.
+    # The first norm after the sum: directly, or before the next sublayer.
     nexts = [*(each.norm for each in attentions[1:]), feed.norm]
     norms = [each.norm_after or following for each, following in zip(attentions, nexts, strict=True)]
     for norm in filter(None, norms):
@@ -430,12 +429,11 @@ def _watch(layer: Any, names: module_map.Stack) -> None:
 
 
 def _part(module: Any, name: str | None) -> torch.nn.Module | None:
-    """Return the part with this name; None if there is no such part in this model."""
     return None if name is None else _parts(module).get(name)
 
 
 def _attention(layer: Any, stack: module_map.Stack, names: module_map.Attention, n_heads: int) -> Parts:
-    """Find the parts of an attention module, and have its calls recorded whole."""
+    """Find the parts of an attention module, and add hooks that complete its record."""
     module = attrgetter(names.query.rpartition(".")[0])(layer)
     attrgetter(names.output)(layer).register_forward_hook(note_added)
     if stack.is_rotary:
@@ -471,14 +469,14 @@ def _projections(layer: Any, names: module_map.Attention, n_heads: int) -> Proje
 
 
 def _side_by_side(weight: Array, width: int) -> tuple[Array, Array, Array]:
-    """Cut a matrix or a bias into those of queries, which is so wide, of keys and of values."""
+    """Split a matrix or bias into queries, of this width, keys and values."""
     rest = (weight.shape[-1] - width) // 2
     queries, keys, values = np.split(weight, [width, width + rest], axis=-1)
     return queries, keys, values
 
 
 def _by_head(weight: Array, n_heads: int) -> tuple[Array, Array, Array]:
-    """Cut a matrix or a bias that has queries, keys and values of each head side by side; these are copies."""
+    """Split a matrix or bias that holds queries, keys and values head by head; these are copies."""
     *rows, width = weight.shape
     of_heads = weight.reshape(*rows, n_heads, 3, width // (3 * n_heads))
     parts = [of_heads[..., part, :].reshape(*rows, width // 3) for part in range(3)]
@@ -489,17 +487,17 @@ def _by_head(weight: Array, n_heads: int) -> tuple[Array, Array, Array]:
 
 
 def linear_of(module: Any) -> tuple[Array, Array | None]:
-    """Return a linear map's weight as (in, out) and its bias, as read-only views of the model's own memory."""
-    # GPT-2's Conv1D is a linear map whose weight is stored transposed.
+    """Return a linear map's weight as (in, out) and its bias, as read-only views of the model's memory."""
+    # GPT-2's Conv1D is a linear map with a transposed weight.
     weight = shared(module.weight)
     return weight if isinstance(module, Conv1D) else weight.T, None if module.bias is None else shared(module.bias)
 
 
 def norm_of(module: Any) -> Norm | None:
-    """Return a norm, which is one of two formulas; None if there is none.
+    """Return a module's norm, LayerNorm or RMSNorm; None if there is none.
 
     Raises:
-        ValueError: it is another one.
+        ValueError: it is another norm.
     """
     if module is None or isinstance(module, torch.nn.Identity):
         return None
@@ -513,7 +511,7 @@ def _norms(module: Any) -> Iterator[Norm]:
     """Yield the norms that a module may be, with its own numbers."""
     epsilon = next((getattr(module, name) for name in ("eps", "variance_epsilon") if hasattr(module, name)), 0.0)
     weight, bias = (getattr(module, name, None) for name in ("weight", "bias"))
-    # Some have learnt nothing, and only bring vectors to a standard size.
+    # Some have no learned numbers.
     shape = getattr(module, "normalized_shape", ())
     if weight is None and not shape:
         return
@@ -521,19 +519,19 @@ def _norms(module: Any) -> Iterator[Norm]:
     offset = None if bias is None else shared(bias)
     yield Norm(gain, epsilon, offset, centred=True)
     yield Norm(gain, epsilon)
-    # Gemma learns by how much the gain differs from 1.
+    # Gemma learns the gain's difference from 1.
     yield Norm(1 + gain, epsilon)
 
 
 @torch.inference_mode()
 def _does_as(norm: Norm, module: Any) -> bool:
-    """Tell whether a norm does with some vectors what a module does with them."""
+    """Return whether a norm reproduces a module's output on some vectors."""
     vectors = np.linspace(-1, 2, 3 * norm.gain.size, dtype=np.float32).reshape(3, -1) ** 3
     return np.allclose(norm(vectors), module(torch.from_numpy(vectors)).numpy(), rtol=1e-5, atol=1e-5)
 
 
 def shared(parameter: torch.Tensor) -> Array:
-    """Return a parameter as a read-only view of the model's own memory."""
+    """Return a parameter as a read-only view of the model's memory."""
     array = parameter.detach().numpy()
     array.setflags(write=False)
     return array

@@ -1,7 +1,7 @@
-"""A text cut into tokens, each with what was typed for it, by whatever tokenizer a model has.
+"""Cut a text into tokens, each with its typed text, with any model's tokenizer.
 
-There are three kinds, which can be told from the tokenizer itself: word pieces (BERT), bytes (GPT-2), and
-SentencePiece's pieces (T5). In the last two, a space is part of the token after it.
+There are three kinds, recognised from the tokenizer: word pieces (BERT), bytes (GPT-2), and SentencePiece (T5). In the
+last two, a space is part of the next token.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ __all__ = ["TextReader", "is_panic"]
 
 Kind = Literal["word pieces", "bytes", "sentence pieces"]
 
-# So many vectors may weights have for each token of their tokenizer: with more, it is that of other weights.
+# The most vectors for each token of a tokenizer: with more, it belongs to other weights.
 _MOST_VECTORS = 2
 
-# How SentencePiece writes a space (Kudo & Richardson 2018, section 3.2).
+# SentencePiece's space (Kudo & Richardson 2018, section 3.2).
 _PIECE_SPACE = "▁"
 _BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
 class TextReader:
-    """The tokenizer of a model, read from the files beside its weights."""
+    """A model's tokenizer, read from the files beside its weights."""
 
     def __init__(self, name: str, folder: Path, n_known: int) -> None:
-        """Load the tokenizer of the model with this name, which has vectors for the first ``n_known`` tokens.
+        """Load the tokenizer of a model that has vectors for the first ``n_known`` tokens.
 
         Raises:
             ValueError: it needs a library that is not installed, or it does not belong to the weights.
@@ -50,8 +50,8 @@ class TextReader:
         _check_belongs(tokenizer, name, n_known)
         added = tokenizer.added_tokens_decoder.items()
         self._special_ids = frozenset(tokenizer.all_special_ids) | {number for number, token in added if token.special}
-        # The Rust tokenizer is used directly: once truncation and padding are switched off, encoding
-        # does not change it, so threads can share it.
+        # The Rust tokenizer is used directly: without truncation and padding, encoding does not change it, so threads
+        # can share it.
         self._tokenizer: Tokenizer = tokenizer.backend_tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -61,7 +61,7 @@ class TextReader:
         # GPT-2 has no padding token; since padding is hidden, any token will do.
         ids = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
         self.pad_id: int = next(number for number in ids if number is not None)
-        # What stands for what is not known, or failing that for something hidden, says least of all tokens.
+        # The least informative token, for occlusion: the unknown token, else the mask token.
         ids = (tokenizer.unk_token_id, tokenizer.mask_token_id, self.pad_id)
         self.blank_id: int = next(number for number in ids if number is not None)
         self._opening, self._n_closing = _added(self._tokenizer)
@@ -86,7 +86,7 @@ class TextReader:
                     limit=limit,
                 )
             )
-        # Room is left for the special token at the end, if the model adds one.
+        # Leaves room for a special token at the end, if the model adds one.
         last_kept = limit - 1 - self._n_closing
         end = encoding.offsets[last_kept][1]
         encoding = self._encode(text[:end])
@@ -120,13 +120,13 @@ class TextReader:
         return encoding
 
     def tokens(self, encoding: Encoding, text: str, pair: str | None = None) -> tuple[Token, ...]:
-        """Return the tokens of an encoded text, or of two."""
+        """Return the tokens of an encoded text or pair."""
         texts = (text, pair or "")
         found = self._word_pieces(encoding, texts) if self._kind == "word pieces" else self._spaced(encoding, texts)
         return tuple(found)
 
     def padding(self, first: int, count: int) -> tuple[Token, ...]:
-        """Return ``count`` padding tokens, the first of them at position ``first``."""
+        """Return ``count`` padding tokens, from position ``first`` on."""
         name = self._shown(self._tokenizer.id_to_token(self.pad_id) or "")
         return tuple(
             Token(name, "", None, first + i, self.pad_id, is_special=True, is_padding=True) for i in range(count)
@@ -134,18 +134,15 @@ class TextReader:
 
     @property
     def opening(self) -> tuple[int, ...]:
-        """The tokens that the tokenizer adds at the beginning of every text."""
+        """The token IDs that the tokenizer adds at the beginning."""
         return self._opening
 
     def are_special(self, ids: Sequence[int]) -> bool:
-        """Tell whether all of these tokens are special, such as the codes of languages."""
+        """Return whether all of these tokens are special, such as language codes."""
         return self._special_ids.issuperset(ids)
 
     def target(self, opening: Sequence[int], text: str, limit: int) -> tuple[tuple[Token, ...], Cut | None]:
-        """Return a text as a decoder reads its own output: after the tokens that it begins with, and none at the end.
-
-        They take the place of those that the tokenizer adds to what an encoder reads.
-        """
+        """Tokenise a text as a decoder reads its own output: with its own first tokens and without an end token."""
         n_first, n_added = len(opening), len(self._opening) + self._n_closing
         encoding, cut = self.encode(text, None, limit - n_first + n_added)
         read = self.tokens(encoding, text)[len(self._opening) : len(encoding.ids) - self._n_closing]
@@ -160,9 +157,9 @@ class TextReader:
         return (*first, *kept), cut
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """Return the text that a model wrote, cleaned, and its tokens."""
+        """Return a generated text, cleaned, and its tokens."""
         whole = self._tokenizer.decode(ids)
-        # What a token adds can be seen only together with those before it: a character may be several tokens.
+        # A token's text depends on the tokens before it, because a character may span several tokens.
         sizes = (len(self._tokenizer.decode(ids[:count])) for count in range(1, len(ids) + 1))
         ends = [0, *accumulate((min(size, len(whole)) for size in sizes), max)]
         text, has_gap, rows = "", False, []
@@ -171,7 +168,7 @@ class TextReader:
             typed = clean(added)
             has_gap = has_gap or added[:1].isspace()
             space = " " if has_gap and text else ""
-            # Like a space that is a token by itself, a token that adds nothing belongs to the word at its place.
+            # A token that adds nothing belongs to the word at its place, as a space token does.
             rows.append((token_id, typed, len(text + space) if typed or has_gap else len(text) - 1))
             if typed:
                 text, has_gap = text + space + typed, added[-1:].isspace()
@@ -190,7 +187,7 @@ class TextReader:
             yield Token(name, typed, word, position, token_id, start=start)
 
     def vocabulary(self, size: int) -> tuple[tuple[str, ...], tuple[str | None, ...]]:
-        """Return how each of the first ``size`` tokens is shown, and what it adds to a text; None if it is no text."""
+        """Return how each of the first ``size`` tokens is shown, and the text it adds (None if special or a byte)."""
         names = [self._tokenizer.id_to_token(number) or "" for number in range(size)]
         texts = (None if number in self._special_ids else self._text_of(name) for number, name in enumerate(names))
         return tuple(map(self._shown, names)), tuple(texts)
@@ -205,7 +202,7 @@ class TextReader:
             return byte_level.text_of(name)
         if self._kind == "word pieces":
             return name
-        # Llama 2 writes a character without a piece byte by byte; a single byte is no text.
+        # Llama 2 spells rare characters byte by byte; a single byte is not text.
         return None if _BYTE.fullmatch(name) else name.replace(_PIECE_SPACE, " ")
 
     def _word_pieces(self, encoding: Encoding, texts: tuple[str, str]) -> Iterator[Token]:
@@ -220,9 +217,9 @@ class TextReader:
             yield Token(token, texts[segment][start:end], word, position, token_id, is_special, segment, start)
 
     def _spaced(self, encoding: Encoding, texts: tuple[str, str]) -> Iterator[Token]:
-        """Yield tokens in which the space before a word is part of its token, but not of what was typed for it.
+        """Yield tokens that include the space before a word, which is not part of the typed text.
 
-        If a character is several tokens, the first has it as its typed text, and the others have none.
+        If a character spans several tokens, the first has it as its typed text, the others have none.
         """
         starts = tuple(map(byte_level.word_starts, texts))
         words: dict[tuple[int, int], int] = {}
@@ -237,7 +234,7 @@ class TextReader:
             if name != SPACE:
                 typed = text[max(start, covered[segment]) : end].lstrip(" ")
                 covered[segment] = max(covered[segment], end)
-            # A space that is a token by itself belongs to the word after it.
+            # A space token belongs to the word after it.
             begin = end - len(typed) if typed or text[start:end].isspace() else start
             begin = min(begin, len(text) - 1)
             word = words.setdefault((segment, starts[segment][begin]), len(words))
@@ -246,13 +243,13 @@ class TextReader:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Tell whether an error is a panic of a tokenizer: a class from Rust that is no Exception and has no module."""
+    """Return whether an error is a panic of a Rust tokenizer: a class that is not an Exception and has no module."""
     return type(error).__name__ == "PanicException"
 
 
 @contextmanager
 def _no_panic() -> Iterator[None]:
-    """Turn a panic into an ordinary error, without its message, which may quote the text."""
+    """Turn a panic into an ordinary error without its message, which may quote the text."""
     try:
         yield
     except BaseException as error:
@@ -262,7 +259,7 @@ def _no_panic() -> Iterator[None]:
 
 
 def _load(folder: Path) -> Any:
-    """Load a tokenizer; if its own class needs more than is installed, from the file of its Rust version."""
+    """Load a tokenizer; if its own class needs a missing library, from the Rust version's file."""
     has_file = (folder / "tokenizer.json").is_file()
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -285,10 +282,10 @@ def _load(folder: Path) -> Any:
 
 
 def _check_belongs(tokenizer: Any, name: str, n_known: int) -> None:
-    """Refuse a tokenizer that cannot be that of weights with vectors for the first ``n_known`` tokens.
+    """Refuse a tokenizer that cannot belong to weights with vectors for the first ``n_known`` tokens.
 
-    Weights may have vectors to spare, so that their number is a round one. A special token may lack one: it is added
-    for another use of the model.
+    Weights may have spare vectors, to reach a round number. A special token may lack one: it serves another use of the
+    model.
     """
     numbers = tokenizer.get_vocab().values()
     highest = max((number for number in numbers if number not in tokenizer.added_tokens_decoder), default=-1)
@@ -315,7 +312,7 @@ def _kind(tokenizer: Tokenizer) -> Kind:
 
 
 def _added(tokenizer: Tokenizer) -> tuple[tuple[int, ...], int]:
-    """Return the tokens that the tokenizer adds before every text, and how many it adds after it."""
+    """Return the tokens added before every text, and the number added after it."""
     encoding = tokenizer.encode("a")
     before, after = (
         len(list(takewhile(lambda word: word is None, words))) for words in (encoding.word_ids, encoding.word_ids[::-1])
@@ -324,7 +321,7 @@ def _added(tokenizer: Tokenizer) -> tuple[tuple[int, ...], int]:
 
 
 def _segments(encoding: Encoding) -> list[int]:
-    """Return, for each token, the text to which it belongs; an added token belongs to the text before it."""
+    """Return each token's text, 0 or 1; an added token belongs to the text before it."""
     segments, last = [], 0
     for sequence in encoding.sequence_ids:
         last = last if sequence is None else sequence

@@ -1,34 +1,33 @@
 """The toy: a model with one attention layer, all of whose weights are written by hand below.
 
-**What a word is.** Each word is 16 numbers, and each number has a name. The first ten say what kind of
-word it is; they come from ``assets/toy_lexicon.tsv`` or, for words that are not in it, from their ending:
+**What a word is.** Each word is 16 numbers, each with a name. The first ten say what kind of word it is; they come from
+``assets/toy_lexicon.tsv`` or, for other words, from their ending:
 
     determiner, pronoun, noun, verb, adjective, adverb, preposition, conjunction: the part of speech,
-        1 if the word is one, between 0 and 1 if it is one in part (0.5 for *was* in *was becoming*)
+        1 if the word is one, a fraction if it is one in part (0.5 for *was* in *was becoming*)
     living: 1 for people and animals
     symbol: 1 for punctuation marks, digits and emoji
 
-The last six say where it is in the sentence: the sine and cosine of a fast, a middle and a slow wave. The
-products of two positions' sines and cosines add up to ``cos(frequency · distance)``, so that a head can
-prefer certain distances by the strengths that it gives to the three waves.
+The last six are its position in the sentence: sine and cosine of a fast, a middle and a slow wave. The products of two
+positions' sines and cosines add up to ``cos(frequency · distance)``, so a head can prefer certain distances by the
+strengths it gives to the three waves.
 
-**What the heads do.** Everything is linear: a query column says which features ask, the key column of the
-same number says which features answer, and their strengths are multiplied.
+**What the heads do.** Everything is linear: a query column weights the features that ask, the key column of the same
+number those that answer, and their strengths are multiplied.
 
-    head 1, near by: the three waves alone, with strengths that make the score highest at a distance
-        of one token, to the left or to the right; it does not depend on the words
+    head 1, near by: only the three waves, with strengths that make the score highest at a distance of
+        one token, left or right, whatever the words
     head 2, matching meaning: adjectives ask for nouns, nouns for adjectives, verbs for nouns
         (preferably living ones) and so on; of two equally good words, the nearer one gets more
-    head 3, reaching far: the waves with their signs reversed, so that the score grows with the
-        distance; and nouns rather than function words
+    head 3, reaching far: the waves with their signs reversed, so that the score grows with distance;
+        and nouns rather than function words
 
-**What comes out.** Each head passes on features of the words that it attends to, and W_O adds a fraction
-of each to the feature of the same name: after the layer, *creature* is a noun that is a little bit of an
-adjective. There is no normalisation and no feed-forward layer, so
-``hidden state = inputs + output``.
+**What comes out.** Each head copies features of the words it attends to, and W_O adds a fraction of each to the feature
+of the same name: after the layer, *creature* is a noun and slightly an adjective. There is no norm and no feed-forward
+network, so ``hidden state = inputs + output``.
 
-No weight was chosen for a particular sentence, and words count only through their features. The toy knows
-nothing of grammar or of the world: it cannot know that *it* is the animal because it was tired.
+No weight was chosen for a particular sentence, and words count only through their features. The toy has no knowledge of
+grammar or the world: it cannot know that *it* is the animal because it was tired.
 """
 
 from __future__ import annotations
@@ -82,16 +81,13 @@ WORD_FEATURES = (
 POSITION_FEATURES = ("sin fast", "cos fast", "sin middle", "cos middle", "sin slow", "cos slow")
 FEATURES = (*WORD_FEATURES, *POSITION_FEATURES)
 
-# Tokens per period of each wave. The frequencies of Vaswani et al. (1 radian per token and slower) are
-# not suitable: with only three waves, head 1 needs one that almost changes sign from token to token, to
-# distinguish a neighbour from the word itself. The slowest does not repeat within MAX_TOKENS. Given a
-# slowest period of 100, the other two are those, among the round numbers that were tried, with the widest
-# gap in head 1 between the score of a neighbour and the scores at all other distances.
+# Tokens per period of each wave. The frequencies of Vaswani et al. (1 radian per token and slower) are unsuitable: with
+# only three waves, head 1 needs one that almost changes sign from token to token, to distinguish a neighbour from the
+# word itself. The slowest does not repeat within MAX_TOKENS. Given a slowest period of 100, the other two are those,
+# among the round numbers tried, with the widest gap in head 1 between a neighbour's score and all others.
 WAVELENGTHS = (2.25, 14.0, 100.0)
 
-# ------------------------------------------------------------------------------------- the weights
-# Per head, eight columns: the number in a column is how strongly a feature is written to that
-# dimension of the head's queries, keys or values.
+# Eight columns per head: the strength of each feature in that dimension of the head's queries, keys or values.
 
 Column = Mapping[str, float]
 
@@ -115,8 +111,8 @@ NEAR_BY_KEYS: tuple[Column, ...] = (
     {},
     {},
 )
-# Mixing sine and cosine a little shifts the middle wave by about half a token: of two equally near nouns,
-# determiners, adjectives and prepositions prefer the one that follows, as in English.
+# A little of the other wave shifts the middle wave by about half a token: of two equally near nouns, determiners,
+# adjectives and prepositions prefer the one that follows, as in English.
 MEANING_QUERIES: tuple[Column, ...] = (
     {"determiner": 4, "pronoun": 4, "verb": 4, "adjective": 4, "preposition": 4, "conjunction": 1},
     {"noun": 4},
@@ -158,14 +154,14 @@ FAR_KEYS: tuple[Column, ...] = (
     {},
 )
 
-# Every word asks for the fifth dimension of head 3, whatever word it is: a bias, not a feature.
+# A bias, not a feature: every word asks for the fifth dimension of head 3.
 FAR_QUERY_BIAS = (0, 0, 0, 0, 4, 0, 0, 0)
 
-# What each head passes on, one feature per dimension of its values ...
+# The feature in each dimension of a head's values ...
 NEAR_BY_VALUES = WORD_FEATURES[:8]
 MEANING_VALUES = ("determiner", "pronoun", "noun", "verb", "adjective", "adverb", "living", "symbol")
 FAR_VALUES = ("pronoun", "noun", "verb", "adjective", "adverb", "preposition", "living", "symbol")
-# ... and how much of it W_O adds to the feature of the same name.
+# ... and the strength with which W_O adds it to the feature of the same name.
 NEAR_BY_OUTPUT, MEANING_OUTPUT, FAR_OUTPUT = 0.2, 0.5, 0.3
 
 
@@ -176,7 +172,7 @@ def _read_only(numbers: ArrayLike) -> Array:
 
 
 def _matrix(columns: Iterable[Column]) -> Float[Array, "M N"]:
-    """Write columns of strengths as a matrix with one row per feature."""
+    """Return columns of strengths as a matrix with one row per feature."""
     columns = tuple(columns)
     return _read_only([[column.get(feature, 0) for column in columns] for feature in FEATURES])
 
@@ -191,7 +187,7 @@ PROJECTIONS = Projections(
     W_Q=_matrix((*NEAR_BY_QUERIES, *MEANING_QUERIES, *FAR_QUERIES)),
     W_K=_matrix((*NEAR_BY_KEYS, *MEANING_KEYS, *FAR_KEYS)),
     W_V=_matrix((*_copies(NEAR_BY_VALUES, 1), *_copies(MEANING_VALUES, 1), *_copies(FAR_VALUES, 1))),
-    # W_O goes the other way, from the heads' dimensions to the features: hence the transpose.
+    # W_O maps the heads' dimensions back to features: hence the transpose.
     W_O=_read_only(
         _matrix(
             (
@@ -204,7 +200,6 @@ PROJECTIONS = Projections(
     b_Q=_Q_BIAS,
 )
 
-# One branch, and no norm anywhere.
 STRUCTURE = Structure((Sublayer("self"),))
 
 TOY_INFO = ModelInfo(
@@ -217,7 +212,7 @@ TOY_INFO = ModelInfo(
     d_model=len(FEATURES),
     d_head=D_HEAD,
     max_tokens=MAX_TOKENS,
-    # The projections; the features of words are read from a table and follow from endings.
+    # Only the projections: features of words come from the lexicon or endings.
     n_parameters=sum(
         weights.size for weights in (PROJECTIONS.W_Q, PROJECTIONS.W_K, PROJECTIONS.W_V, PROJECTIONS.W_O, _Q_BIAS)
     ),
@@ -236,7 +231,7 @@ TOY_INFO = ModelInfo(
 
 LEXICON_PATH = ASSETS / "toy_lexicon.tsv"
 
-# For words that are not in the lexicon; the first ending that fits decides, so longer ones come first.
+# For words outside the lexicon; the first matching ending decides, so longer ones come first.
 ENDINGS = (
     ("tion", "noun"), ("sion", "noun"), ("ness", "noun"), ("ment", "noun"), ("ship", "noun"), ("hood", "noun"),
     ("ance", "noun"), ("ence", "noun"), ("ism", "noun"), ("ist", "noun living"), ("ity", "noun"), ("eed", "noun"),
@@ -248,12 +243,12 @@ ENDINGS = (
     ("y", "adjective"),
 )  # fmt: skip
 PLURAL_ENDINGS = (("s", ""), ("es", ""), ("ies", "y"))
-# What is left of a short word before or after an apostrophe; the other side says what the whole is: cat's, l'Afrique.
+# Clitics after or before an apostrophe; the other side determines the features: cat's, l'Afrique.
 SHORTENED_AFTER = frozenset({"s", "d", "m", "re", "ve", "ll"})
 SHORTENED_BEFORE = frozenset({"c", "d", "j", "l", "m", "n", "qu", "s", "t"})
 
-# Text in any script is cut according to kinds of characters, each denoted by a letter: letter, digit, mark,
-# format, joiner, apostrophe, point or comma, regional indicator, Chinese character, symbol, blank.
+# Text in any script is split by kinds of characters, each denoted by a letter: letter, digit, mark, format, joiner,
+# apostrophe, point or comma, regional indicator, Chinese character, symbol, blank.
 _KIND_OF_CHARACTER = {
     "'": "A",
     "’": "A",
@@ -278,12 +273,11 @@ _WORD = re.compile(
 
 
 def split_words(text: str) -> list[str]:
-    """Cut a text into words, numbers, punctuation marks and emoji, as typed, for any script."""
+    """Split a text in any script into words, numbers, punctuation marks and emoji."""
     return [text[start:end] for start, end in _spans(text)]
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    """Return where each word begins and ends."""
     kinds = "".join(map(_kind, text))
     return [match.span() for match in _WORD.finditer(kinds)]
 
@@ -298,7 +292,7 @@ def _kind(character: str) -> str:
 
 
 def read_lexicon(path: Path = LEXICON_PATH) -> dict[str, Array]:
-    """Read the table of words; the features of each are a vector of the ten WORD_FEATURES."""
+    """Read the table of words; each one's features are a vector of the ten WORD_FEATURES."""
     rows = path.read_text(encoding="utf-8").splitlines()[1:]  # the first row names the columns
     words_and_features = (row.split("\t") for row in rows)
     return {word: _vector(features) for word, features in words_and_features}
@@ -307,8 +301,8 @@ def read_lexicon(path: Path = LEXICON_PATH) -> dict[str, Array]:
 def describe(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"]:
     """Return the features of any word: from the lexicon or, failing that, from its form.
 
-    Numbers, signs and emoji are recognised by their characters, ``cat's`` by ``cat``, ``l'Afrique`` by
-    ``afrique``, and every other word by its ending.
+    Numbers, signs and emoji are recognised by their characters, ``cat's`` by ``cat``, ``l'Afrique`` by ``afrique``, and
+    every other word by its ending.
     """
     word = _as_in_lexicon(word)
     known = _known(word, lexicon)
@@ -316,12 +310,12 @@ def describe(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"]:
 
 
 def is_guessed(word: str, lexicon: Mapping[str, Array]) -> bool:
-    """Tell whether a word's features come from its ending only, because neither it nor its singular is known."""
+    """Return whether a word's features come only from its ending, because neither it nor its singular is known."""
     return _known(_as_in_lexicon(word), lexicon) is None
 
 
 def _known(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"] | None:
-    """Describe a word by its characters, by its lexicon entry or by that of its singular; None if it is unknown."""
+    """Describe a word by its characters, its lexicon entry or that of its singular; None if it is unknown."""
     if word in lexicon:
         return lexicon[word]
     if not any(character.isalpha() for character in word):
@@ -335,7 +329,7 @@ def _known(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"] | Non
 
 
 def _without_shortened(word: str) -> str:
-    """Return what is before or after an apostrophe, if the other side is a shortened word."""
+    """Strip a clitic before or after an apostrophe."""
     before, _, after = word.partition("'")
     if before in SHORTENED_BEFORE:
         return after
@@ -355,17 +349,17 @@ def _describe_symbol(word: str) -> Float[Array, " 10"]:
 
 
 def _guess(word: str) -> Float[Array, " 10"]:
-    """Describe an unknown word by its ending or, if that says nothing, as a noun."""
+    """Describe an unknown word by its ending, by default as a noun."""
     for ending, features in ENDINGS:
         stem = word.removesuffix(ending)
-        # What is left is not a stem if it has only one letter, or no vowel: red, king, string.
+        # A stem needs more than one letter and a vowel: not red, king, string.
         if stem != word and len(stem) > 1 and re.search("[aeiouy]", stem):
             return _vector(features)
     return _vector("noun")
 
 
 def _vector(features: str) -> Float[Array, " 10"]:
-    """Read features as they are written in the lexicon: ``noun living``, or ``verb=0.5`` for a fraction."""
+    """Parse features as in the lexicon: ``noun living``, or ``verb=0.5`` for a fraction."""
     strengths = dict.fromkeys(WORD_FEATURES, 0.0)
     for feature in features.split():
         name, _, strength = feature.partition("=")
@@ -379,7 +373,7 @@ def _vector(features: str) -> Float[Array, " 10"]:
 
 
 class ToyModel:
-    """The hand-written model; with ``positions=False`` it has no positions, so that it cannot know the word order."""
+    """The hand-written model; without ``positions``, it does not see the word order."""
 
     def __init__(self, *, positions: bool = True) -> None:
         """Read the lexicon."""
@@ -393,11 +387,11 @@ class ToyModel:
 
     @property
     def info(self) -> ModelInfo:
-        """What the model is."""
+        """The model's description."""
         return TOY_INFO
 
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
-        """Run the model once on the text and record it; see ``Model.trace``."""
+        """See ``Model.trace``."""
         if pair is not None:
             raise ValueError(message("The toy takes one text, not two."))
         encoded = self._encode(text, masks.n_padding(mask))
@@ -420,11 +414,11 @@ class ToyModel:
         )
 
     def encode(self, text: str) -> Encoded:
-        """Clean a text and cut it into tokens; see ``Model.encode``."""
+        """See ``Model.encode``."""
         return self._encode(text, 0)
 
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
-        """Run the model on several texts of equal length, one by one; see ``Model.trace_batch``."""
+        """See ``Model.trace_batch``; texts run one by one."""
         check_batch(texts)
         layers = []
         for text in texts:
@@ -437,30 +431,30 @@ class ToyModel:
         return Batch(tuple(texts), (LayerTrace(None, queries, keys, values, None, layers[0].scale, outputs),), TOY_INFO)
 
     def next_token(self, trace: Trace) -> None:
-        """Return None: the toy does not write; see ``Model.next_token``."""
+        """Return None: the toy does not predict."""
 
     def unmasked(self, text: str) -> None:
-        """Return None: the toy does not write; see ``Model.unmasked``."""
+        """Return None: the toy does not predict."""
 
     def outputs(self, text: str, pair: str | None, changes: Sequence[Change]) -> Iterator[Output]:
-        """Run the model once with each change; see ``Model.outputs``."""
+        """See ``Model.outputs``."""
         if pair:
             raise ValueError(message("The toy takes one text, not two."))
         encoded = self._encode(text, 0)
         positions = self._position_vectors(len(encoded.tokens))
         for change in changes:
             change.check(self.info.n_layers, self.info.n_heads, len(encoded.tokens))
-            # A token that is blotted out has a position, and none of the features of a word.
+            # An occluded token has a position, but no word features.
             tokens = [replace(each, is_special=each.position == change.without) for each in encoded.tokens]
             inputs = self._word_vectors(tokens) + positions
             outputs = replaced(_layer_trace(inputs, None), change, 0)
             yield Output(inputs + _mixed(outputs.astype(np.float64)).astype(np.float32))
 
     def insides(self) -> None:
-        """Return None: the toy is written in its own file; see ``Model.insides``."""
+        """Return None: the toy is written in its own file."""
 
     def answer(self, trace: Trace) -> None:
-        """Return None: the toy is not a classifier; see ``Model.answer``."""
+        """Return None: the toy is not a classifier."""
 
     def _encode(self, text: str, n_padding: int) -> Encoded:
         text = clean(text)
@@ -502,8 +496,8 @@ class ToyModel:
 def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) -> LayerTrace:
     """Run the layer, head by head and word by word, in float64.
 
-    It deliberately does not use ``attention.core.steps``: otherwise ``Trace.check()`` and
-    ``LayerTrace.check_projections()`` would compare a computation with itself.
+    It deliberately avoids ``attention.core.steps``: otherwise ``Trace.check()`` and ``LayerTrace.check_projections()``
+    would compare a computation with itself.
     """
     exact, n_tokens = inputs.astype(np.float64), len(inputs)
     weights, bias = (PROJECTIONS.W_Q, PROJECTIONS.W_K, PROJECTIONS.W_V), _Q_BIAS.reshape(N_HEADS, 1, D_HEAD)
@@ -532,7 +526,7 @@ def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) 
         kind="masked self" if masks.is_causal(mask) else "self",
         projections=PROJECTIONS,
         added=added.astype(np.float32),
-        # What is added up leaves the layer as it is.
+        # The sum leaves the layer unchanged.
         lengths=Lengths(summed=lengths, left=lengths),
     )
 
