@@ -1,15 +1,15 @@
-"""What all tests share: how Hypothesis looks for examples, and which files take longest."""
+"""What all tests share: Hypothesis's settings, and the list of slow files."""
 
 from collections import Counter
 
 from attention.app.process import prepare
 
-# Before NumPy and what is under it, as in the app.
+# Before NumPy and its libraries are imported, as in the app.
 prepare()
 
 from hypothesis import settings  # noqa: E402
 
-# No deadline: the machine may be busy. Derandomised: a red test is red again.
+# No deadline, because the machine may be busy. Derandomised, so that failures repeat.
 settings.register_profile("all", max_examples=60, deadline=None, derandomize=True)
 settings.load_profile("all")
 
@@ -19,7 +19,7 @@ def pytest_configure(config):
 
 
 class SlowestFiles:
-    """Names the ten files that took longest, at the end of a run."""
+    """Lists the ten slowest files at the end of a run."""
 
     def __init__(self):
         self.seconds = Counter()

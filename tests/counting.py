@@ -1,6 +1,6 @@
-"""A job that counts, for the tests of jobs: of little but NumPy, for each of them starts a Python of its own.
+"""A job that counts, for the tests of jobs; it imports little more than NumPy, because each one starts a Python.
 
-It writes so many frames, each with its number and with what it was given to read. The deaf one reads nothing.
+It writes numbered frames with the text it was given; the deaf one reads no commands.
 """
 
 import sys

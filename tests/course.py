@@ -1,8 +1,8 @@
-"""The notebooks of the course: run, with the exercises unanswered, answered, or answered wrongly.
+"""Run the course's notebooks, with the exercises unanswered, or answered right or wrong.
 
     python -m tests.course
 
-runs those in ``assets/notebooks`` again and keeps what their cells show, so that it can be read where nothing runs.
+reruns those in ``assets/notebooks`` and saves their outputs.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ BOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
 def tags_of(cell: Any) -> list[str]:
-    """Return the tags of a cell."""
     tags: list[str] = cell.metadata.get("tags", [])
     return tags
 
 
 def shown(notebook: Any) -> list[str]:
-    """Return what each code cell shows, as text."""
+    """Return the output of each code cell, as text."""
     codes = (cell for cell in notebook.cells if cell.cell_type == "code")
     return ["".join(_text(each) for each in cell.outputs if each.get("name") != "stderr") for cell in codes]
 
@@ -40,15 +39,15 @@ def _text(output: Any) -> str:
 
 
 def main() -> int:
-    """Run every notebook of the course, and write it back with what it shows."""
+    """Rerun every notebook of the course, and save it with its outputs."""
     for book in BOOKS:
         with tempfile.TemporaryDirectory() as folder:
             notebook = executed(book.read_text("utf-8"), Path(folder), has_attention=True)
         for cell in notebook.cells:
-            # When it was run says nothing.
+            # Times of execution are irrelevant.
             cell.metadata.pop("execution", None)
             if cell.cell_type == "code":
-                # Nor what libraries say of this machine.
+                # So are libraries' remarks on this machine.
                 cell.outputs = [each for each in cell.outputs if each.get("name") != "stderr"]
         nbformat.write(notebook, book)
         sys.stdout.write(f"{book.name}: {book.stat().st_size:,} bytes\n")

@@ -1,4 +1,4 @@
-"""What a chart shows, read from its Plotly figure: its lines and bars, what stands out, and the arrows of a plane."""
+"""Read a chart's Plotly figure: lines and bars, highlighted points, and arrows."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ __all__ = ["Arrow", "arrows", "current", "names_in", "traces", "way_of"]
 
 
 class Arrow(NamedTuple):
-    """One arrow, where it begins and ends, what it says, and the part of the legend that it belongs to."""
+    """An arrow: its ends, its text, and its legend group."""
 
     start: np.ndarray
     end: np.ndarray
@@ -17,18 +17,18 @@ class Arrow(NamedTuple):
 
 
 def traces(chart):
-    """The series of a chart that one can point at."""
+    """The series of a chart that can be pointed at."""
     return [trace for trace in chart.figure.data if trace.hoverinfo != "skip"]
 
 
 def current(trace):
-    """The index of the point that stands out; None if none does."""
+    """The index of the highlighted point; None if there is none."""
     sizes = np.asarray(trace.marker.size)
     return int(sizes.argmax()) if sizes.ndim and sizes.max() > sizes.min() else None
 
 
 def arrows(trace):
-    """The arrows of a series in a plane: each is a path up to a gap, and its head is at its end."""
+    """The arrows of a series: each is a path up to a gap, with its head at the end."""
     places = np.stack([trace.x, trace.y], axis=-1)
     gaps = np.flatnonzero(np.isnan(places[:, 0]))
     found = []
@@ -39,7 +39,7 @@ def arrows(trace):
 
 
 def way_of(some):
-    """The places of arrows that lead one to the next, in that order, and the arrows."""
+    """Arrows that form a path, in order, with their positions."""
     left = list(some)
     ends = np.array([arrow.end for arrow in left])
     away = [np.abs(ends - arrow.start).max(axis=1).min() for arrow in left]
@@ -54,6 +54,6 @@ def way_of(some):
 
 
 def names_in(chart, side):
-    """The names that are written into a plane on this side of their places: tags are below the arrows, for one."""
+    """The labels on this side of their positions (tags, for example, are below arrows)."""
     (names,) = (trace for trace in chart.figure.data if trace.mode == "text")
     return [name for name, at in zip(names.text, names.textposition, strict=True) if at == side]

@@ -1,4 +1,4 @@
-"""Heads drawn by hand on two short sentences that stand in one text."""
+"""Heads constructed by hand, on two short sentences in one text."""
 
 import numpy as np
 
@@ -19,4 +19,4 @@ TO_NEXT[-1, -1] = 1
 TO_PREVIOUS = TO_NEXT[::-1, ::-1]
 OWN_SEGMENT = np.array([[float(a.segment == b.segment) for b in PAIR] for a in PAIR])
 OWN_SEGMENT /= OWN_SEGMENT.sum(axis=1, keepdims=True)
-ELSEWHERE = np.random.default_rng(5).permuted(np.eye(N), axis=1)  # each row to one token, by chance
+ELSEWHERE = np.random.default_rng(5).permuted(np.eye(N), axis=1)  # each row to one random token

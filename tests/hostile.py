@@ -1,4 +1,4 @@
-"""Links at their worst: for each kind of parameter, values that a page has to live with, and links made of them."""
+"""Hostile links: for each kind of parameter, values that a page has to survive, and links made of them."""
 
 import random
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from attention.page.parameters import (
 
 __all__ = ["INFOS", "PARAMETERS", "SECRET", "links", "one"]
 
-# A word that stands in no other text: where it is found, somebody's text has got there.
+# A word that occurs in no other text, so that leaks of the user's text can be found.
 SECRET = "zyzzyvaquokka"
 INFOS = {info.model_id: info for info in list_models()}
 MATRICES = (
@@ -75,12 +75,12 @@ def numbers(chance: random.Random) -> str:
 
 
 def options(kind: Choice) -> list[str]:
-    """What a choice can be for any of the models."""
+    """The options of a choice for any model."""
     return [kind.write(option) for model in INFOS for option in kind.options(Context(INFOS, model))]
 
 
 def said(parameter: Parameter, chance: random.Random) -> str:
-    """What a link may say of a parameter at its worst, and at its best."""
+    """A random value of a parameter, valid or hostile."""
     match parameter.kind:
         case Text() | Name():
             return chance.choice((*TEXTS, "toy"))
@@ -116,15 +116,15 @@ PARAMETERS = {parameter.name: parameter for parameter in everything(FRONT)}
 
 
 def one(name: str, chance: random.Random) -> str:
-    """Return what a link may say of the parameter of a name; there need be none of that name."""
+    """Return a value for the parameter of a name, which need not exist."""
     return said(PARAMETERS[name], chance) if name in PARAMETERS else chance.choice(TEXTS)
 
 
 def links(chance: random.Random, n: int) -> Iterator[dict[str, str]]:
-    """Yield so many links: each parameter in turn, with up to five others."""
+    """Yield links: each parameter in turn, with up to five others."""
     names = [*PARAMETERS, SECRET]
     for number in range(n):
         some = {names[number % len(names)], "step", *chance.sample(names, chance.randrange(6))}
         query = {name: one(name, chance) for name in sorted(some)}
-        # Most of them on the toy, which is quick.
+        # Most on the toy, which is fast.
         yield query if "model" in some and chance.random() < 0.5 else {**query, "model": "toy"}

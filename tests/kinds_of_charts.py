@@ -1,4 +1,4 @@
-"""One chart of every kind, made anew at every call."""
+"""One chart of every kind, made again at every call."""
 
 import numpy as np
 

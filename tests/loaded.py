@@ -1,4 +1,4 @@
-"""The models that come with the project, each loaded once for all tests of a process."""
+"""The bundled models, each loaded once for all tests of a process."""
 
 from functools import cache
 
@@ -9,6 +9,6 @@ __all__ = ["load"]
 
 @cache
 def load(model_id: str) -> models.Model:
-    """Return a bundled model, to compute with; what is about the loading itself loads it anew."""
+    """Return a bundled model, to compute with; tests of loading itself load it again."""
     assert models.bundled.find(model_id) is not None, f"{model_id} does not come with the project"
     return models.load(model_id)

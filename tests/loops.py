@@ -1,4 +1,4 @@
-"""Run what is asynchronous in a test."""
+"""Run coroutines in tests."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 def complete(work):
     """Run a coroutine to its end and return its result.
 
-    In a thread of its own: a browser's tests, which may have run before, leave an event loop running in this one.
+    It runs in a separate thread: browser tests may have left an event loop running in this one.
     """
     with ThreadPoolExecutor(1) as threads:
         return threads.submit(asyncio.run, work).result()

@@ -1,4 +1,4 @@
-"""A step that the course does not have: how undecided each row of weights is, all of it in this one file."""
+"""A step that the course does not have, in one file: how undecided each row of weights is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attention.lesson.steps.base import Step, StepMatrix
 
 
 def bits(weights: np.ndarray) -> np.ndarray:
-    """What each weight adds to the entropy of its row, −a·log₂ a, and 0 where it is 0."""
+    """Each weight's contribution to its row's entropy, −a·log₂ a, or 0 where it is 0."""
     return -weights * np.log2(np.where(weights > 0, weights, 1))
 
 

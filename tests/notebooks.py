@@ -1,4 +1,4 @@
-"""Notebooks, run as a reader runs them: in a kernel of their own, where this project cannot be imported."""
+"""Run notebooks as a reader does: in a kernel of their own, where this project cannot be imported."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _ROOT = Path(__file__).resolve().parents[1]
 
 
 def executed(text: str, folder: Path, *, has_attention: bool = False) -> Any:
-    """Return a notebook after all its cells were run in an empty folder; an error in a cell is raised.
+    """Return a notebook after running all its cells in an empty folder; errors are raised.
 
-    Unless it ``has_attention``, an import of this project fails there.
+    Unless it ``has_attention``, importing this project fails there.
     """
     notebook = nbformat.reads(text, as_version=4)
     nbformat.validate(notebook)
@@ -39,19 +39,18 @@ def executed(text: str, folder: Path, *, has_attention: bool = False) -> Any:
     }
     client = NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
     client.create_kernel_manager()
-    # The kernel of these tests' own Python, whatever others are installed for this user.
+    # The kernel of this Python, whatever others the user has installed.
     client.km.kernel_spec.argv[0] = sys.executable
     client.execute(env=environment)
     return notebook
 
 
 def code_of(text: str) -> list[str]:
-    """Return the code cells of a notebook."""
     return [cell.source for cell in nbformat.reads(text, as_version=4).cells if cell.cell_type == "code"]
 
 
 def run_here(codes: list[str], variables: dict[str, Any] | None = None) -> tuple[dict[str, Any], str]:
-    """Run code cells in this process, one after the other; return their variables and what they printed."""
+    """Run code cells in this process; return their variables and what they print."""
     namespace: dict[str, Any] = {} if variables is None else variables
     with redirect_stdout(StringIO()) as printed:
         for number, code in enumerate(codes):

@@ -1,4 +1,4 @@
-"""Few combinations in place of all of them."""
+"""A few combinations instead of all."""
 
 from collections.abc import Iterable
 from itertools import combinations, product
@@ -8,7 +8,7 @@ __all__ = ["pairwise"]
 
 
 def pairwise(*values: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """Return combinations of one of each of some values, in which every two values of different kinds meet."""
+    """Return combinations in which every two values from different iterables occur together."""
     candidates = [tuple(enumerate(each)) for each in product(*values)]
     left = {pair for candidate in candidates for pair in combinations(candidate, 2)}
     chosen = []

@@ -1,4 +1,4 @@
-"""Weights drawn at random, and every measure of one head written out in plain loops: what the real ones are held to."""
+"""Random weights, and every measure of a head in plain loops, as a reference."""
 
 import math
 
@@ -28,7 +28,7 @@ def words(n_tokens):
 
 
 def random_weights(seed, *shape, sharpness=1.0, mask=None):
-    """Weights as a softmax makes them, with rows of 0 where all is masked."""
+    """Random softmax weights; rows in which everything is masked are 0."""
     likelihoods = np.exp(sharpness * np.random.default_rng(seed).normal(size=shape))
     likelihoods = likelihoods if mask is None else np.where(np.isneginf(mask), 0, likelihoods)
     total = likelihoods.sum(axis=-1, keepdims=True)
@@ -37,7 +37,7 @@ def random_weights(seed, *shape, sharpness=1.0, mask=None):
 
 @st.composite
 def masked_weights(draw):
-    """Weights (H, Q, K), the mask that they were made with, and the rows to be counted."""
+    """Weights (H, Q, K), their mask, and the rows to count."""
     n_heads, n_queries, n_keys = draw(st.integers(1, 3)), draw(sizes), draw(sizes)
     seed = draw(seeds)
     rng = np.random.default_rng(seed)
@@ -76,7 +76,7 @@ def entropy(row):
 
 
 def adjusted_r_squared(cells):
-    """How well offsets predict weights, by the book, from a list of (offset, weight)."""
+    """The adjusted R² of weights by offset, from a list of (offset, weight)."""
     offsets = {offset for offset, _ in cells}
     n, p = len(cells), len(offsets)
     mean = average(a for _, a in cells)
@@ -103,7 +103,7 @@ def lift(share, even, whole=1.0):
 
 
 class Plain:
-    """One head on one text, with a truth value for every cell that it may see."""
+    """One head on one text, with a truth value for every visible cell."""
 
     def __init__(self, weights, tokens, seen=None):
         n = len(tokens)
@@ -129,7 +129,7 @@ class Plain:
         return self.tokens[k].is_special and self.tokens[k].text in names
 
     def measures(self):
-        """Everything that is measured, by name."""
+        """All measures, by name."""
         n = len(self.tokens)
         n_seen = [sum(row) for row in self.seen.tolist()]
         choice = [q for q in self.rows if n_seen[q] > 1]
@@ -153,7 +153,6 @@ class Plain:
         }
 
     def patterns(self):
-        """The scores of the five patterns."""
         n = len(self.tokens)
         kept = {k for k in range(n) if self.tokens[k].is_special and not self.tokens[k].is_padding}
         ordinary = {k for k in range(n) if not self.tokens[k].is_special}
@@ -188,7 +187,7 @@ class Plain:
 
 
 def pattern_label(vertical, diagonal, vertical_and_diagonal, block):
-    """The rule for the label, in words that anybody can check."""
+    """The rule for the label, in plain code."""
     if vertical_and_diagonal >= 0.5:
         return "vertical + diagonal"
     if max(vertical, diagonal) >= 0.5:

@@ -1,4 +1,4 @@
-"""A language in which every text is English between brackets: what shows no bracket was never asked for."""
+"""A pseudo-language in which every text is English in brackets: text without brackets was not translatable."""
 
 import re
 from pathlib import Path
@@ -12,21 +12,21 @@ from attention.lesson.prose import LESSONS
 FORMS = ("one", "few", "many")
 
 
-# Of a message and of a lesson.
+# Placeholders of messages and lessons.
 PLACE = re.compile(r"\{\w+\}|\$\w+|\$\{\w+\}")
 
 
 def marked(text: str) -> str:
-    """Bracket what a text says of its own; what comes into its places stands outside, and must have its own."""
+    """Put brackets around a text, except for its placeholders, whose contents need their own."""
     return f"【{PLACE.sub(lambda place: f'】{place[0]}【', text)}】".replace("【】", "")
 
 
 def write_language(folder: Path) -> Path:
-    """Write the language, with three forms of a number, and return its folder."""
+    """Write the language, with three plural forms, and return its folder."""
     (folder / "lessons").mkdir(parents=True)
     with (LANGUAGES / "messages.pot").open("rb") as file:
         template = read_po(file)
-    # Languages whose plurals are those of Czech have three forms.
+    # Czech has three plural forms.
     catalogue = Catalog(locale="cs")
     for entry in template:
         if isinstance(entry.id, tuple):

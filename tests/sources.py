@@ -1,4 +1,4 @@
-"""The project's own source files, read and parsed once for all tests that scan them."""
+"""The project's source files, parsed once for all tests that scan them."""
 
 import ast
 from functools import cache

@@ -1,7 +1,6 @@
-"""Tiny models of random numbers, one of each architecture, saved as ``from_pretrained`` reads them.
+"""Tiny random models, one of each architecture, saved in ``from_pretrained`` layout.
 
-They are as small as a model can be and still have several layers, heads and groups; their tokenizers
-know the words of a few sentences. What they give is no language, but it is attention.
+They are as small as possible with several layers, heads and groups; their tokenizers know the words of a few sentences.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ SENTENCES = [
     "In 2023 the naïve café owner was happy; he wasn't before!",
     "The capital of France is Paris.",
 ]
-# Large enough for weights that are not all alike.
+# Large enough for weights that differ.
 SPREAD = 0.3
 
 
 def make(kind: str, folder: Path) -> Path:
-    """Save a tiny model and its tokenizer into a folder, the same numbers every time, and return the folder.
+    """Save a tiny model and its tokenizer into a folder, always with the same numbers; return the folder.
 
     Raises:
-        KeyError: there is no such kind; see ``KINDS``.
+        KeyError: unknown kind; see ``KINDS``.
     """
     maker, make_tokenizer = _MAKERS[kind]
     folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +44,7 @@ def make(kind: str, folder: Path) -> Path:
         model = maker(tokenizer)
         with torch.no_grad():
             for name, parameter in model.named_parameters():
-                # Norms and biases start as ones and zeros; in a model that has learnt they are neither.
+                # Norms and biases start as ones and zeros; in a trained model they are neither.
                 if parameter.ndim == 1 and "final_logits" not in name:
                     parameter.add_(torch.randn_like(parameter) * 0.1)
         model.save_pretrained(folder)
@@ -79,7 +78,7 @@ def _word_piece() -> PreTrainedTokenizerFast:
 
 
 def _vocabulary(text: str) -> tuple[list[str], list[str]]:
-    """Return the words of a text, but the longest, and its letters: no trainer, since those differ from run to run."""
+    """Return a text's words, except the longest, and its letters; trainers would differ from run to run."""
     words = sorted({word for word in re.findall(r"[A-Za-z]+", text) if len(word) < 8})
     return words, sorted(set(text) - {" "})
 
@@ -97,7 +96,7 @@ def _byte_level(*special: str) -> Tokenizer:
 
 
 def _gpt2_tokenizer() -> PreTrainedTokenizerFast:
-    # As GPT-2's own, it has no token for padding.
+    # Like GPT-2's own, it has no padding token.
     end = "<|endoftext|>"
     return PreTrainedTokenizerFast(
         tokenizer_object=_byte_level(end), unk_token=end, bos_token=end, eos_token=end, model_max_length=128
@@ -127,7 +126,7 @@ def _roberta_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def _unigram(*special: str) -> Tokenizer:
-    """Return a tokenizer as SentencePiece has it: a space is a part of the token after it."""
+    """Return a tokenizer like SentencePiece's: a space belongs to the token after it."""
     words, letters = _vocabulary(" ".join(SENTENCES))
     likely = [(f"▁{word}", -4.0) for word in words]
     unlikely = [(piece, -6.0) for piece in ("▁", *letters)]
@@ -168,17 +167,17 @@ def _xlm_roberta_tokenizer(
     )
 
 
-# The codes of languages come after <mask>; this one is the second.
+# Language codes follow <mask>; this is the second.
 _FRENCH = 6
 
 
 def _mbart_tokenizer() -> PreTrainedTokenizerFast:
-    """A source ends with the code of its language."""
+    """A source ends with its language code."""
     return _xlm_roberta_tokenizer("$A </s> en_XX", "$A $B </s> en_XX", ("en_XX", "fr_XX"))
 
 
 def _m2m_100_tokenizer() -> PreTrainedTokenizerFast:
-    """A source begins with the code of its language."""
+    """A source begins with its language code."""
     return _xlm_roberta_tokenizer("__en__ $A </s>", "__en__ $A $B </s>", ("__en__", "__fr__"))
 
 
@@ -223,7 +222,7 @@ def _roberta_sizes(tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
         "num_hidden_layers": 3,
         "num_attention_heads": 4,
         "intermediate_size": 48,
-        # Positions begin at 2, after that of padding.
+        # Positions begin at 2, after the padding position.
         "max_position_embeddings": 130,
         "type_vocab_size": 1,
         "initializer_range": SPREAD,
@@ -315,7 +314,7 @@ def _of_t5s_kind(tokenizer: PreTrainedTokenizerFast, make_config: Any, make_mode
     config = make_config(
         vocab_size=len(tokenizer),
         d_model=32,
-        # The heads together are wider than the model, as in the larger T5.
+        # The heads together are wider than the model, as in larger T5s.
         d_kv=12,
         num_heads=4,
         num_layers=2,
@@ -335,7 +334,7 @@ def _of_t5s_kind(tokenizer: PreTrainedTokenizerFast, make_config: Any, make_mode
     return _legible(model, tokenizer)
 
 
-# Encoder–decoders of odd sizes, whose encoder and decoder differ in width inside, too.
+# Encoder–decoders of odd sizes, whose halves also differ in inner width.
 _TWO_STACKS: dict[str, Any] = {
     "d_model": 30,
     "encoder_layers": 2,
@@ -374,7 +373,7 @@ def _m2m_100(tokenizer: PreTrainedTokenizerFast) -> Any:
 
 
 def _plbart(tokenizer: PreTrainedTokenizerFast) -> Any:
-    # It does not say with what a decoder begins: then that is the token at the beginning of a text.
+    # It names no decoder start token: then that is the token at the beginning of a text.
     config = transformers.PLBartConfig(vocab_size=len(tokenizer), **_TWO_STACKS, **_LIKE_BART)
     return _legible(transformers.PLBartForConditionalGeneration(config), tokenizer)
 
@@ -382,7 +381,7 @@ def _plbart(tokenizer: PreTrainedTokenizerFast) -> Any:
 def _blenderbot(tokenizer: PreTrainedTokenizerFast) -> Any:
     config = transformers.BlenderbotConfig(vocab_size=len(tokenizer), **_TWO_STACKS, **_LIKE_BLENDERBOT)
     model = _legible(transformers.BlenderbotForConditionalGeneration(config), tokenizer)
-    # It writes nothing that the source has: 3 tokens in a row in the real one.
+    # It never repeats source n-grams (n = 3 in the real one).
     model.generation_config.encoder_no_repeat_ngram_size = 1
     return model
 
@@ -415,14 +414,14 @@ def _t5gemma(tokenizer: PreTrainedTokenizerFast) -> Any:
         vocab_size=len(tokenizer),
         pad_token_id=0,
         eos_token_id=1,
-        # It takes every token of padding for padding, even that with which others begin.
+        # It treats every padding token as padding, even the one with which others begin.
         decoder_start_token_id=2,
     )
     return _legible(transformers.T5GemmaForConditionalGeneration(config), tokenizer)
 
 
 def _legible(model: Any, tokenizer: PreTrainedTokenizerFast) -> Any:
-    """Let a model write letters, and no pair of tokens twice: with random numbers it would write one byte for ever."""
+    """Make a model write letters, and no bigram twice: a random one would repeat one byte for ever."""
     texts = {number: tokenizer.decode([number]) for number in range(len(tokenizer))}
     special = set(tokenizer.all_special_ids) - {tokenizer.eos_token_id, model.generation_config.forced_bos_token_id}
     model.generation_config.no_repeat_ngram_size = 2
@@ -432,8 +431,8 @@ def _legible(model: Any, tokenizer: PreTrainedTokenizerFast) -> Any:
     return model
 
 
-# Kinds of today, of odd sizes: heads that together are wider or narrower than the model, windows shorter than a
-# sentence, rotations of a part, or stretched ones.
+# Recent architectures, of odd sizes: heads that are together wider or narrower than the model, windows shorter than
+# sentences, partial or scaled rotation.
 _GROUPED: dict[str, Any] = {
     "hidden_size": 42,
     "num_hidden_layers": 3,
@@ -503,7 +502,7 @@ def _qwen3(tokenizer: PreTrainedTokenizerFast) -> Any:
 def _gemma2(tokenizer: PreTrainedTokenizerFast) -> Any:
     config = transformers.Gemma2Config(
         vocab_size=len(tokenizer),
-        # So low that the largest scores are felt to be capped.
+        # Low enough that the largest scores are capped.
         attn_logit_softcapping=2.0,
         final_logit_softcapping=3.0,
         query_pre_attn_scalar=7,
@@ -614,7 +613,7 @@ def _bloom(tokenizer: PreTrainedTokenizerFast) -> Any:
         vocab_size=len(tokenizer),
         hidden_size=42,
         n_layer=3,
-        # No power of 2: then the slopes are of two sequences.
+        # Not a power of 2: then the slopes come from two sequences.
         n_head=6,
         initializer_range=SPREAD / 2,
         bos_token_id=0,
@@ -705,7 +704,7 @@ def _deepseek_v3(tokenizer: PreTrainedTokenizerFast) -> Any:
         num_hidden_layers=3,
         num_attention_heads=4,
         num_key_value_heads=4,
-        # Queries and keys of 8 + 6 numbers, and values of 7.
+        # Queries and keys of 8 + 6 dimensions, values of 7.
         qk_nope_head_dim=8,
         qk_rope_head_dim=6,
         v_head_dim=7,
@@ -730,7 +729,7 @@ def _mobilebert(tokenizer: PreTrainedTokenizerFast) -> Any:
     config = transformers.MobileBertConfig(
         vocab_size=len(tokenizer),
         hidden_size=48,
-        # The heads share vectors that were narrowed to 32 numbers.
+        # The heads share vectors narrowed to 32 dimensions.
         intra_bottleneck_size=32,
         embedding_size=16,
         num_hidden_layers=3,
@@ -757,7 +756,7 @@ def _vit(_: None) -> Any:
     return transformers.ViTForImageClassification(config)
 
 
-# What reads a picture, in two layers; of each kind of model, its configuration has names of its own.
+# A vision part with two layers; each architecture has its own names in the configuration.
 _SIGHT = {
     "hidden_size": 16,
     "intermediate_size": 20,
@@ -771,19 +770,19 @@ _HEARING = {"num_mel_bins": 8, "max_source_positions": 16}
 
 
 def _reader(make_config: Any, tokenizer: PreTrainedTokenizerFast, **own: Any) -> dict[str, Any]:
-    """Return the configuration of the part that reads a text."""
+    """Return the configuration of the text part."""
     sizes = {**_GROUPED, "hidden_size": 48, "head_dim": 8, "vocab_size": len(tokenizer), "use_sliding_window": False}
     config: dict[str, Any] = make_config(**sizes, **own).to_dict()
     return config
 
 
 def _turned_by_three() -> dict[str, Any]:
-    """Return rotary positions that count time, rows and columns, which for a text are one."""
+    """Return rotary positions for time, rows and columns, which are equal for text."""
     return {"rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [1, 1, 2]}}
 
 
 def _beside(name: str) -> Callable[[PreTrainedTokenizerFast], Any]:
-    """Return a maker of a model that reads something else beside a text."""
+    """Return a maker of a model that also reads something other than text."""
 
     def make_model(tokenizer: PreTrainedTokenizerFast) -> Any:
         texts, sight, hearing = _BESIDE[name]
@@ -798,7 +797,7 @@ def _beside(name: str) -> Callable[[PreTrainedTokenizerFast], Any]:
     return make_model
 
 
-# By transformers' name: the configurations of the part that reads a text, and of the one that sees or hears.
+# By transformers' name: the configurations of the text part and of the other part.
 _BESIDE: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "Mistral3": ("MistralConfig", {"model_type": "pixtral", **_SIGHT}, {}),
     "Llava": ("LlamaConfig", {"model_type": "clip_vision_model", **_SIGHT}, {}),
@@ -872,9 +871,9 @@ _MAKERS |= {
     "modernbert": (_modernbert, _roberta_tokenizer),
 }
 TODAY = tuple(kind for kind in _MAKERS if kind not in KINDS)
-# Of architectures that are not in the table: the parts of the first are found, those of the second are not.
+# Architectures without an entry: the parts of the first are found, those of the second are not.
 _MAKERS |= {"starcoder2": (_starcoder2, _gpt2_tokenizer), "olmo2": (_olmo2, _gpt2_tokenizer)}
-# And three with an encoder and a decoder, of whose decoders nothing is looked for.
+# Three encoder–decoders, whose decoders are not searched.
 PAIRS = ("switch_transformers", "nllb-moe", "t5gemma")
 _MAKERS |= {
     "switch_transformers": (_switch, _t5_tokenizer),
@@ -885,6 +884,6 @@ OTHERS = ("starcoder2", "olmo2", *PAIRS)
 # Those whose heads are not equal shares of a vector.
 UNEVEN = ("deepseek_v3", "mobilebert")
 _MAKERS |= {"deepseek_v3": (_deepseek_v3, _llama_tokenizer), "mobilebert": (_mobilebert, _word_piece)}
-# Those that read something else beside a text; Gemma 3 is one, too.
+# Those that also read something other than text; Gemma 3 is one, too.
 BESIDE = tuple(_BESIDE)
 _MAKERS |= {name: (_beside(name), _llama_tokenizer) for name in BESIDE}

@@ -1,6 +1,6 @@
-"""What a page says that no catalogue has: its words outside the brackets of the pseudo-language.
+"""Find untranslatable texts: words of a page outside the brackets of the pseudo-language.
 
-Words that belong to no language of the app (names, formulas, code, what was typed) are listed here, and nowhere else.
+Words outside any language of the app (names, formulas, code, users' texts) are listed here, and nowhere else.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from attention.models.hub import CURATED
 
 __all__ = ["READ", "unmarked"]
 
-# Reads all texts of a page, block by block, and what it says to those who hear it, in shadow roots and frames too.
+# Reads all texts of a page, block by block, including labels for screen readers, shadow roots and frames.
 READ = r"""() => {
   const SAID = ["aria-label", "aria-description", "aria-roledescription", "aria-valuetext", "title", "alt",
     "placeholder"];
@@ -55,12 +55,12 @@ READ = r"""() => {
   return found;
 }"""
 
-# A text in brackets; its end may be missing where a label was shortened.
+# A text in brackets, whose end may be missing if a label was shortened.
 _MARKED = re.compile("【[^【】]*(?:】|…)")
 _WORD = re.compile("[A-Za-z]{2,}")
 _ASSETS = Path(__file__).parents[1] / "assets"
 
-# Whole texts that are the user's to choose, or Streamlit's own, which speaks English only.
+# Whole texts that users choose, and Streamlit's own, which are always English.
 _EXAMPLES = [
     line
     for name in ("examples.txt", "examples-french.txt", "pairs.txt", "comparisons.txt")
@@ -69,14 +69,14 @@ _EXAMPLES = [
 _STREAMLIT = re.compile(
     r"Skip to main content|Main menu|Open|Choose an option|Help for .*|Copy to clipboard|"
     r"Show/hide columns|Download as CSV|Search|Fullscreen|file upload|Upload|\d+MB per file|"
-    # Marks that the page sends along, of which nothing is shown.
+    # Marks that the page sends but does not show.
     r"drawn_(before|below|after)"
 )
 # Parts of texts that are the same in every language.
 _NAMES = re.compile(
     "|".join(
         [
-            # Models, where they come from, their licences and checksums.
+            # Models, sources, licences and checksums.
             r"\bBERT-base\b",
             *sorted(map(re.escape, {info.name for info in bundled.infos()}), reverse=True),
             *(re.escape(each.model_id) for each in CURATED),
@@ -86,11 +86,11 @@ _NAMES = re.compile(
             r"SmolLM2 135M|Llama 3 8B|GPT-3 175B|Apache-2\.0|MIT|NumPy|PyTorch",
             # Papers.
             r"[A-Z]\w+ et al\. \d{4}",
-            # Files, and commands.
+            # Files and commands.
             r"[\w/.-]+\.(csv|npz|html|svg|py)\b|make train",
             # Special tokens.
             r"\[[A-Z]{3,4}(\]|…)",
-            # Formulas, and numbers as code writes them.
+            # Formulas, and numbers in code.
             r"softmax\(|turn\(|LayerNorm|RMSNorm|joined·W_O|W[QKVO]\b|b[QKVO]\b|\b(cos|sin|ln|exp)\b|-inf\b",
             r"\b[KMG]i?B\b|\d [mµ]s\b|\\x[0-9a-f]{2}",
         ]
@@ -105,7 +105,7 @@ def _is_example(text: str) -> bool:
 
 
 def unmarked(texts: Iterable[str], data: Collection[str] = ()) -> list[str]:
-    """Return what has words outside all brackets, once each; words of the ``data`` on the page are none."""
+    """Return the distinct texts with words outside brackets; words of ``data`` are allowed."""
     known = re.compile(
         "|".join(rf"(?<!\w){re.escape(word)}(?!\w|\.\w)" for word in sorted(data, key=len, reverse=True))
     )
@@ -115,7 +115,7 @@ def unmarked(texts: Iterable[str], data: Collection[str] = ()) -> list[str]:
         if _STREAMLIT.fullmatch(rest):
             continue
         rest = _NAMES.sub("", known.sub("", rest) if data else rest)
-        # The examples are looked through for the few texts that have a word left, for there are thousands of them.
+        # Search the thousands of examples only for the few texts that have a word left.
         if _WORD.search(rest) and not _is_example(text):
             found.append(re.sub(r"\s+", " ", _MARKED.sub("…", text)))
     return list(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""What is kept in a notebook, read by other means than those that have written it."""
+"""Read the pictures in a notebook independently of the code that writes them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Unpacked", "unpacked"]
 
 @dataclass(frozen=True)
 class Unpacked:
-    """What a picture in a notebook consists of."""
+    """The contents of a picture in a notebook."""
 
     instead: str
     script: str
@@ -24,11 +24,11 @@ class Unpacked:
 
     @property
     def error(self) -> float:
-        """How far a weight may be off, as the picture says it."""
+        """The picture's stated error of a weight."""
         return float(re.search(r"±(\d\.\d+)", self.given["note"])[1])
 
     def parts(self):
-        """For each use of attention, its codes as layers × heads × queries × keys."""
+        """The codes of each use of attention, as layers × heads × queries × keys."""
         planes = np.frombuffer(self.bytes_of_numbers, np.uint8).reshape(self.given["planes"], -1).astype(np.int64)
         codes, found = sum(256 ** (len(planes) - 1 - place) * plane for place, plane in enumerate(planes)), []
         for part in self.given["parts"]:
@@ -39,7 +39,7 @@ class Unpacked:
         return found
 
     def weights(self):
-        """For each use of attention, the weights that its codes stand for."""
+        """The weights of each use of attention, from their codes."""
         step = 1 / self.given["scale"]
 
         def weight(code):
@@ -49,7 +49,7 @@ class Unpacked:
 
 
 def from_base_85(text: str) -> bytes:
-    """The bytes of a text whose digits are the characters from # to y, without two of them."""
+    """Decode base 85 with the digits from # to y, except two."""
     digits = [chr(code) for code in range(35, 122) if chr(code) not in "<\\"]
     assert len(digits) == 85
     padded, found = text + digits[-1] * (-len(text) % 5), b""

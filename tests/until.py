@@ -1,4 +1,4 @@
-"""Waiting for what happens elsewhere, in a thread or in another process."""
+"""Wait for other threads and processes."""
 
 import time
 
@@ -6,7 +6,7 @@ __all__ = ["until"]
 
 
 def until(what, patience=120):
-    """Wait until something is true; a machine that is busy with something else is no fault of it."""
+    """Wait until something is true; patient, because the machine may be busy."""
     end = time.monotonic() + patience
     while not what():
         assert time.monotonic() < end

@@ -1,4 +1,4 @@
-"""What the small pictures of all heads cost at the server."""
+"""The server's cost of the atlas of all heads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a chart costs: its figure and what is sent of it at the server, and until it is drawn in Chromium."""
+"""The cost of a chart: its figure and payload on the server, and drawing it in Chromium."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.kinds_of_charts import KINDS
 
 MAX_FIGURE_MS, MAX_DRAWN_MS = 4, 150
 N_ROUNDS, N_TABS, N_FIRST = 50, 7, 2
-# Notes when the place of the first chart comes, and when its drawing is there.
+# Records when the first chart's placeholder appears, and when it is drawn.
 WATCH = """
   window.chart = {};
   new MutationObserver(() => {
@@ -44,7 +44,7 @@ def test_a_figure_is_soon_made(report):
 
 def test_a_chart_is_soon_drawn(report, server, tmp_path):
     with sync_playwright() as driver:
-        # Like a person's own browser, which keeps scripts and, from the second time on, what it has compiled of them.
+        # Like a user's browser, which keeps scripts and (from the second time on) their compiled code.
         options = {**launch_options(), "viewport": {"width": 1400, "height": 900}, "reduced_motion": "reduce"}
         context = driver.chromium.launch_persistent_context(tmp_path, **options)
         context.add_init_script(WATCH)
@@ -59,7 +59,7 @@ def test_a_chart_is_soon_drawn(report, server, tmp_path):
 
 
 def _drawn(page: Page, url: str) -> float:
-    """Return the milliseconds from the place of a lab's first chart to its drawing, in a new tab."""
+    """Return the milliseconds from the placeholder of a lab's first chart to its drawing, in a new tab."""
     page.goto(f"{url}/why_divide?model=toy")
     page.get_by_role("button", name="Show me").click()
     expect(page.locator(".plot .main-svg").first).to_be_visible(timeout=30_000)

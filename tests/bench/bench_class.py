@@ -1,4 +1,4 @@
-"""A class of a thousand, and a hundred classes: from the teacher's press to all screens, answers, and the memory."""
+"""A class of a thousand, and a hundred classes: from the teacher's press to all screens, answers, and memory."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ N_SCREENS, N_STEPPERS = 1_000, 30
 N_ANSWERS, N_CHANGED = 1_000, 100
 N_ROOMS, N_IN_A_ROOM = 100, 30
 N_PRESSES, EVERY = 10, 1.5
-# In how many seconds each of the hundred teachers presses once, as often as this.
+# In seconds: each of the hundred teachers presses once in this time; and how many times.
 LESSON, N_LESSONS = 10.0, 2
 SENTENCE = "The cat sat on the mat"
-# The steps that the teacher goes through, in circles.
+# The teacher's steps, repeated.
 WAY = [step.key for step in STEPS if step.key != "tokens"]
 
 
 @pytest.fixture(scope="module")
 def school(tmp_path_factory):
-    """The app, with rooms of its own."""
+    """The app, with a database of rooms of its own."""
     folder = tmp_path_factory.mktemp("school")
     with serve(folder / "log", {"ATTENTION_DATABASE": f"sqlite:///{folder / 'rooms.sqlite'}"}) as running:
         limit_cores(running.process.pid)
@@ -42,10 +42,10 @@ def school(tmp_path_factory):
 
 
 class Teacher:
-    """Whoever has opened a room."""
+    """The owner of a room."""
 
     def __init__(self, url, sentence=SENTENCE, number=0):
-        # From an address of its own, as the proxy on this machine would say: so many rooms are opened from none.
+        # Each teacher has an address of its own, as if behind a proxy: one address may not open so many rooms.
         headers = {"X-Forwarded-For": f"10.1.{number // 250}.{number % 250 + 1}"}
         self.client = httpx2.AsyncClient(base_url=url, headers=headers, trust_env=False, timeout=60)
         self.sentence, self.code, self.at = sentence, "", 0
@@ -72,7 +72,7 @@ class Teacher:
 
 
 async def gathered(screens, presses, n_screens):
-    """Return how long each screen waited for each press, once all of them are there."""
+    """Return each screen's delay for each press, once all have arrived."""
     nth, begun = Counter(), {}
     for code, step, start in presses:
         begun[code, step, nth[code, step]] = start
@@ -84,7 +84,7 @@ async def gathered(screens, presses, n_screens):
     assert len(seen) == len(presses) * n_screens
     came, waits = Counter(), []
     for each in sorted(seen, key=lambda each: each.at):
-        # A step is shown again only after all have seen it.
+        # A step is repeated only after everyone has seen it.
         waits.append(each.at - begun[each.code, each.step, came[each.code, each.step] // n_screens])
         came[each.code, each.step] += 1
     return waits
@@ -111,7 +111,7 @@ def test_a_thousand_screens_of_one_room(report, school):
                 await walk.step()
         teacher = await Teacher(school.url).open()
         process = psutil.Process(school.process.pid)
-        # Everything is drawn once before: what is counted then are the screens.
+        # Draw everything once before, so that only the screens are measured.
         await asyncio.to_thread(screens.open, [teacher.code] * 10)
         for _ in WAY:
             await teacher.press()
@@ -136,7 +136,7 @@ def test_a_thousand_screens_of_one_room(report, school):
         await teacher.post(f"{teacher.code}/ask")
         given = [pupil % 2 for pupil in range(N_ANSWERS)]
         whole, each = await asyncio.to_thread(screens.answer, teacher.code, 1, given)
-        # Some change their minds, and count once.
+        # Some change their answers, and count once.
         await asyncio.to_thread(screens.answer, teacher.code, 1, [1] * N_CHANGED)
         counts = await _tally(teacher)
         for walk in walks:
@@ -182,13 +182,13 @@ def test_a_thousand_answers_in_postgresql(report, tmp_path):
             whole, each, counts = asyncio.run(ask(server.url, screens))
     assert counts == [(N_ANSWERS - N_CHANGED) // 2, (N_ANSWERS + N_CHANGED) // 2, *[0] * (len(counts) - 2)]
     name = "A class"
-    # A quarter below what is asked for, for it is more machines that share a PostgreSQL.
+    # A quarter below the requirement, because more machines share a PostgreSQL.
     report.compare(name, "1,000 answers in PostgreSQL, all counted once", whole, 3.75, " s", 1)
     report.add(name, "  one answer in PostgreSQL, 95th percentile", ms(p95(each)))
 
 
 async def _tally(teacher):
-    """Return how often each answer was given, as everybody is told after the reveal."""
+    """Return the count of each answer after the reveal."""
     await teacher.post(f"{teacher.code}/reveal")
     async with teacher.client.stream("GET", f"{ROOM}/{teacher.code}/screen") as answer:
         lines = answer.aiter_lines()

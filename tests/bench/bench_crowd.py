@@ -1,4 +1,4 @@
-"""Thirty and a hundred people at once, with sentences of their own: how long a step change takes, and the memory."""
+"""Thirty and a hundred simultaneous users with their own sentences: the time of a step, and memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.bench.client import STEP_PAGE, Drawn, Visitor
 from tests.bench.report import ms, p95, undisturbed
 from tests.bench.walk import MODELS, Walk
 
-# How many people, what the table calls them, and the most that 95 of 100 of their steps may take, in milliseconds.
+# Users, the name in the table, and the target for the 95th percentile, in ms.
 CROWDS = [(30, "Thirty people", 100), (100, "A hundred people", 400)]
 EVERY = 2.0
 DURATION = 40.0
@@ -51,7 +51,7 @@ async def _class(url: str, process: psutil.Process, n_people: int):
     for index in range(n_people):
         sentence, model = SENTENCES[index % len(SENTENCES)], MODELS[index % len(MODELS)].model_id
         walks.append(Walk(await Visitor.open(url, STEP_PAGE, text=sentence, model=model)))
-    # Every page and picture once: what follows is a class at work, not a server that warms up.
+    # Warm up with every page and picture.
     for walk in walks:
         for _ in range(Walk.length):
             await walk.step()
@@ -69,7 +69,7 @@ async def _class(url: str, process: psutil.Process, n_people: int):
 
 
 async def _person(walk: Walk, delay: float) -> tuple[list[float], Drawn]:
-    """Go on every two seconds; return the times, and the last softmax step that was shown."""
+    """Go on every two seconds; return the times, and the last softmax step shown."""
     times: list[float] = []
     shown = Drawn()
     start = time.perf_counter() + delay
@@ -83,7 +83,7 @@ async def _person(walk: Walk, delay: float) -> tuple[list[float], Drawn]:
 
 
 def _check_weights(shown: list[Drawn]) -> None:
-    """Everyone must have been shown the weights of their own sentence, under their own model."""
+    """Everyone must have seen the weights of their own sentence, in their own model."""
     models = [(info, load(info.model_id)) for info in MODELS]
     for index, drawn in enumerate(shown):
         sentence, (info, model) = SENTENCES[index % len(SENTENCES)], models[index % len(models)]

@@ -1,4 +1,4 @@
-"""How long one waits for a hub that has gone silent, and until a download that is cancelled has ended."""
+"""The delay caused by a silent hub, and the time to cancel a download."""
 
 from __future__ import annotations
 

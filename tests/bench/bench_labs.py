@@ -1,4 +1,4 @@
-"""What an answer of a lab costs at the server: every position of its first knob, with every bundled model."""
+"""The server's time for a lab's response: every position of its first knob, with every bundled model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.bench.report import undisturbed
 from tests.browser.server import AppServer
 
 MODELS = {info.model_id: info for info in list_models()}
-# Where something is measured or trained, or a model runs again and again, the answer takes as long as that does.
+# Without labs that measure, train, or run a model repeatedly.
 AT_ONCE = tuple(lab for lab in LABS if lab.job is None and lab.measured_guess is None)
 MAX_MEDIAN_MS = 100
 N_ROUNDS = 5
@@ -33,7 +33,7 @@ def test_an_answer_of_a_lab_is_quick(report, server: AppServer):
 
 
 async def _answers(url: str) -> dict[tuple[str, str, str], float]:
-    """Return the median time of an answer for each lab, model, and position of the lab's first knob."""
+    """Return the median response time for each lab, model and position of the first knob."""
     found: dict[tuple[str, str, str], float] = {}
     for lab in AT_ONCE:
         for model, info in MODELS.items():
@@ -54,7 +54,7 @@ async def _of_model(url: str, lab: Lab, model: str) -> dict[tuple[str, str, str]
             (question,) = drawn.components("question")
             if question.get("verdict") is None:
                 raise PageError(f"{lab.address} shows nothing with {model} at {position!r}.")
-            if index:  # the first time runs the model
+            if index:  # the first request runs the model
                 times.append(drawn.seconds)
     await visitor.close()
     return {(lab.address, model, position): statistics.median(times) for position, times in seconds.items()}

@@ -1,9 +1,8 @@
-"""What studying many sentences costs: every head measured, against the plain forward passes over the same batches.
+"""The cost of studying many sentences: measuring every head, relative to plain forward passes over the same batches.
 
-A machine that others use too changes its speed from one second to the next: whole runs of two seconds, one after the
-other, gave ratios from 1.03 to 1.31. So each batch is measured beside its own plain pass, and of either the median
-over all rounds counts. What is left depends on the processor: the faster it multiplies matrices, the more the rest
-weighs.
+The speed of a shared machine changes within seconds: runs of two seconds, one after the other, gave ratios of 1.03 to
+1.31. So each batch is timed beside its own plain pass, and medians over all rounds are compared. The rest depends on the
+processor: the faster it multiplies matrices, the larger the relative overhead.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ N_ROUNDS = 9
 
 
 class _Keeper:
-    """Keeps the texts of the batches of a run."""
+    """Keeps the texts of a run's batches."""
 
     def __init__(self):
         self.batches = []
@@ -54,7 +53,7 @@ def test_measuring_all_heads_costs_little_more_than_the_plain_passes(report, mod
         for at_round in range(N_ROUNDS + 1):
             run = Run(model, texts, Study(model.info))
             for index in range(len(batches)):
-                # Each first as often as the other, so that both find the same in the cache.
+                # Alternate the order, so that both find the same caches.
                 for which in (0, 1) if (at_round + index) % 2 else (1, 0):
                     start, before = time.perf_counter(), time.process_time()
                     forward(index) if which else run.step()

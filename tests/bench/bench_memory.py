@@ -1,4 +1,4 @@
-"""Whether memory stays where it is: over many interactions, and when long texts fill the caches."""
+"""Memory growth: over many interactions, and when long texts fill the caches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ N_VISITORS = 4
 N_WARM_UP = 200
 N_INTERACTIONS = 2000
 SAMPLE_EVERY = 100
-# What counts as none, in percent.
+# The limit of growth, in percent.
 MAX_GROWTH = 2.0
 
 SENTENCES = (
@@ -34,11 +34,11 @@ SENTENCES = (
 PANELS = ("shapes", "numpy", "pytorch", "table")
 
 N_LONG = 30
-# More than the model takes, so it is cut; and as much as a link holds.
+# Longer than the model reads, so it is cut; as long as a link allows.
 LONG = "cat dog bird and mat " * 115
 MAX_MEMORY_MIB = 1000
 
-# As many tokens as words for BERT, and for SmolLM2 too: each of these has one.
+# Words that are one token in BERT and in SmolLM2.
 WORDS = ("cat", "dog", "bird", "and", "mat", "sun", "sea", "tree", "fire", "house")
 N_TOKENS = 480
 N_TEXTS, N_SESSIONS = 60, 20
@@ -71,9 +71,9 @@ def test_memory_does_not_grow(report, server):
 
 
 async def _interact(url: str, resident: Callable[[], int]) -> tuple[list[int], list[int]]:
-    """Let some visitors do all that there is to do; return the memory at each count after the warm-up."""
+    """Let some visitors use everything; return the memory at each count after the warm-up."""
     visitors = [await Visitor.open(url, STEP_PAGE) for _ in range(N_VISITORS)]
-    # Every trace that will be needed is made first: the cache of traces fills up to its limit, which is not growth.
+    # Fill the cache of traces first, because filling it up to its limit is not growth.
     for query in ({"text": s, "model": m.model_id, "mask": k} for s in SENTENCES for m in MODELS for k in MASK_NAMES):
         await visitors[0].follow(**query)
     chance = random.Random(0)
@@ -89,7 +89,7 @@ async def _interact(url: str, resident: Callable[[], int]) -> tuple[list[int], l
 
 
 async def _interaction(visitor: Visitor, chance: random.Random) -> None:
-    """Do one thing that a person does: mostly another step; or another panel, cell, head, mask, word, sentence."""
+    """Do one thing that a user does: mostly another step; or another panel, cell, head, mask, word, sentence."""
     kind = chance.random()
     if kind < 0.5:
         await visitor.go(chance.choice((-1, 1)))
@@ -137,7 +137,7 @@ async def _read_long_texts(url: str, resident: Callable[[], int]) -> int:
 
 @pytest.fixture
 def fresh(tmp_path):
-    """A server that nobody has used, and how much memory it has."""
+    """An unused server, and its memory."""
     with serve(tmp_path / "log") as running:
         process = psutil.Process(running.process.pid)
         yield running.url, lambda: process.memory_info().rss
@@ -160,13 +160,13 @@ def test_many_sessions_with_long_texts_fit(report, fresh, page):
 
 
 def long_text(number: int) -> str:
-    """Return a text of about so many tokens; each number has another one."""
+    """Return a text of about this many tokens; each number gives a different one."""
     n_words = N_TOKENS - 4
     return " ".join(WORDS[(number // 10 ** min(i, 2) + i * i) % len(WORDS)] for i in range(n_words))
 
 
 async def _read_one_after_the_other(url: str, resident: Callable[[], int]) -> tuple[int, int]:
-    """Let one visitor read text after text with both models, on one page after the other; return peak and end."""
+    """Let one visitor read text after text with both models, on page after page; return peak and final memory."""
     peak = 0
     for page in (STEP_PAGE, *TRACE_PAGES):
         visitor = await Visitor.open(url, page)
@@ -179,14 +179,14 @@ async def _read_one_after_the_other(url: str, resident: Callable[[], int]) -> tu
 
 
 async def _stay(url: str, resident: Callable[[], int], page: str) -> tuple[int, int]:
-    """Let visitors come one after the other, each with a text of their own, and stay; return peak and end."""
+    """Let visitors come one after the other, each with a text of their own, and stay; return peak and final memory."""
     peak, visitors = 0, []
     for number in range(N_SESSIONS):
         visitors.append(await Visitor.open(url, page, text=long_text(number), model="smollm2-135m"))
         peak = max(peak, resident())
     for visitor in visitors:
         await visitor.close()
-    # One more page, on which there is no trace: the globals of the last one would keep theirs.
+    # A last page without a trace: the globals of the previous one would keep theirs.
     await (await Visitor.open(url, "models")).close()
     return peak, resident()
 
@@ -199,7 +199,7 @@ def test_files_and_leaves_of_many_texts_fit(report, fresh):
 
 
 def _ask_for_files(url: str, resident: Callable[[], int]) -> int:
-    """Ask for one file or step after the other, each of a text of its own; return the peak."""
+    """Request a file or a step of text after text; return the peak memory."""
     peak, chance = 0, random.Random(0)
     with httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
         for number in range(N_ASKED):
@@ -207,7 +207,7 @@ def _ask_for_files(url: str, resident: Callable[[], int]) -> int:
             link = {"text": f"{number} {' '.join(words)}", "model": chance.choice(("toy", "minilm-l6"))}
             path = f"leaf/{STEP_PAGE}/step/{chance.choice(keys())}" if number % 3 == 0 else chance.choice(ASKED)
             answer = client.get(f"/_attention/{path}", params=link)
-            # A step that has something to say beside its pictures is left to the app.
+            # A step with remarks beside its pictures may be unavailable as a file.
             assert answer.status_code in ((200, 410) if number % 3 == 0 else (200,)), path
             peak = max(peak, resident())
     return peak

@@ -1,4 +1,4 @@
-"""What it costs to change the model when all are in memory, and how much memory that takes."""
+"""The time to change between loaded models, and their memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_switching_models_is_quick_and_all_of_them_fit(report, server: AppServer
 
 
 async def _switch(url: str) -> dict[str, list[float]]:
-    """Go from model to model, round after round; return what each took, but for the first time, which loads it."""
+    """Go from model to model, round after round; return the times, except each model's first."""
     visitor = await Visitor.open(url, STEP_PAGE, step="scores")
     seconds: dict[str, list[float]] = {info.model_id: [] for info in list_models()}
     for index in range(N_ROUNDS + 1):

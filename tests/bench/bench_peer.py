@@ -1,4 +1,4 @@
-"""The picture of all heads and the lines of one layer beside BertViz's, on the same random weights in one browser."""
+"""The atlas and the lines of one layer, compared with BertViz on the same random weights in the same browser."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ N_LAYERS, N_HEADS = 12, 12
 N_TOKENS, N_MANY = 64, 512
 N_RUNS = 3
 PATIENCE = 120_000
-# How much less than BertViz: of its time, and of its bytes.
+# Targets relative to BertViz: time and bytes.
 ATLAS, LINES = (1 / 10, 1 / 50), (1 / 2, 1 / 20)
 MAX_SECONDS_MANY, MAX_MIB_MANY = 3, 4
 
-# When all is drawn, and the browser has shown it: every line of theirs, every pixel of ours.
+# When everything is drawn and shown: every line of theirs, every pixel of ours.
 THEIR_LINES = "count => document.querySelectorAll('svg line').length >= count"
 OUR_ATLAS = "() => document.querySelector('[data-picture]')?.shadowRoot?.querySelector('.atlas')?.dataset.milliseconds"
 OUR_LINES = (
@@ -63,7 +63,7 @@ def _lines(weights: np.ndarray) -> str:
 
 
 def _drawn_after(page: Page, file: Path, is_drawn: str, argument: int | None = None) -> float:
-    """Return the seconds from opening a page until the browser has shown all of it, the median of some runs."""
+    """Return the median time in seconds from opening a page until the browser has shown all of it."""
     seconds = []
     for _ in range(N_RUNS):
         page.goto("about:blank")

@@ -1,4 +1,4 @@
-"""What one sees of a step change in Chromium: from the press of a key to the new heading, and to the last change."""
+"""A step change in Chromium: from the key press to the new heading, and to the last change."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tests.browser.tab import IS_DRAWN
 
 MAX_HEADING_MS, MAX_LAST_MS = 70, 110
 N_ROUND_TRIPS = 3
-# A press that has no answer by then is lost.
+# In ms: a press without an answer by then is lost.
 PATIENCE = 20_000
-# From then on, the page notes when each press came, and the frame that shows its heading and that of its last change.
+# Records when each press came, and when its heading and last change were shown.
 WATCH = """() => {
   window.seen = null;
   document.addEventListener('keydown', event => {
@@ -49,7 +49,7 @@ WATCH = """() => {
     if (host.shadowRoot) observer.observe(host.shadowRoot, watched);
   }
 }"""
-# The page is whole, and nothing has changed for a while: what came last has come.
+# The page is complete, and nothing has changed for a while.
 SETTLED = """() => window.seen?.heading > 0 && performance.now() - window.seen.last > 300"""
 
 
@@ -58,7 +58,7 @@ def test_a_press_is_soon_answered(report, server):
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(**launch_options())
         for info in MODELS:
-            # A turn, which moves for a second after the answer, is no part of it.
+            # Without turns, which move for a second after the answer.
             page = chromium.new_page(viewport={"width": 1400, "height": 900}, reduced_motion="reduce")
             page.goto(f"{server.url}/step_by_step?model={info.model_id}")
             expect(page.get_by_role("note", name="Proof")).to_contain_text("✓", timeout=60_000)

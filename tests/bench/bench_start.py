@@ -1,4 +1,4 @@
-"""How long it takes from starting the server until a person sees the first picture, and what is sent for it."""
+"""The time from starting the server to the first picture, and the bytes sent."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ N_STARTS = 3
 PATIENCE = 60_000
 FRONT = ("front door", "", 6)
 DEEP_LINK = ("link to the scores of BERT", "step_by_step?step=scores&model=minilm-l6", 5)
-# The cells of a matrix, whichever way they are drawn, or the arcs of the front page.
+# A matrix's cells (however drawn), or the arcs of the front page.
 PICTURE = ".matrix :is(svg, canvas), .arcs path"
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser that runs before the server does, like a person's own."""
+    """A browser that runs before the server, like a user's."""
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(**launch_options())
         chromium.new_page().close()
@@ -37,7 +37,7 @@ def browser() -> Iterator[Browser]:
 
 @dataclass
 class _Traffic:
-    """The bytes that a page received: files as they travelled, compressed, and messages of the WebSocket."""
+    """The bytes that a page received: compressed files, and WebSocket messages."""
 
     files: float = 0
     messages: int = 0

@@ -1,4 +1,4 @@
-"""What a step change costs at the server, for one person: time, processor time and bytes."""
+"""The server's cost of a step change for one user: time, processor time and bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGES = ("", *(path.stem for path in sorted((ROOT / "pages").glob("*.py"))))
 MAX_MEDIAN_MS = 25
 MAX_PROCESSOR_MS = 16
 MAX_MEDIAN_KIB, MAX_LARGEST_KIB = 12, 25
-# Twelve words, so that a picture is as large as in a class.
+# Twelve words, for pictures as large as in a class.
 SENTENCE = "The old cat sat on the mat near a very small house"
 N_ROUND_TRIPS = 8
 
@@ -46,11 +46,11 @@ def test_a_step_change_is_quick_for_one_person(report, server):
 
 
 async def _walk_through(url: str, process: psutil.Process) -> tuple[dict[str, list[float]], list[int], float]:
-    """Step forth and back with every model; return the times by step, the bytes, and the processor's time."""
+    """Step forth and back with every model; return the times by step, the bytes, and the processor time."""
     by_step: dict[str, list[float]] = defaultdict(list)
     n_bytes: list[int] = []
     busy = 0.0
-    # A fresh server imports what the models need while it answers already: that is no part of a step.
+    # A fresh server imports what models need while it already answers; exclude that.
     for info in MODELS:
         await (await Visitor.open(url, STEP_PAGE, model=info.model_id)).close()
     for info in MODELS:
@@ -70,7 +70,7 @@ async def _walk_through(url: str, process: psutil.Process) -> tuple[dict[str, li
 
 
 async def _open_pages(url: str) -> dict[str, float]:
-    """Open every page as a new visitor, when the models are loaded; return the median time of each."""
+    """Open every page as a new visitor, with the models loaded; return the median time of each."""
     times: dict[str, list[float]] = defaultdict(list)
     for index in range(N_ROUND_TRIPS + 1):
         for page in PAGES:

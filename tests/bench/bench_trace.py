@@ -1,4 +1,4 @@
-"""What recording costs: tracing the bundled models against the plain forward pass of the same weights."""
+"""The cost of recording: tracing the bundled models, relative to their plain forward passes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "saw", "two", "birds")
 
 @pytest.mark.parametrize(("n_tokens", "n_rounds"), [(16, 150), (128, 60)])
 def test_tracing_costs_little_more_than_the_plain_pass(report, model, plain, n_tokens, n_rounds):
-    # [CLS] and [SEP] are two of the tokens.
+    # [CLS] and [SEP] count as tokens.
     text = " ".join(WORDS[i % len(WORDS)] for i in range(n_tokens - 2))
 
     def trace():
@@ -55,7 +55,7 @@ def decoder():
 
 @pytest.fixture(scope="module")
 def plain_decoder(decoder):
-    """The decoder's weights in the same memory, the final norm in its place again, under transformers' own SDPA."""
+    """The decoder with the same weights, its final norm restored, under transformers' SDPA."""
     from transformers import AutoConfig, AutoModel
 
     config = AutoConfig.from_pretrained(unpacking.unpacked(SMOLLM2.weights), local_files_only=True)
@@ -94,7 +94,7 @@ def test_tracing_a_decoder_costs_little_more_than_the_plain_pass(report, decoder
 
 
 def _interleaved(functions, n_rounds):
-    """Time functions in turn, each first as often as the others, so that all meet the same machine."""
+    """Time functions in alternating order, so that all meet the same machine."""
     times = [[] for _ in functions]
     for index in range(n_rounds + 5):
         order = range(len(functions)) if index % 2 else reversed(range(len(functions)))

@@ -1,7 +1,6 @@
-"""How long the trainings of the labs take on one core, and whether they end well.
+"""The labs' training times on one core, and the results.
 
-Whether an induction head appears from every start, and with two layers only; and how far a small Transformer gets with
-the story.
+An induction head must appear from every start, with two layers only; and a small Transformer must learn the story.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from attention.training.writing_results import DEPTHS, bundled
 from attention.training.writing_results import JOB as WRITING
 
 UPPER, SINGLE = PLACES.index((0, 1)), PLACES.index((1, 0))
-# Of the tokens of second halves, so many are told right with two layers, and with one.
+# The accuracy on second halves with two layers, and with one.
 RIGHT, WRONG = 0.9, 0.5
 
 
@@ -34,7 +33,7 @@ def _one_thread():
 
 
 def _is_well(last):
-    """The second layer has an induction head and the network uses it; one layer has none and does not know better."""
+    """The second layer has an induction head and uses it; one layer has none, and does no better than chance."""
     two, one = last.hits
     return last.scores[UPPER].max() > LEAST > last.scores[SINGLE].max() and two >= RIGHT and one <= WRONG
 

@@ -1,6 +1,6 @@
-"""A browser tab as the server sees it: it asks for a page, and for the page that follows from each press.
+"""A browser tab as the server sees it: it requests pages, and the next page after each press.
 
-It draws nothing, so that what is measured is the server: the time until an answer is there, and the bytes that travel.
+It draws nothing, so that only the server is measured: response times and bytes.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ STEP_PAGE = "step_by_step"
 
 
 def visited(visit: Coroutine[Any, Any, T]) -> T:
-    """Return what a visit returns; it runs in a thread of its own, for this one may have the loop of a browser."""
+    """Run a visit in a separate thread (this one may have a browser's event loop), and return its result."""
     with ThreadPoolExecutor(1) as other:
         return other.submit(asyncio.run, visit).result()
 
 
 class PageError(AssertionError):
-    """The page showed something else than what was asked for."""
+    """The page shows something unexpected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """An answer: how long it took, in seconds, how many bytes came with its headers, and the page."""
+    """A response: its time in seconds, its bytes with headers, and the page."""
 
     seconds: float = 0.0
     n_bytes: int = 0
@@ -45,7 +45,7 @@ class Drawn:
         return [block["text"] for block in self.blocks() if block["kind"] in ("h2", "h3")]
 
     def html(self) -> str:
-        """Return everything that is written as HTML."""
+        """Return everything that is HTML."""
         return "\n".join(block["html"] for block in self.blocks() if "html" in block)
 
     def components(self, name: str) -> list[dict[str, Any]]:
@@ -53,7 +53,7 @@ class Drawn:
         return [block["data"] for block in self.blocks() if f"/{name}." in block.get("source", "")]
 
     def blocks(self) -> list[dict[str, Any]]:
-        """Return all that is on the page; what is inside something follows it."""
+        """Return all blocks of the page, depth first."""
         return list(_walk(self.page["blocks"]))
 
 
@@ -65,10 +65,9 @@ def _walk(blocks: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 class Visitor:
-    """One person's tab on one page; of several copies of the app, each answers in its turn."""
+    """A user's tab; requests go to several copies of the app in turn."""
 
     def __init__(self, urls: Sequence[str], page: str, link: str) -> None:
-        """Open a tab that shows nothing yet."""
         self._copies = [httpx2.AsyncClient(base_url=url, trust_env=False, timeout=60) for url in urls]
         self._turns = cycle(self._copies)
         self._page = page
@@ -78,18 +77,17 @@ class Visitor:
 
     @classmethod
     async def open(cls, url: str | Sequence[str], page: str = "", **query: str) -> Self:
-        """Open a page with a link's query; ``visitor.drawn`` is what it shows once all models are there."""
+        """Open a link; ``visitor.drawn`` is the page once all its models are loaded."""
         visitor = cls([url] if isinstance(url, str) else url, page, urlencode(query))
         await visitor._ask()
         return visitor
 
     @property
     def query(self) -> dict[str, str]:
-        """Return what the link of the tab says."""
+        """Return the parameters of the tab's link."""
         return dict(parse_qsl(self._link, keep_blank_values=True))
 
     async def close(self) -> None:
-        """Close the tab."""
         for copy in self._copies:
             await copy.aclose()
 
@@ -99,7 +97,7 @@ class Visitor:
         return await self._ask()
 
     async def go(self, by: int) -> Drawn:
-        """Go so many steps on, or back, if there are such."""
+        """Go forward (or back) by some steps, if they exist."""
         (data,) = self.drawn.components("stepper")
         keys = [step["key"] for step in data["steps"]]
         wanted = keys[min(max(keys.index(data["current"]) + by, 0), len(keys) - 1)]
@@ -123,6 +121,6 @@ class Visitor:
             self.drawn = Drawn(seconds, head + answer.num_bytes_downloaded, page)
             if not any(block["kind"] == "waiting" for block in self.drawn.blocks()):
                 return self.drawn
-            # A model is on its way.
+            # A model is being loaded.
             presses = ()
             await asyncio.sleep(page["follow"])

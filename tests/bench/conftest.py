@@ -1,4 +1,4 @@
-"""What the benchmarks share: the app in a process of its own, and the table at the end."""
+"""What the benchmarks share: the app in a separate process, and the table at the end."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.browser.server import AppServer, serve
 
 REPORT = pytest.StashKey[Report]()
 START = pytest.StashKey["Usage"]()
-# What the targets are for.
+# The machine that the targets are for.
 N_CORES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How long the processors have worked until now, in seconds: for everybody, and for this run."""
+    """The processor time so far, in seconds: of everything, and of this run."""
 
     everybody: float
     ours: float
@@ -60,14 +60,14 @@ def report(pytestconfig) -> Report:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory) -> Iterator[AppServer]:
-    """The app, fresh for each module, on as many cores as the targets are for."""
+    """The app, restarted for each module, on as many cores as the targets assume."""
     with serve(tmp_path_factory.mktemp("server") / "log") as running:
         limit_cores(running.process.pid)
         yield running
 
 
 def limit_cores(pid: int) -> None:
-    """Keep a process to so many cores, where the machine has more and the system can."""
+    """Limit a process to these cores, if the machine has more and the system allows it."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     if len(cores) > N_CORES:
         psutil.Process(pid).cpu_affinity(cores[:N_CORES])
@@ -87,7 +87,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def plain(model):
-    """The same weights, in the same memory, under transformers' own SDPA attention."""
+    """The same model under transformers' SDPA."""
     from transformers import AutoConfig, AutoModel
 
     config = AutoConfig.from_pretrained(locate(MINILM.weights), local_files_only=True)

@@ -1,7 +1,7 @@
-"""BertViz, the peer that the pictures of all heads are measured against, in a folder of its own.
+"""BertViz, the reference for pictures of all heads, in a folder of its own.
 
-Its pages load three scripts from a public host; here the same three come from npm packages (jQuery in
-its next version, since 2.0.0 was never a package), and the pages load them from the folder.
+Its pages load three scripts from a public host; here they come from npm packages (jQuery in its next version, because
+2.0.0 was never a package).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SCRIPTS = {
     f"{HOST}/d3/5.7.0/d3.min": "d3/dist/d3.min",
     f"{HOST}/jquery/2.0.0/jquery.min": "jquery/dist/jquery.min",
 }
-# In a process of its own, so that what BertViz needs stays out of this one.
+# In a separate process, which keeps BertViz's dependencies out of this one.
 WRITE = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -37,7 +37,7 @@ for view in (model_view, head_view):
 
 
 def install() -> str | None:
-    """Install it where it is not yet; return why that cannot be done, or None."""
+    """Install it if necessary; return the reason if that fails, otherwise None."""
     if (FOLDER / "installed").exists():
         return None
     npm = shutil.which("npm")
@@ -59,7 +59,7 @@ def install() -> str | None:
 
 
 def pages(weights: Path, folder: Path) -> dict[str, Path]:
-    """Write its model view and its head view of the weights (layers × heads × queries × keys) as pages."""
+    """Write its model view and head view of the weights (layers × heads × queries × keys) as pages."""
     subprocess.run([sys.executable, "-c", WRITE, FOLDER, weights, folder], check=True, capture_output=True)
     found = {}
     for name in ("model_view", "head_view"):

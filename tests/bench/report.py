@@ -1,4 +1,4 @@
-"""The table that a benchmark run ends with: what was measured, and whether it is within its target."""
+"""The table at the end of a benchmark run: measurements and targets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 __all__ = ["Report", "kib", "mib", "ms", "p95", "undisturbed"]
 
-# The order of the table, whatever the order of the measurements.
+# The order of the table.
 SECTIONS = (
     "Trace",
     "Many sentences",
@@ -41,16 +41,16 @@ class _Row:
 
 @dataclass(slots=True)
 class Report:
-    """Collects rows; one without a target is there to be read, not to be met."""
+    """Collects rows, with or without a target."""
 
     rows: list[_Row] = field(default_factory=list)
 
     def add(self, section: str, metric: str, measured: str) -> None:
-        """Add a number that has no target."""
+        """Add a number without a target."""
         self.rows.append(_Row(section, metric, measured, "", ""))
 
     def compare(self, section: str, metric: str, value: float, target: float, unit: str, digits: int = 0) -> None:
-        """Add a number that is to be at most its target; one that is above is missed, and fails nothing."""
+        """Add a number and its upper limit; exceeding it is reported, and fails nothing."""
         verdict = "ok" if value <= target else "missed"
         self.rows.append(_Row(section, metric, f"{value:,.{digits}f}{unit}", f"≤ {target:,g}{unit}", verdict))
 
@@ -72,7 +72,7 @@ class Report:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Keep this process's own garbage collector from running into what is timed."""
+    """Switch off this process's garbage collector during a measurement."""
     gc.collect()
     gc.disable()
     try:
@@ -82,20 +82,20 @@ def undisturbed() -> Iterator[None]:
 
 
 def p95(values: Sequence[float]) -> float:
-    """Return the value that 95 of 100 do not exceed."""
+    """Return the 95th percentile."""
     return statistics.quantiles(values, n=20, method="inclusive")[-1]
 
 
 def ms(seconds: float) -> str:
-    """Write a time in milliseconds."""
+    """Format a time in milliseconds."""
     return f"{1000 * seconds:,.0f} ms" if seconds >= 0.1 else f"{1000 * seconds:,.1f} ms"
 
 
 def kib(n_bytes: float) -> str:
-    """Write a size in KiB."""
+    """Format a size in KiB."""
     return f"{n_bytes / 1024:,.0f} KiB"
 
 
 def mib(n_bytes: float) -> str:
-    """Write a size in MiB."""
+    """Format a size in MiB."""
     return f"{n_bytes / 2**20:,.0f} MiB"

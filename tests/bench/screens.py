@@ -1,6 +1,6 @@
-"""Many screens of a class, in a process of their own: what they are sent, and when it is there.
+"""Many screens of a class, in a separate process, with the arrival times of their events.
 
-They speak HTTP as far as a browser does that follows a room, and draw nothing, so that what is measured is the server.
+They speak as much HTTP as a browser that follows a room, and draw nothing, so that only the server is measured.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["ROOM", "Screens", "Seen", "watched"]
 
 ROOM = "/_attention/room"
 _SHOWN = re.compile(rb'"link":"[^"]*[?&]step=(\w+)')
-# So many connections are opened at once, and so many ask for something at once.
+# How many connections are opened, and requests sent, at once.
 _AT_ONCE = 50
 _PATIENCE = 120.0
 
 
 @dataclass(slots=True)
 class Seen:
-    """A view of one room that has come to one screen: which step, and when it was there as a whole."""
+    """A view that has arrived at a screen: the room, the step, and the time at which it was complete."""
 
     code: str
     step: str
@@ -40,7 +40,7 @@ class Seen:
 
 @dataclass(slots=True, eq=False)
 class _Screen(asyncio.Protocol):
-    """One connection on which events come; the time is taken when the last byte of one is there."""
+    """A connection for events; the time is taken when an event's last byte has arrived."""
 
     code: str
     request: bytes
@@ -56,7 +56,7 @@ class _Screen(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         now = time.perf_counter()
         self.read += data
-        # One chunk of HTTP ends where an event does.
+        # An HTTP chunk ends where an event does.
         if not self.read.endswith(b"\n\n\r\n"):
             return
         for event in self.read.split(b"event: ")[1:]:
@@ -67,7 +67,7 @@ class _Screen(asyncio.Protocol):
 
 
 class Screens:
-    """Asks the other process, in which the screens are."""
+    """The interface to the process with the screens."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
@@ -77,11 +77,11 @@ class Screens:
         return float(self._ask("open", codes))
 
     def seen(self) -> list[Seen]:
-        """Return what has come to all screens since the last time."""
+        """Return what has arrived at all screens since the last call."""
         return list(self._ask("seen"))
 
     def answer(self, code: str, number: int, given: Sequence[int]) -> tuple[float, list[float]]:
-        """Have one pupil after another answer, many at once; return the time for all, and for each."""
+        """Let pupils answer, many at once; return the time for all, and for each."""
         whole, each = self._ask("answer", code, number, given)
         return float(whole), list(each)
 
@@ -95,7 +95,7 @@ class Screens:
 
 @contextmanager
 def watched(url: str) -> Iterator[Screens]:
-    """Begin with no screens; at the end, all are gone."""
+    """Run the process, initially without screens."""
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=_serve, args=(url, theirs), daemon=True)
     process.start()
@@ -118,7 +118,7 @@ class _Many:
         self._host, self._port = parts.hostname, parts.port
         self._screens: list[_Screen] = []
         self._seen: list[Seen] = []
-        # Who has joined which room, with what came of it.
+        # The seats by room, with the responses to joining.
         self._seats: dict[tuple[str, int], str] = {}
 
     async def serve(self, pipe: Connection) -> None:
@@ -150,7 +150,7 @@ class _Many:
         return time.perf_counter() - start, each
 
     async def _each(self, act: Any, items: Sequence[Any]) -> list[Any]:
-        """Do something for each, many at once."""
+        """Do something for each item, many at once."""
         gate = asyncio.Semaphore(_AT_ONCE)
 
         async def one(item: Any) -> Any:

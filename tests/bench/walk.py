@@ -1,4 +1,4 @@
-"""How a person goes through the steps: forth to the last, back to the first, and again."""
+"""A user's way through the steps: forward to the last, back to the first, and again."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from attention.lesson.steps.base import Step
 from attention.models import get_info
 from tests.bench.client import Drawn, PageError, Visitor
 
-# What a class reads its sentences with; the other models have measurements of their own.
+# A class's models; the others are measured separately.
 MODELS = tuple(map(get_info, ("toy", "minilm-l6")))
 
 
 class Walk:
-    """One visitor's walk along the steps, one press at a time; each must lead where it should."""
+    """A visitor's walk along the steps, one press at a time; each must lead to the right step."""
 
-    # Presses until one is back at the start.
+    # The number of presses until the start is reached again.
     length = 2 * (len(STEPS) - 1)
 
     def __init__(self, visitor: Visitor) -> None:
@@ -24,12 +24,11 @@ class Walk:
 
     @property
     def current(self) -> Step:
-        """Where the visitor is."""
         place = self._n_presses % self.length
         return STEPS[min(place, self.length - place)]
 
     async def step(self) -> Drawn:
-        """Go on by one step, and make sure that it is the one that is shown."""
+        """Go on by one step, and check that it is the one shown."""
         is_forth = self._n_presses % self.length < len(STEPS) - 1
         self._n_presses += 1
         drawn = await self.visitor.go(1 if is_forth else -1)

@@ -1,4 +1,4 @@
-"""The cable between a browser and a server, which can be cut: a browser's own switch for that leaves what is open."""
+"""A connection between a browser and a server that can be cut; browsers' own offline mode keeps open connections."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ _CHUNK = 65_536
 
 
 class Cable:
-    """Carries everything to a server and back, unless it is cut; ``url`` is its near end.
+    """Forwards everything to a server and back, unless it is cut; ``url`` is its near end.
 
-    ``n_refused`` is how often somebody has tried to connect while it was cut.
+    ``n_refused`` counts connection attempts while it was cut.
     """
 
     def __init__(self, url: str) -> None:
-        """Lead to a server."""
         self._far = urlsplit(url)
         self._open: set[asyncio.StreamWriter] = set()
         self._is_cut = False
@@ -32,15 +31,14 @@ class Cable:
         assert is_laid.wait(timeout=30)
 
     def cut(self) -> None:
-        """End all connections, and begin none."""
+        """End all connections, and refuse new ones."""
         asyncio.run_coroutine_threadsafe(self._cut(), self._loop).result(timeout=30)
 
     def mend(self) -> None:
-        """Carry again."""
+        """Forward again."""
         self._is_cut = False
 
     def remove(self) -> None:
-        """End all of it."""
         self.cut()
         self._loop.call_soon_threadsafe(self._is_over.set)
         self._thread.join(timeout=30)

@@ -1,10 +1,9 @@
-"""The Chromium that the browser tests drive: find it, or install it.
+"""The Chromium for the browser tests: find or install it.
 
-    python tests/browser/chromium.py             # say which one
-    python tests/browser/chromium.py --install   # ... and install one where there is none
+    python tests/browser/chromium.py             # report which one
+    python tests/browser/chromium.py --install   # install one if there is none
 
-It looks at the environment variable CHROMIUM, then for a Chromium or Chrome on the PATH, then for
-the one that Playwright downloads.
+It looks at the environment variable CHROMIUM, for Chromium or Chrome on the PATH, and in Playwright's folder.
 """
 
 import argparse
@@ -21,8 +20,7 @@ ADVICE = "No Chromium for the browser tests: install the package chromium, or se
 def find() -> str | None:
     """Return the path of a Chromium on this machine, or None.
 
-    A CHROMIUM that names nothing runnable counts as none: another browser than the one asked for
-    would be a surprise.
+    If CHROMIUM is set but not runnable, no other one is used instead.
     """
     asked_for = os.environ.get("CHROMIUM")
     if asked_for:
@@ -47,10 +45,10 @@ def _playwrights_own() -> str | None:
 
 
 def install() -> str | None:
-    """Install a Chromium and return its path, or None if that cannot be done here.
+    """Install a Chromium and return its path, or None if that fails.
 
-    From the Debian package as root where there is apt-get, else with Playwright's downloader. A
-    CHROMIUM that is set but wrong is for whoever set it to mend: then nothing is installed.
+    Use Debian's package (as root, with apt-get), otherwise Playwright's downloader. If CHROMIUM is set but wrong, do
+    nothing.
     """
     if os.environ.get("CHROMIUM"):
         return None
@@ -67,7 +65,7 @@ def install() -> str | None:
 
 
 def _run(*command: str) -> None:
-    """Run a command whose success shows in whether there is a Chromium afterwards."""
+    """Run a command; callers check for success themselves."""
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     subprocess.run(
         command,
@@ -84,11 +82,7 @@ def _is_root() -> bool:
 
 
 def launch_options() -> dict[str, object]:
-    """Return the keyword arguments of Playwright's ``chromium.launch``.
-
-    Raises:
-        FileNotFoundError: there is no Chromium on this machine.
-    """
+    """Return the keyword arguments of Playwright's ``chromium.launch``; raise FileNotFoundError without a Chromium."""
     path = find()
     if path is None:
         raise FileNotFoundError(ADVICE)
@@ -106,7 +100,7 @@ def launch_options() -> dict[str, object]:
 
 
 def main() -> int:
-    """Say which Chromium there is, after installing one if asked to; 1 if there is none."""
+    """Report the Chromium, after installing one if asked to; return 1 if there is none."""
     parser = argparse.ArgumentParser(description="Find the Chromium that the browser tests drive.")
     parser.add_argument("--install", action="store_true", help="install one where there is none")
     arguments = parser.parse_args()

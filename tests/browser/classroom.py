@@ -1,4 +1,4 @@
-"""Who is in a class, and what they do in their windows."""
+"""A class's members, and what they do in their windows."""
 
 import re
 from urllib.parse import urlencode
@@ -10,7 +10,7 @@ from tests.browser.looks import expect_no_barrier
 SENTENCE = "Two grey geese crossed the frozen pond"
 CODE = re.compile("[BCDFGHJKMNPRSTVWXZ]{6}")
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
-# Two looks at a page, and the two others: where its states take turns, all pairs of state, size and theme occur.
+# Two pairs of size and theme, and the other two: states that alternate see all combinations.
 STRAIGHT = ((PHONE, "dark"), (PROJECTOR, "light"))
 CROSSED = ((PHONE, "light"), (PROJECTOR, "dark"))
 ANYTHING = re.compile("")
@@ -19,7 +19,7 @@ PATIENCE, LONG = 30_000, 120_000
 
 
 class Teacher:
-    """A tab in which a room is opened."""
+    """A tab with an open room."""
 
     def __init__(self, tab):
         self.tab = tab
@@ -41,7 +41,7 @@ class Teacher:
         page.get_by_role("button", name="Open a room for a class").click()
         letters = page.locator(".letters")
         expect(letters).to_have_text(CODE)
-        # That of a room before is no longer there.
+        # Not the code of an earlier room.
         expect(letters).not_to_have_text(self.code)
         self.code = letters.inner_text()
         picture = page.get_by_role("img", name="QR code of the address")
@@ -54,25 +54,24 @@ class Teacher:
         self.bar.get_by_role("button", name=name, exact=True).click()
 
     def next(self):
-        """Go to the next step."""
         self.tab.page.get_by_role("button", name=re.compile("^Next: ")).click()
 
     def ask(self, title):
-        """Choose one of the questions that are ready, and ask it."""
+        """Ask a ready question."""
         choice = self.bar.get_by_role("combobox", name="What to ask")
         expect(choice.get_by_role("option", name=title)).to_be_attached()
         choice.select_option(title)
         self.press("Ask")
 
     def start(self, *, asks_nickname=False):
-        """Have each answer ten questions."""
+        """Start ten questions for each pupil."""
         self.press("On their own")
         if asks_nickname:
             self.bar.get_by_label("Ask for a nickname").check()
         self.press("Start")
 
     def expect_covered(self):
-        """The page beneath is neither seen nor reached."""
+        """The page beneath can be neither seen nor reached."""
         expect(self.tab.page.locator("#root")).to_have_attribute("inert", "")
         size = self.tab.page.viewport_size
         box = self.bar.bounding_box()
@@ -83,7 +82,7 @@ class Teacher:
         )
 
     def expect_uncovered(self):
-        """The page is there, and ends where the bar begins."""
+        """The page is visible, and ends where the bar begins."""
         expect(self.tab.page.locator("#root")).not_to_have_attribute("inert", ANYTHING)
         self.bar.evaluate("""async bar => {
           const frame = () => new Promise(requestAnimationFrame);
@@ -93,7 +92,7 @@ class Teacher:
         }""")
 
     def look(self, how, size, *, is_covered=False):
-        """Look at the page and its bar in a window of some size: all can be read, and nothing lies beside the bar."""
+        """Check page and bar at a window size: everything is legible, and nothing overflows."""
         self.tab.page.set_viewport_size(size)
         if is_covered:
             self.expect_covered()
@@ -140,7 +139,7 @@ class Pupil:
         expect(self.said).not_to_be_empty()
 
     def look(self, how, looks=STRAIGHT):
-        """Look at the page in some windows and themes: all can be read, and nothing is wider than the window."""
+        """Check the page in several windows and themes: everything is legible, and nothing is wider than the window."""
         for size, scheme in looks:
             self.page.set_viewport_size(size)
             self.page.emulate_media(color_scheme=scheme)
@@ -152,11 +151,11 @@ class Pupil:
         return self.page.evaluate("() => document.scrollingElement.scrollWidth - innerWidth") <= 0
 
     def counts(self):
-        """How many gave each answer, once that is told."""
+        """The counts of the answers, once revealed."""
         return [int(each) for each in self.question.locator(".count").all_inner_texts()]
 
     def marked(self):
-        """Which of the answers are told to be right, once they are revealed."""
+        """The answers revealed as right."""
         return self.question.locator("tr.right th").all_inner_texts()
 
 
@@ -180,9 +179,9 @@ class Alone(Pupil):
         expect(self.own.get_by_role("heading", name=f"Question {number} of 10")).to_be_visible(timeout=PATIENCE)
 
     def choose(self, index):
-        """Answer the question that is seen; tell whether that was right."""
+        """Answer the current question; return whether that was right."""
         self.own.locator(".answers button").nth(index).click()
-        # There is a verdict on what has been answered alone.
+        # Only answered questions have a verdict.
         expect(self.verdict).to_be_visible(timeout=PATIENCE)
         return self.verdict.inner_text() == "That is right."
 
@@ -191,7 +190,7 @@ class Alone(Pupil):
 
 
 class Setter(Teacher):
-    """A tab in which a room is opened, and something is to be found."""
+    """A tab with an open room and a task."""
 
     def set(self, title):
         self.bar.get_by_role("group", name="What the class does").get_by_role("button", name="Find it").click()
@@ -201,13 +200,13 @@ class Setter(Teacher):
         self.press("Set this task")
 
     def expect_found(self, handed, found):
-        """So many have handed in a view, and so many have found it."""
-        # The line begins with who is here.
+        """Expect these numbers of submissions and of solutions."""
+        # The line begins with the attendance.
         expect(self.bar.locator(".here").nth(1)).to_have_text(re.compile(rf"^{handed}\D+{found}\D*$"), timeout=LONG)
 
 
 class Finder(Pupil):
-    """A tab that follows a room in which something is to be found."""
+    """A tab that follows a room with a task."""
 
     def __init__(self, tab):
         super().__init__(tab)
@@ -217,7 +216,7 @@ class Finder(Pupil):
         self.bar = tab.page.get_by_role("region", name="Class", exact=True)
 
     def look_at(self, page, **query):
-        """Look at a view of the app, as the pupil has come to it in some way."""
+        """Go to a view of the app."""
         self.page.goto(f"{self.tab.url}/{page}?{urlencode(query)}")
         self.tab.settled()
         return self

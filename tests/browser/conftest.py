@@ -1,4 +1,4 @@
-"""The running app, a browser, and tabs of it in which nothing may go wrong unseen."""
+"""The running app, a browser, and tabs whose errors fail the test."""
 
 import http.server
 import threading
@@ -11,16 +11,16 @@ from playwright.sync_api import expect, sync_playwright
 from tests.browser.chromium import launch_options
 from tests.browser.server import serve
 
-# What a tab asserts is told as what a test asserts.
+# Explain tabs' assertions like those of tests.
 pytest.register_assert_rewrite("tests.browser.looks", "tests.browser.tab")
-# The machine may be busy; a test that waits for the right thing does not get slower by that.
+# Long, because the machine may be busy; a successful wait ends as soon as it can.
 expect.set_options(timeout=60_000)
-# Pictures do not move unless a test asks for it: waiting for that on every page would take a third of the time.
+# Without motion unless a test wants it: waiting for it on every page would take a third of the time.
 AS_A_RULE = {"viewport": {"width": 1400, "height": 900}, "color_scheme": "light", "reduced_motion": "reduce"}
 
 
 def pytest_collection_modifyitems(items):
-    """Leave to `make test-all` what is not marked as quick: a journey through each kind of page is, and little more."""
+    """Run everything but tests marked as quick (a path through each kind of page) only in `make test-all`."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent) and item.get_closest_marker("quick") is None:
             item.add_marker(pytest.mark.slow)
@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def driver():
-    """What leads Chromium."""
+    """Playwright."""
     with sync_playwright() as driver:
         yield driver
 
@@ -42,7 +42,7 @@ def browser(driver):
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """One app for all tests that do not need a new one, with a database of its own for its classes."""
+    """An app for all tests that do not need a new one, with a database of rooms of its own."""
     folder = tmp_path_factory.mktemp("server")
     with serve(folder / "log", {"ATTENTION_DATABASE": f"sqlite:///{folder / 'rooms.sqlite'}"}) as server:
         yield server
@@ -50,7 +50,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def models():
-    """The models as the app loads them, to compute what the page must show; each is loaded once it is asked for."""
+    """The models as the app loads them, each loaded on first use, to compute what pages must show."""
     from tests.loaded import load
 
     class Loaded(dict):
@@ -62,9 +62,9 @@ def models():
 
 @pytest.fixture(scope="session")
 def shared_context(driver, tmp_path_factory):
-    """Where tabs share nothing but the scripts and styles that they have loaded, once for all tests.
+    """A browser context whose tabs share only loaded scripts and styles, one for all tests.
 
-    It is a browser with a profile on disk: that alone keeps scripts compiled, which is a third of the work of a page.
+    Its profile on disk keeps compiled scripts, which saves a third of a page's work.
     """
     profile = tmp_path_factory.mktemp("profile")
     context = driver.chromium.launch_persistent_context(profile, **launch_options(), **AS_A_RULE)
@@ -74,7 +74,7 @@ def shared_context(driver, tmp_path_factory):
 
 @contextmanager
 def another_site():
-    """Another server of this machine, with one page that shows whatever it is asked to in a frame; and who asked."""
+    """Another server on this machine, whose page frames any address; and a list of its requests."""
     asked = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -100,14 +100,14 @@ def another_site():
 
 @pytest.fixture
 def elsewhere():
-    """Another site, which nobody has asked yet."""
+    """Another site, without requests yet."""
     with another_site() as site:
         yield site
 
 
 @pytest.fixture
 def bare_page(browser):
-    """A page whose errors are what a test is about."""
+    """A page whose errors are the subject of the test."""
     page = browser.new_page()
     yield page
     page.close()
@@ -115,7 +115,7 @@ def bare_page(browser):
 
 @contextmanager
 def _clean(tabs):
-    """In the end, close tabs, of which none may have had an error or have asked another machine."""
+    """Close tabs at the end, and check that none had errors or contacted other machines."""
     yield
     for tab in tabs:
         tab.page.close()
@@ -126,13 +126,13 @@ def _clean(tabs):
 
 @contextmanager
 def _tabs(browser, shared_context, server):
-    """Give a function that makes tabs; in the end, none may have had an error or have asked another machine."""
+    """Yield a function that makes tabs, which are checked at the end."""
     from tests.browser.tab import Tab
 
     made = []
 
     def make(at=None, **options):
-        """Make a tab on a server (else the shared one), with options of its own for a new context."""
+        """Make a tab on a server (by default the shared one), with options for a new context."""
         context = shared_context
         if options:
             context = browser.new_context(**AS_A_RULE | options)
@@ -154,7 +154,7 @@ def new_tab(browser, shared_context, server):
 
 @pytest.fixture(scope="session")
 def own_contexts(browser):
-    """Browsers that know nothing of one another, which keep the scripts and styles that they have loaded."""
+    """Separate browser contexts that keep their loaded scripts and styles."""
     contexts = []
     yield contexts
     for context in contexts:
@@ -163,7 +163,7 @@ def own_contexts(browser):
 
 @pytest.fixture
 def new_person(browser, own_contexts, server):
-    """Make tabs that are each in a browser of its own, in which nothing is left of earlier tests but scripts."""
+    """Make tabs in separate contexts, which keep only scripts from earlier tests."""
     from tests.browser.tab import Tab
 
     made = []
@@ -189,12 +189,12 @@ def new_person(browser, own_contexts, server):
 
 @pytest.fixture(scope="module")
 def new_shared_tab(browser, shared_context, server):
-    """Make tabs for all tests of a module: a step more in a tab is twenty times faster than a new tab."""
+    """Make tabs for all tests of a module: another step in a tab is twenty times faster than a new tab."""
     with _tabs(browser, shared_context, server) as make:
         yield make
 
 
 @pytest.fixture
 def tab(new_tab):
-    """One tab in a wide window, light."""
+    """A wide, light tab."""
     return new_tab()

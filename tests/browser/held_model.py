@@ -1,6 +1,6 @@
-"""The app, with a model that is not loaded before somebody lets it: `python -m tests.browser.held_model MODEL PIPE …`.
+"""The app, with a model that loads only when released: `python -m tests.browser.held_model MODEL PIPE …`.
 
-What is done while a model is being loaded is then done in that time on any machine, however fast it is.
+This way, tests can act during loading on any machine, however fast.
 """
 
 import sys
@@ -10,7 +10,7 @@ from attention import models
 
 
 def main() -> None:
-    """Serve the app with the options that follow; MODEL waits until the named PIPE has been written to and closed."""
+    """Serve the app with the remaining options; MODEL waits until PIPE has been written to and closed."""
     _, held, pipe, *options = sys.argv
     load = models.load
 
@@ -20,7 +20,7 @@ def main() -> None:
         return load(model_id, on_progress)
 
     models.load = load_when_let
-    # Takes the function above where it would have taken the other.
+    # Import after replacing the loader.
     from attention.app.__main__ import main as serve
 
     sys.argv[1:] = options

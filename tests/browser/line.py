@@ -1,4 +1,4 @@
-"""The line from the server to a page, made slow."""
+"""A slow connection from the server to a page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playwright.sync_api import Error
 
 
 class Line:
-    """The line from the server to a page, on which answers can be held back."""
+    """A connection from the server to a page that can hold back answers."""
 
     def __init__(self, page):
         self.page = page
@@ -21,7 +21,7 @@ class Line:
         if self.held is None:
             route.continue_()
             return
-        # The server answers, and the page hears nothing of it, unless all is let through meanwhile.
+        # The server answers at once; the page gets the answer on release.
         response = route.fetch()
         if self.held is None:
             _give_back(route, response)
@@ -29,25 +29,25 @@ class Line:
             self.held.append((route, response))
 
     def hold(self):
-        """From now on, the page hears nothing."""
+        """Hold back answers from now on."""
         self.held = []
 
     def wait_for_answers(self, count):
-        """Wait until the server has answered so many presses."""
+        """Wait until the server has answered this many presses."""
         deadline = time.monotonic() + 120
         while len(self.held) < count:
             assert time.monotonic() < deadline, "the server has not answered"
-            # Messages arrive while the browser is spoken to.
+            # Playwright handles messages only during calls.
             self.page.evaluate("null")
 
     def release(self):
-        """Let everything through that was held back, in its order."""
+        """Deliver everything held back, in order."""
         held, self.held = self.held, None
         for route, response in held:
             _give_back(route, response)
 
 
 def _give_back(route, response):
-    # The page has taken back what a newer press has overtaken.
+    # The page has cancelled requests that a newer press replaced.
     with suppress(Error):
         route.fulfill(response=response)

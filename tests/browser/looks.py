@@ -1,4 +1,4 @@
-"""What everybody needs of a page: no barrier that axe finds, nothing wider than the window or cut on paper."""
+"""What every page must satisfy: no serious fault found by axe, nothing wider than the window or cut on paper."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from tests.browser.tab import Tab
 WIDE: ViewportSize = {"width": 1400, "height": 900}
 NARROW: ViewportSize = {"width": 420, "height": 900}
 GROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}
-# A4 with Chromium's own margins, in pixels of a page.
+# A4 with Chromium's margins, in CSS pixels.
 PAPER = 718
 CONTROLS = ", ".join(
     f'[data-testid="st{name}"]'
     for name in ("Selectbox", "Button", "ButtonGroup", "Checkbox", "DownloadButton", "PageLink", "Header", "MainMenu")
 )
-# Every element of the page, those inside of the pictures too.
+# All elements of the page, including those in shadow roots.
 EVERYTHING = """const everything = root => [...root.querySelectorAll('*')].flatMap(
   each => each.shadowRoot ? [each, ...everything(each.shadowRoot)] : [each]);"""
 
 
 def check(tab: Tab, wide: str = "light") -> None:
-    """Look at the place in a wide window with one theme and in a narrow one with the other, and come back to the first.
+    """Check the page in a wide window with one theme and a narrow one with the other, then restore the window.
 
-    Every pair of a place, a size and a theme is seen; where one looks twice, the second look takes the other pairs.
+    Tests that check twice use the other combinations the second time.
     """
     narrow = {"light": "dark", "dark": "light"}[wide]
     look(tab, (WIDE, wide), (NARROW, narrow))
 
 
 def look(tab: Tab, *looks: tuple[ViewportSize, str]) -> None:
-    """Look at the place in windows of some sizes and themes, and come back to the usual one."""
+    """Check the page in several windows and themes, then restore the window."""
     for size, scheme in looks:
         tab.page.set_viewport_size(size)
         set_scheme(tab, scheme)
@@ -46,14 +46,14 @@ def look(tab: Tab, *looks: tuple[ViewportSize, str]) -> None:
 
 
 def set_scheme(tab: Tab, scheme: str) -> None:
-    """Have the page light or dark, and wait until it is."""
+    """Switch to light or dark, and wait until it is applied."""
     tab.page.emulate_media(color_scheme=scheme)
     expect(tab.page.get_by_test_id("stApp")).to_have_css("background-color", GROUNDS[scheme])
     tab.settled()
 
 
 def expect_nothing_to_choose(page: Page) -> None:
-    """A neuron view where no other pair can be shown invites nobody to choose one; its numbers are read by pointing."""
+    """A neuron view without other pairs offers no choice; its numbers can be read by pointing."""
     queries, keys = page.locator(".neuron .token"), page.locator(".neuron .row")
     expect(queries.first).to_be_disabled()
     assert queries.first.evaluate("each => getComputedStyle(each).cursor") == "default"
@@ -69,7 +69,7 @@ def expect_nothing_to_choose(page: Page) -> None:
 
 
 def expect_no_barrier(tab: Tab, how: str) -> None:
-    """Ask axe; of what it finds, serious and critical faults keep people out."""
+    """Run axe; serious and critical faults exclude people."""
     found = Axe().run(tab.page, options={"resultTypes": ["violations"]}).response["violations"]
     serious = [
         f"{how}: {fault['id']}: {node['target']} {node['html'][:200]}"
@@ -81,7 +81,7 @@ def expect_no_barrier(tab: Tab, how: str) -> None:
 
 
 def expect_to_fit(tab: Tab) -> None:
-    """Nothing makes the page as a whole wider than its window."""
+    """Nothing is wider than the window."""
     too_wide = tab.page.evaluate(
         "() => [document.scrollingElement, document.querySelector('[data-testid=stMain]')]"
         ".map(each => each.scrollWidth - each.clientWidth)"
@@ -90,7 +90,7 @@ def expect_to_fit(tab: Tab) -> None:
 
 
 def expect_no_id_twice(tab: Tab) -> None:
-    """No two elements have the same id, wherever in the page they are."""
+    """IDs are unique in the whole page."""
     twice = tab.page.evaluate(
         f"""() => {{
           {EVERYTHING}
@@ -102,9 +102,9 @@ def expect_no_id_twice(tab: Tab) -> None:
 
 
 def expect_whole_on_paper(tab: Tab, mask: str = "none") -> None:
-    """What is printed is whole and has no controls; it says which layer and which mask it shows."""
+    """The printed page is complete and has no controls; it names its layer and mask."""
     tab.page.emulate_media(media="print")
-    # Printing makes the page narrower without a word to its scripts: so it is measured before they hear of it.
+    # Printing narrows the page without telling its scripts, so measure before they can know.
     cut = tab.page.evaluate(
         f"""width => {{
           {EVERYTHING}
@@ -143,10 +143,10 @@ def expect_whole_on_paper(tab: Tab, mask: str = "none") -> None:
 
 
 def expect_bars_as_long_as_true(question: Locator, shares: Iterable[float]) -> None:
-    """True and guessed shares are as long, of the sliders beside them, as they are of 1."""
+    """Bars of true and guessed shares have the right lengths relative to the sliders beside them."""
     whole = question.get_by_role("slider").first.bounding_box()["width"]
     lengths = question.locator(".truth i").evaluate_all("all => all.map(each => each.getBoundingClientRect().width)")
-    # A bar has a pixel at least, so that it is seen.
+    # A bar is at least one pixel long, to be visible.
     assert lengths == pytest.approx([max(1, share * whole) for share in shares], abs=0.5)
     stand = question.get_by_role("slider").evaluate_all("all => all.map(each => Number(each.value))")
     told = [float(each.strip("%")) for each in question.locator(".share").all_text_contents()]

@@ -1,4 +1,4 @@
-"""Take the pictures of README, docs/ and the cards, from the running app, so that they stay true."""
+"""Take the pictures for README, docs/ and the cards from the running app."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.browser.tab import IS_DRAWN
 
 FOLDER = ROOT / "assets" / "screenshots"
 THUMBNAILS = ROOT / "assets" / "thumbnails"
-# A card shows the largest picture in the first screen of a page, from its corner on, in 16:9.
+# A card shows the largest picture of a page's first screen, from its corner, in 16:9.
 SMALL = (480, 270)
 LARGEST = """() => {
   const sizes = [...document.querySelectorAll(".page .figure, .page .st-key-cards")].flatMap((each) => {
@@ -27,7 +27,7 @@ LARGEST = """() => {
   });
   return sizes.sort((one, other) => other.area - one.area)[0];
 }"""
-# What a page shows best, where that is not what it opens with.
+# Views to show instead of a page's default.
 BEST = {pages.STEP_BY_STEP: "?step=softmax"}
 STEP_PAGE = "step_by_step?step="
 SHOTS = {
@@ -42,7 +42,7 @@ SHOTS = {
 
 
 def shoot(browser: Browser, url: str, path: Path, *, width: int, height: int, scheme: str) -> None:
-    """Open a page, wait until it is drawn, and save what a person sees."""
+    """Open a page, wait until it is drawn, and save a screenshot."""
     dark = "dark" if scheme == "dark" else "light"
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=dark, reduced_motion="reduce")
     page.goto(url)
@@ -52,18 +52,18 @@ def shoot(browser: Browser, url: str, path: Path, *, width: int, height: int, sc
 
 
 def settle(page: Page) -> None:
-    """Wait until the script has run, everything that it sent is drawn, and the page's style has arrived."""
+    """Wait until the page, its pictures and its styles are complete."""
     below_the_head = page.locator(".page:not([aria-busy]) > :not(.around-masthead, .around-way, [hidden])")
     below_the_head.first.wait_for(timeout=60_000)
     expect(page.locator(".page > .waiting")).to_have_count(0, timeout=60_000)
     page.wait_for_function(IS_DRAWN, timeout=60_000)
     page.wait_for_function("() => document.fonts.ready.then(() => true)")
-    # A picture that turns into another one comes to rest.
+    # Wait for turns to end.
     expect(page.locator("[data-turning]")).to_have_count(0, timeout=60_000)
 
 
 def shoot_thumbnails(browser: Browser, url: str) -> None:
-    """Save a small picture of every page, light and dark, and let go of those of pages that are no more."""
+    """Save a light and a dark thumbnail of every page, and delete those of former pages."""
     THUMBNAILS.mkdir(parents=True, exist_ok=True)
     for old in THUMBNAILS.glob("*.webp"):
         old.unlink()
@@ -78,7 +78,7 @@ def shoot_thumbnails(browser: Browser, url: str) -> None:
 
 
 def _cut(largest: dict[str, float]) -> FloatRect:
-    """Return what is cut out around the largest picture, within a screen of 1280 × 720."""
+    """Return the area to cut out around the largest picture, within a screen of 1280 × 720."""
     width = min(max(largest["width"], 480), 1240)
     height = width * 9 / 16
     return {
@@ -90,7 +90,7 @@ def _cut(largest: dict[str, float]) -> FloatRect:
 
 
 def main() -> None:
-    """Take every picture, or the thumbnails alone (``--thumbnails``)."""
+    """Take every picture, or only the thumbnails (``--thumbnails``)."""
     is_small = "--thumbnails" in sys.argv[1:]
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, serve(Path(scratch) / "log") as server, sync_playwright() as driver:

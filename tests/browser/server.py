@@ -1,4 +1,4 @@
-"""The real app in a process of its own, on a free port of this machine."""
+"""The real app in a separate process, on a free port of this machine."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 START_TIMEOUT = 60.0
-# For this machine alone.
+# For this machine only.
 LOCAL = (sys.executable, "-m", "attention.app", "--server.port=PORT", "--server.address=127.0.0.1")
 
 
 @dataclass(frozen=True, slots=True)
 class AppServer:
-    """A running app: where it is, what process it is, and the file that takes what it prints."""
+    """A running app: its address, process, and log file."""
 
     url: str
     process: subprocess.Popen[bytes]
@@ -43,13 +43,13 @@ def serve(
     base: str = "",
     folder: Path = ROOT,
 ) -> Iterator[AppServer]:
-    """Start the app, on a free port unless one is given, wait until it is healthy, and stop it at the end.
+    """Start the app, wait until it is healthy, and stop it at the end.
 
-    PORT in the command stands for the port; ``base`` is what the command makes the base of all paths. It is started in
-    the ``folder``.
+    It runs in ``folder``, on a free port unless one is given, which replaces PORT in the command. ``base`` is the base
+    path that the command sets.
 
     Raises:
-        RuntimeError: it ended or was not healthy in time; the message has what it printed.
+        RuntimeError: it ended or was not healthy in time; the message has its output.
     """
     port = free_port() if port is None else port
     with log.open("wb") as output:
@@ -80,6 +80,6 @@ def _wait_until_healthy(server: AppServer) -> None:
             with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=2):
                 return
         except (urllib.error.URLError, OSError):
-            # The only way to learn that a server listens is to ask it again.
+            # The only way to learn that a server is listening is to ask again.
             time.sleep(0.05)
     raise RuntimeError(f"the app did not start:\n{server.printed()}")

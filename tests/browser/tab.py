@@ -1,4 +1,4 @@
-"""A tab of a real browser with the app in it, and what a person sees and does there."""
+"""A browser tab with the app, and what a user sees and does there."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from attention.page.pages import MODELS, PAGES
 
 STEP_PAGE = "step_by_step"
-# The first page of a new server waits for torch and the weights.
+# In ms: a new server's first page waits for torch and the weights.
 PATIENCE = 60_000
-# The scripts of our own pictures arrive after the page, and a matrix may turn into the next for a moment.
+# The pictures' scripts arrive after the page, and a matrix may be turning.
 IS_DRAWN = """() => {
   const page = document.querySelector('.page');
   const places = [...document.querySelectorAll('.page .figure')];
@@ -23,13 +23,13 @@ IS_DRAWN = """() => {
     && places.every(place => !place.hasAttribute('data-waiting') && place.shadowRoot?.querySelector('.root > *'))
     && !places.some(place => place.shadowRoot.querySelector('[data-turning]'));
 }"""
-# After the second frame, all that a scroll has set off is over.
+# After the second frame, everything that a scroll triggers is over.
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 QUERY = "() => JSON.stringify(Object.fromEntries(new URLSearchParams(location.search)))"
 
 
 class Tab:
-    """One tab; what went wrong in it is kept, to be looked at in the end."""
+    """A tab that records its errors for the end of the test."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
@@ -42,13 +42,13 @@ class Tab:
         page.on("console", self._hear)
 
     def _hear(self, message) -> None:
-        # Streamlit looks for its server below the page's own path first; that alone is answered with 404.
+        # Streamlit first looks for its server below the page's path; only that may be answered with 404.
         is_probe = "404" in message.text and "/_stcore/" in message.location.get("url", "")
         if message.type == "error" and not is_probe:
             self.errors.append(f"{message.text} {message.location}")
 
     def foreign_requests(self) -> list[str]:
-        """Requests to another machine than the server's own."""
+        """Requests to other machines."""
         host = urlsplit(self.url).netloc
         own = {("http", host), ("ws", host)}
         return [
@@ -60,7 +60,7 @@ class Tab:
     # ------------------------------------------------------------------------------- going places
 
     def go(self, path: str = STEP_PAGE, **query: str) -> Tab:
-        """Open a page by its link and wait until it is there."""
+        """Open a page and wait until it is there."""
         return self.go_to(f"{self.url}/{path}" + (f"?{urlencode(query)}" if query else ""))
 
     def go_to(self, url: str) -> Tab:
@@ -69,17 +69,17 @@ class Tab:
         return self.settled()
 
     def settled(self) -> Tab:
-        """Wait until the page has its words and its pictures and nothing runs any more."""
+        """Wait until the page has its text and pictures, and nothing is running."""
         self.page.wait_for_function(IS_DRAWN, timeout=PATIENCE)
         expect(self.page.locator('[data-testid="stException"]')).to_have_count(0)
         return self
 
     def query(self) -> dict[str, str]:
-        """What the address says behind its question mark."""
+        """The parameters in the address."""
         return dict(parse_qsl(urlsplit(self.page.url).query, keep_blank_values=True))
 
     def expect_query(self, **wanted: str) -> Tab:
-        """Wait until the address says exactly this, and the page has followed."""
+        """Wait until the address has exactly these parameters, and the page has followed."""
         try:
             self.page.wait_for_function(
                 f"wanted => {{ const found = ({QUERY})(); return Object.keys(JSON.parse(found)).length === "
@@ -101,17 +101,16 @@ class Tab:
 
     @property
     def notices(self) -> Locator:
-        """The sentences that say what is wrong."""
         return self.page.locator(".notice:visible")
 
     @property
     def cards(self) -> Locator:
-        """The models of the catalogue."""
+        """The models in the catalogue."""
         return self.page.locator(".model")
 
     @property
     def field(self) -> Locator:
-        """Where the sentence is typed."""
+        """The sentence field."""
         return self.page.get_by_role("textbox", name="Sentence", exact=True)
 
     @property
@@ -121,12 +120,12 @@ class Tab:
 
     @property
     def words(self) -> Locator:
-        """What the step says about the sentence."""
+        """The step's text about the sentence."""
         return self.page.locator(".prose:not(.detail, .aside)")
 
     @property
     def detail(self) -> Locator:
-        """How the opened cell came about."""
+        """The explanation of the open cell."""
         return self.page.locator(".prose.detail")
 
     @property
@@ -136,31 +135,28 @@ class Tab:
 
     @property
     def steps(self) -> Locator:
-        """The row of steps."""
         return self.page.get_by_role("navigation", name="Steps")
 
     @property
     def current_step(self) -> Locator:
-        """Where the row of steps says that one is."""
         return self.steps.locator("[aria-current=step]")
 
     def matrix(self, name: str, pane: str = "main") -> Picture:
-        """The matrix of this name."""
         staged = self.page.locator(f".st-key-{pane}_stage").filter(has=self.page.locator(f"[data-name={name}]"))
         return Picture(self.page, self.page.locator(f".st-key-{pane}_{name}").or_(staged).first)
 
     def heads(self, pane: str = "main") -> Locator:
-        """The buttons with all heads of a layer, on the map."""
+        """The buttons of all heads of a layer, on the map."""
         return self.page.locator(f".st-key-{'map' if pane == 'main' else 'other_map'} button.head")
 
     def alternatives(self, name: str) -> Locator:
-        """The buttons of which one is always pressed, such as the models."""
+        """The buttons of a group, one of which is pressed."""
         return self.page.get_by_role("radiogroup", name=name)
 
     def control(self, label: str) -> Locator:
-        """The list of this name in one of the lines of controls, in sight or under *More*."""
+        """The list with this name in a line of controls, or under *More*."""
         named = self.page.locator("select").and_(self.page.get_by_role("combobox", name=label, exact=True))
-        # What is not in sight has no name.
+        # Hidden elements have no accessible name.
         title = self.page.locator(".label", has_text=re.compile(f"^{re.escape(label)}$"))
         return named.or_(self.page.locator(".fold .control").filter(has=title).locator("select"))
 
@@ -172,7 +168,7 @@ class Tab:
     # ------------------------------------------------------------------------------- what is done
 
     def menu(self, name: str) -> Tab:
-        """Open a menu at the head of the page."""
+        """Open a menu in the header."""
         self.page.locator(".st-key-header").get_by_role("button", name=name, exact=True).click()
         return self
 
@@ -187,23 +183,23 @@ class Tab:
         return self
 
     def pick_example(self, label: str, field: str = "Sentence") -> Tab:
-        """Open what stands under a field, and choose an example."""
+        """Open the panel under a field, and choose an example."""
         self.page.get_by_role("textbox", name=field, exact=True).click()
         self.page.locator(".examples").get_by_role("button", name=label, exact=True).click()
         return self
 
     def copy_link(self) -> Tab:
-        """Choose Copy link from the menu of the page."""
+        """Choose *Copy link* from the menu."""
         self.menu("Share").page.get_by_role("button", name="Copy link", exact=True).click()
         return self
 
     def download_page(self) -> Download:
-        """Choose Download from the menu of the page, and wait for the file."""
+        """Choose *Download this page* from the menu, and wait for the file."""
         self.menu("Share")
         return self.take_away("Download this page")
 
     def take_away(self, label: str) -> Download:
-        """Press what gives a file, a button or a link, and wait for it."""
+        """Press a button or link for a file, and wait for it."""
         of_page = self.page.get_by_role("link", name=label, exact=True)
         with self.page.expect_download() as download:
             of_page.or_(self.page.get_by_role("button", name=label, exact=True)).click()
@@ -216,12 +212,12 @@ class Tab:
         return self
 
     def unfold(self) -> Tab:
-        """Open what there is to choose beside layer and head."""
+        """Open *More*."""
         self.page.locator(".st-key-context .fold > button").click()
         return self
 
     def turn(self, label: str) -> Tab:
-        """Turn a switch on or off that is folded."""
+        """Turn a folded switch on or off."""
         self.unfold().page.get_by_role("switch", name=label).click()
         return self
 
@@ -236,9 +232,9 @@ class Tab:
         return self
 
     def pick(self, group: str, option: str) -> Tab:
-        """Press one of the buttons of a group, or choose from a list in a line."""
+        """Press a button of a group, or choose from a list in a line."""
         either = self.control(group).or_(self.alternatives(group)).first
-        # Asked of the element itself, which is waited for: a page that is drawn anew has none of the two for a moment.
+        # Ask the element itself, which is awaited: while a page is redrawn, neither may exist.
         if either.evaluate("element => element.tagName") == "SELECT":
             return self._choose(self.control(group), option)
         self.alternatives(group).get_by_role("radio", name=option, exact=True).click()
@@ -254,16 +250,16 @@ class Tab:
         return self
 
     def open_list(self, label: str, nth: int = 0) -> Tab:
-        """Open a drop-down list. (One that opens while the page still scrolls would close again.)"""
+        """Open a drop-down list. (One opened while the page scrolls would close again.)"""
         field = self.page.get_by_role("combobox", name=label).nth(nth)
-        # Brings it into view, also where an answer has just drawn it anew.
+        # Scrolls it into view, even if an answer has just redrawn it.
         field.click(trial=True)
         self.page.evaluate(TWO_FRAMES)
         field.click()
         return self
 
     def to_step(self, name: str) -> Tab:
-        """Click on a step in the row of steps, and wait for it."""
+        """Click on a step in the stepper, and wait for it."""
         button = self.steps.get_by_role("button", name=re.compile(rf"^\d {re.escape(name)}$"))
         number = button.inner_text()[0]
         button.click()
@@ -271,7 +267,7 @@ class Tab:
         return self.settled()
 
     def next(self) -> Tab:
-        """Press the button that leads to the next step, and wait for it."""
+        """Press the button to the next step, and wait for it."""
         number = int(re.match(r"\d+", self.heading.first.inner_text())[0])
         self.page.get_by_role("button", name=re.compile("^Next")).click()
         expect(self.heading.first).to_have_text(re.compile(rf"^{number + 1}\. "))
@@ -279,7 +275,7 @@ class Tab:
 
 
 class Picture:
-    """A matrix as it is drawn."""
+    """A drawn matrix."""
 
     def __init__(self, page: Page, root: Locator) -> None:
         self.page = page
@@ -288,12 +284,12 @@ class Picture:
         self.readout = root.locator(".readout")
 
     def cell(self, row: int, column: int) -> Locator:
-        """The number that is written in a cell."""
+        """The number in a cell."""
         return self.root.locator(f"rect[data-row='{row}'][data-column='{column}'] + text")
 
     def click(self, row: int, column: int) -> None:
-        """Click on a cell, wherever the picture has been scrolled to."""
-        # Asked in one go, for the picture may be drawn anew at any time.
+        """Click on a cell, wherever the picture has scrolled."""
+        # In one call, because the picture may be redrawn at any time.
         position = self.root.locator(f"rect[data-row='{row}'][data-column='{column}']").evaluate(
             """rect => {
               const [box, around] = [rect, rect.closest('.picture')].map(each => each.getBoundingClientRect());
@@ -303,17 +299,17 @@ class Picture:
         self.picture.click(position=position)
 
     def labels(self) -> list[str]:
-        """The names that are written beside the rows, shortened where they are long."""
+        """The row labels, perhaps shortened."""
         return self.root.locator(".labels text").evaluate_all(
             "all => all.sort((one, other) => one.getAttribute('y') - other.getAttribute('y'))"
             ".map(each => each.firstChild.textContent)"
         )
 
     def expect_to_show(self, values: np.ndarray, masked: str = "−∞", n_totals: int = 0) -> None:
-        """Wait for a matrix with these numbers, and compare every number that is written with them.
+        """Wait for a matrix with these numbers, and compare every number written in it.
 
-        A cell of −inf is masked: it is hatched, and says ``masked``. The last ``n_totals`` rows are sums of the
-        others, and do not count in the shape.
+        A cell of −inf is masked: it is hatched, with the text ``masked``. The last ``n_totals`` rows are sums, and
+        not part of the shape.
         """
         expect(self.root.locator(".shape")).to_have_text(f"{values.shape[0] - n_totals}×{values.shape[1]}")
         finite = values[np.isfinite(values)]
@@ -336,7 +332,7 @@ class Picture:
         if not found:
             self.expect_readouts(values, masked)
             return
-        # What is hidden, or not there, has no number.
+        # Masked and missing cells have no number.
         assert len(found) == np.count_nonzero(~np.isnan(values))
         for row, column, text, is_hatched in found:
             value = values[row, column]
@@ -344,7 +340,7 @@ class Picture:
             assert text == masked if is_hatched else is_rounded(text, value), (row, column, text, value)
 
     def expect_readouts(self, values: np.ndarray, masked: str = "−∞") -> None:
-        """Go to the corners and read what is said of them, where cells are too small for numbers."""
+        """Go to the corners and compare their readouts, for cells that are too small for numbers."""
         last_row, last_column = values.shape[0] - 1, values.shape[1] - 1
         self.picture.focus()
         for keys, place in (
@@ -355,35 +351,35 @@ class Picture:
             ("Home", (min(1, last_row), 0)),
         ):
             self.picture.press(keys)
-            # What a key does to the picture is done before the key is let go.
+            # A key's effect on the picture is complete before it is released.
             said = self.root.locator(".readout b").inner_text()
             assert is_said(said, values[place], masked), (place, said, values[place])
 
 
 def drawn_weights(steps) -> np.ndarray:
-    """Return a head's weights as they are drawn: −inf is what the mask hides."""
+    """Return a head's weights as drawn: masked ones are −inf."""
     return np.where(np.isneginf(steps.mask), -np.inf, steps.weights)
 
 
 def parse(text: str) -> float:
-    """Read a number as the page writes it."""
+    """Parse a number of the page."""
     return float(text.replace("−", "-").replace("∞", "inf"))
 
 
 def is_rounded(text: str, value: float) -> bool:
-    """Tell whether a text is the number, rounded to as many digits as the text has."""
+    """Tell whether a text is the number, rounded to the text's digits."""
     decimals = len(text.partition(".")[2])
     return abs(parse(text) - float(value)) <= 0.5 * 10**-decimals + 1e-5
 
 
 def is_said(text: str, value: float, masked: str = "−∞") -> bool:
-    """Tell whether a text is the number with four digits that mean something, or says that it is masked."""
+    """Tell whether a text is the number with four significant digits, or the text of a masked cell."""
     if np.isneginf(value):
         return text == f"{masked} (masked)"
     return abs(parse(text) - float(value)) <= 5e-4 * abs(float(value)) + 1e-6
 
 
 def _written(value: float) -> str:
-    """Return a pattern for a number with two decimals, whichever way a tie is rounded."""
+    """Return a pattern for a number with two decimals, with ties rounded either way."""
     ways = {f"{value + nudge:.2f}".replace("-0.00", "0.00").replace("-", "−") for nudge in (-1e-5, 0, 1e-5)}
     return f"({'|'.join(map(re.escape, ways))})"

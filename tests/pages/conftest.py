@@ -1,4 +1,4 @@
-"""Pages as a browser would get them, asked for in this process: without a browser and without a network."""
+"""Pages as a browser gets them, requested in this process: without a browser or a network."""
 
 import html
 import json
@@ -19,19 +19,19 @@ from attention.page.pages import PAGES
 from tests.until import until
 
 STEP_PAGE = "pages/step_by_step.py"
-# In seconds. A machine that is busy with something else is no fault of a page.
+# In seconds, because the machine may be busy.
 PATIENCE = 600
 SESSION = "somebody"
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_jobs(tmp_path_factory):
-    """What is measured in a test is not what the developer's own app shows next, nor the other way round."""
+    """Separate the tests' measurements from those of the developer's own app."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("attention.answer.jobs.cache_dir", tmp_path_factory.getbasetemp)
-        # On a busy machine a job may take longer than a visitor would wait, and looks are further apart.
+        # On a busy machine, a job may take longer than a visitor would wait; poll less often.
         patch.setattr("attention.training.jobs.PATIENCE", PATIENCE)
-        # So may what is measured on many sentences, of which a test sees no more than what comes of it.
+        # Also for measurements on many sentences, of which tests need only the results.
         patch.setattr("attention.answer.page.LOOK_SECONDS", PATIENCE)
         patch.setattr("attention.training.jobs.Timer", lambda seconds, *others: Timer(max(seconds, PATIENCE), *others))
         jobs.cache_clear()
@@ -45,7 +45,7 @@ def walk(blocks):
             yield from walk(inner)
 
 
-# What is on a sheet as the HTML that it becomes in a browser.
+# Blocks of a sheet as the HTML that they become in a browser.
 WRITTEN = {
     "prose": lambda block: f'<div class="{" ".join(filter(None, ("prose", block["look"])))}">{block["html"]}</div>',
     "notice": lambda block: f'<div class="notice"><bdi>{html.escape(block["text"])}</bdi></div>',
@@ -56,7 +56,7 @@ WRITTEN = {
 
 
 class Shown:
-    """What is shown of a page, and what a browser keeps between two presses."""
+    """The page shown, and the browser's memory between presses."""
 
     def __init__(self, page, query):
         self.page = page
@@ -65,13 +65,13 @@ class Shown:
         self.visitor = SESSION
 
     def run(self, *presses):
-        """Ask for the page that follows from what is shown, until all models are there."""
+        """Request the page that follows from the current one, until all models are loaded."""
         self.ask(*presses)
         until(self._is_whole, PATIENCE)
         return self
 
     def _is_whole(self):
-        """Tell whether nothing of the page is on its way; otherwise ask again, as a browser does."""
+        """Tell whether the page is complete; otherwise ask again, as a browser does."""
         is_whole = "waiting" not in self.kinds
         if not is_whole:
             self.ask()
@@ -91,7 +91,7 @@ class Shown:
 
     @property
     def blocks(self):
-        """All that is on the page; what is inside a block follows it."""
+        """All blocks of the page, depth first."""
         return list(walk(self.answer["blocks"]))
 
     @property
@@ -99,7 +99,7 @@ class Shown:
         return [block["kind"] for block in self.blocks]
 
     def headings(self, level=None):
-        """What the headings of the content say."""
+        """The texts of the content's headings."""
         kinds = ("h1", "h2", "h3") if level is None else (f"h{level}",)
         return [block["text"] for block in self.blocks if block["kind"] in kinds]
 
@@ -119,7 +119,7 @@ class Shown:
 
     @property
     def folds(self):
-        """Whether what opens on the page is open, by the label."""
+        """Whether each fold is open, by label."""
         return {block["title"]: block["isOpen"] for block in self.blocks if block["kind"] == "fold"}
 
     @property
@@ -133,7 +133,7 @@ class Shown:
 
     @property
     def notices(self):
-        """The sentences that say what is wrong; that a table is too large to be read is not wrong."""
+        """The sentences about problems (that a table is too large to show is not one)."""
         found = [block["text"] for block in self.blocks if block["kind"] == "notice"]
         return [sentence for sentence in found if not sentence.endswith("take the CSV.")]
 
@@ -146,24 +146,24 @@ class Shown:
 
     @property
     def holds(self):
-        """For each run, whether it gives what the model itself gave."""
+        """For each run, whether it reproduces the model's own numbers."""
         return [line.startswith("✓") for line in self.proofs]
 
     @property
     def pictures(self):
-        """The data of all components, by their keys."""
+        """The data of all components, by key."""
         return {block["key"]: block["data"] for block in self.blocks if block["kind"] == "picture"}
 
     @property
     def tables(self):
-        """The tables that can be ordered, with their rows as they are sent."""
+        """The sortable tables, with their rows as sent."""
         drawn = (data for data in self.pictures.values() if "cells" in data and "isWhole" in data)
         return [
             pd.DataFrame(dict(zip(data["names"], data["cells"], strict=True))) for data in drawn if not data["isWhole"]
         ]
 
     def component(self, key):
-        """The data that a component is drawn with."""
+        """The data of a component."""
         pictures = self.pictures
         # Several matrices take turns in one place.
         pane, _, name = key.partition("_")
@@ -171,11 +171,11 @@ class Shown:
         return stage if key not in pictures and stage.get("name") == name else pictures[key]
 
     def components(self):
-        # Not the lines of controls, which every page has.
+        # Without the lines of controls, which every page has.
         return [key for key, data in self.pictures.items() if "network" not in data]
 
     def controls(self):
-        """The native controls, and the keys of their lines, by their names; those that open under a field too."""
+        """The native controls and the keys of their lines, by name, including those under a field."""
         found = {}
         for key, line in self.pictures.items():
             for group in line["groups"] if "network" in line else ():
@@ -184,7 +184,7 @@ class Shown:
         return found
 
     def choose_example(self, label, name="example"):
-        """Choose one of the examples that open under a field."""
+        """Choose an example under a field."""
         for control, key in self.controls().values():
             if control.get("examples", {}).get("name") == name:
                 return self.send(key, name, control["examples"]["labels"].index(label))
@@ -192,24 +192,24 @@ class Shown:
 
     @property
     def ways(self):
-        """What the links to other pages say, by their labels."""
+        """The texts of links to other pages, by label."""
         ways = [block for block in self.blocks if block["kind"] == "way"]
         return {block["text"]: block["address"].partition("?")[2] for block in ways}
 
     @property
     def files(self):
-        """The addresses of what can be taken away, by the names of the files."""
+        """The addresses of downloads, by file name."""
         return {block["file"]: block["address"] for block in self.blocks if block["kind"] == "file"}
 
     @property
     def whole_file(self):
-        """The address of all of the page as one file; "" where it is no file."""
+        """The address of the page as a file; "" if it has none."""
         items = [item for control, _ in self.controls().values() for item in control.get("items", ())]
         whole = [item["file"] for item in items if "/now/page/" in item.get("file", "")]
         return "".join(f"{address}?{urlencode(self.query)}" for address in whole)
 
     def to_page(self, page):
-        """Choose another page from the menu, which takes along what was chosen."""
+        """Choose another page from the menu, which takes the choices along."""
         return self.send("header", "page", page.address)
 
     def open_link(self, page, query):
@@ -221,15 +221,14 @@ class Shown:
         return [key for key in self.components() if {"series", "layout"} & set(self.component(key))]
 
     def choose(self, key, value):
-        """Change the control with this name, as a person does."""
+        """Change the control with this name."""
         return self.widget(key).choose(value)
 
     def widget(self, name):
-        """The control of this name."""
         return Native(self, name)
 
     def open(self, label, is_open=True):
-        """Open what this stands over, or shut it."""
+        """Open or close a fold, given its label."""
         (key,) = [block["key"] for block in self.blocks if block["kind"] == "fold" and block["title"] == label]
         return self.send(key, "open", is_open)
 
@@ -238,18 +237,18 @@ class Shown:
         return self.run(pages.Press(f"{key}.{name}", value))
 
     def press(self, key, name, value):
-        """What a browser sends of a press."""
+        """A browser's message for a press."""
         return pages.Press(f"{key}.{name}", value)
 
     def go(self, by=1):
-        """Press Next, or Back."""
+        """Press *Next* or *Back*."""
         keys = [step["key"] for step in self.component("stepper")["steps"]]
         return self.send("stepper", "choose", keys[keys.index(self.component("stepper")["current"]) + by])
 
 
 @dataclass(frozen=True)
 class Native:
-    """A control in a line: a list, a switch or a field of the browser's own."""
+    """A native control in a line: list, switch or field."""
 
     shown: Shown
     name: str
@@ -272,17 +271,16 @@ class Native:
 
     @property
     def value(self):
-        """What it shows; in a list of layers, heads or words, the place in the list."""
+        """The value shown; for layers, heads and words the index."""
         shown = self.data["value"]
         return self.data["values"].index(shown) if self.is_numbered else shown
 
     def press(self, value):
-        """Return what a browser sends when a value is chosen."""
+        """Return a browser's message for choosing a value."""
         said = self.data["values"][value] if self.is_numbered else value
         return pages.Press(f"{self.shown.controls()[self.name][1]}.{self.name}", said)
 
     def choose(self, value):
-        """Choose a value."""
         return self.shown.run(self.press(value))
 
 
@@ -291,7 +289,7 @@ NUMBERED = ("layer", "head", "beside_layer", "beside_head", "word", "shade", "be
 
 @pytest.fixture
 def _nothing_goes_on():
-    """What a test has the server do ends with it: there is one thing at a time."""
+    """End what a test has started on the server, which does one thing at a time."""
     yield
     for job in (lab.job for lab in LABS if lab.job is not None):
         going = jobs().status(job, SESSION).now
@@ -302,7 +300,7 @@ def _nothing_goes_on():
 
 @pytest.fixture
 def open_page():
-    """Open a page, by its file, with the parameters of a link."""
+    """Open a page by its file, with the parameters of a link."""
 
     def open_(page=STEP_PAGE, **query):
         return Shown(next(each for each in PAGES if each.file == page), query).run()
@@ -312,14 +310,14 @@ def open_page():
 
 @pytest.fixture
 def few_sentences(monkeypatch):
-    """Less to read, where it is not asked what comes of it."""
+    """Fewer sentences, where the result does not matter."""
     few = corpus.sentences()[:8]
     monkeypatch.setattr(corpus, "sentences", lambda: few)
 
 
 @pytest.fixture
 def steps_of(open_page):
-    """Open the step-by-step page and walk through its steps, from the first to the last."""
+    """Open the step-by-step page and walk through its steps."""
 
     def walk(**query):
         shown = open_page(STEP_PAGE, **query)

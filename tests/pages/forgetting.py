@@ -1,4 +1,4 @@
-"""What a server keeps for all visitors, forgotten: as after a new start."""
+"""Clear what a server keeps for all visitors, as by a restart."""
 
 from attention.answer import cache, fetching, jobs, running
 

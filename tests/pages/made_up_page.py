@@ -1,4 +1,4 @@
-"""A page of the tests: all that is known of its parameter is its declaration."""
+"""A page for tests, whose parameter is known only by its declaration."""
 
 from attention.page.blocks import Option, Setting
 from attention.page.pages import Page

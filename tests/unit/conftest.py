@@ -1,4 +1,4 @@
-"""What the unit tests share: the bundled BERT, and the same weights as transformers itself runs them."""
+"""What the unit tests share: the bundled BERT, and the same weights run by transformers."""
 
 import os
 
@@ -8,13 +8,12 @@ from attention.models import hub
 from attention.models.store import CACHE_DIR_VARIABLE
 from tests import services
 
-# Of the architectures with an encoder and a decoder, those that differ from another one of them in little: a quick run
-# takes BART, T5 and M2M100.
+# Encoder–decoders that resemble another one: a quick run takes only BART, T5 and M2M100.
 ALIKE = {"blenderbot", "blenderbot-small", "mbart", "mt5", "pegasus", "plbart", "umt5"}
 
 
 def pytest_collection_modifyitems(items):
-    """Leave to `make test-all` what is tested of every architecture, where it is much like another."""
+    """Test similar architectures only in `make test-all`."""
     for item in items:
         callspec = getattr(item, "callspec", None)
         if callspec is not None and callspec.params.get("kind") in ALIKE:
@@ -23,10 +22,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session", autouse=True)
 def _settings_of_this_machine(tmp_path_factory):
-    """Neither what its user has set nor what they have fetched from the hub counts.
-
-    Only the cache of what is made once of the bundled weights is the user's: it is the same for everybody.
-    """
+    """Ignore the user's settings and downloads, but share the cache of what is made once from the bundled weights."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("ATTENTION_") and name != CACHE_DIR_VARIABLE]:
             patch.delenv(name)
@@ -36,7 +32,7 @@ def _settings_of_this_machine(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def postgres():
-    """A PostgreSQL of the tests' own."""
+    """A PostgreSQL server for tests."""
     if services.find("initdb") is None:
         pytest.skip(services.MISSING.format("PostgreSQL"))
     with services.postgres() as server:
@@ -45,7 +41,7 @@ def postgres():
 
 @pytest.fixture(scope="session")
 def _one_torch_thread():
-    """On a busy machine, torch's threads wait for one another far longer than they compute."""
+    """One thread: on a busy machine, torch's threads wait for one another far longer than they compute."""
     import torch
 
     before = torch.get_num_threads()
@@ -63,7 +59,7 @@ def minilm(_one_torch_thread):
 
 @pytest.fixture(scope="session")
 def smollm2(_one_torch_thread):
-    """The decoder; where it was never converted, that takes half a minute, once on a machine."""
+    """The decoder; converting it takes half a minute, once per machine."""
     from tests.loaded import load
 
     return load("smollm2-135m")
@@ -78,7 +74,7 @@ def smollm2_folder(smollm2):
 
 @pytest.fixture(scope="session")
 def eager_smollm2(smollm2_folder):
-    """The reference: the whole model with its head, transformers' own plain attention, no recorder."""
+    """The reference: the whole model with its head, in transformers' eager attention, without the recorder."""
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -96,7 +92,7 @@ def minilm_folder():
 
 @pytest.fixture(scope="session")
 def load_bert(minilm_folder, _one_torch_thread):
-    """Load the bundled BERT with transformers alone, with an attention function of one's choice."""
+    """Load the bundled BERT with transformers alone, with any attention implementation."""
     import torch
     from transformers import AutoModel
 
@@ -111,13 +107,13 @@ def load_bert(minilm_folder, _one_torch_thread):
 
 @pytest.fixture(scope="session")
 def eager_bert(load_bert):
-    """The reference: no recorder, no SDPA, transformers' own plain attention."""
+    """The reference: transformers' eager attention, without the recorder."""
     return load_bert("eager")
 
 
 @pytest.fixture(scope="session")
 def folder_of(tmp_path_factory, _one_torch_thread):
-    """Make a tiny model of one architecture, once, and return its folder."""
+    """Make a tiny model of an architecture once, and return its folder."""
     from functools import cache
 
     from tests.tiny_models import make

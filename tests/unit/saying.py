@@ -1,4 +1,4 @@
-"""What a text says, whatever its wording: numbers and names in their order, or one of the lessons."""
+"""What a text says, whatever its wording: numbers and names in order, or a section of a lesson."""
 
 import re
 from functools import cache
@@ -7,12 +7,12 @@ from tests.unit.lesson.telling import pattern_of, shown
 
 __all__ = ["says", "tells"]
 
-# Further apart than this, two facts are not of one statement.
+# Facts further apart than this are not part of one statement.
 APART = 150
 
 
 def says(text, *facts):
-    """Whether a text has these numbers and names close after one another, each as a whole."""
+    """Whether a text contains these numbers and names, in order and close together."""
     whole = (rf"(?<![\w.,]){re.escape(str(fact))}(?!\w|[.,]\d)" for fact in facts)
     return re.search(f".{{0,{APART}}}?".join(whole), " ".join(text.split())) is not None
 
@@ -23,5 +23,5 @@ def _unanchored(name):
 
 
 def tells(text, name):
-    """Whether a text has all of a lesson, with any facts in its places."""
+    """Whether a text contains a whole section of a lesson, with any facts."""
     return _unanchored(name).search(" ".join(shown(text).split())) is not None
