@@ -1,8 +1,8 @@
 """The cost of studying many sentences: measuring every head, relative to plain forward passes over the same batches.
 
 The speed of a shared machine changes within seconds: runs of two seconds, one after the other, gave ratios of 1.03 to
-1.31. So each batch is timed beside its own plain pass, and medians over all rounds are compared. The rest depends on the
-processor: the faster it multiplies matrices, the larger the relative overhead.
+1.31. So each batch is timed beside its own plain pass, and medians over all rounds are compared. The rest depends on
+the processor: the faster it multiplies matrices, the larger the relative overhead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All heads in a browser: pointed at, pinned, reached by keyboard, sorted, and taken away as files."""
+"""All heads in a browser: pointing, pinning, keyboard, sorting, downloads."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The server is away for a while: the page says so in one sentence of its own, and goes on."""
+"""An unreachable server: the page reports it in one sentence of its own, and recovers."""
 
 import re
 

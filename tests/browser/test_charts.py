@@ -1,4 +1,4 @@
-"""Charts, each alone in a file, which has no network: what one points at, zooms, switches, saves and reads."""
+"""Charts in offline files: pointing, zooming, toggling, saving, reading."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""A class in real windows: a teacher, and pupils who follow, answer, get lost and come back."""
+"""A class in real windows: a teacher, and pupils who follow, answer, wander off and come back."""
 
 import re
 import signal

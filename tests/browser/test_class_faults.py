@@ -1,4 +1,4 @@
-"""A question that comes while a pupil does something else, and what is left of a room that has ended."""
+"""A question that interrupts a pupil, and the remains of a room that has ended."""
 
 import pytest
 from playwright.sync_api import expect

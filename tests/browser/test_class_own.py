@@ -1,4 +1,4 @@
-"""Ten questions on pupils' own sentences, in real windows: a teacher, and two pupils, one of them on a phone."""
+"""Ten questions on pupils' own sentences, in real windows: a teacher and two pupils, one of them on a phone."""
 
 import csv
 import re

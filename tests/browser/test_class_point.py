@@ -1,4 +1,4 @@
-"""What a teacher points at is seen in the same picture of the class, until that ends."""
+"""What a teacher points at is highlighted in the class's picture while the teacher points."""
 
 import pytest
 from playwright.sync_api import expect

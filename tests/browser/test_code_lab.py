@@ -1,4 +1,4 @@
-"""The code lab in a browser: each way of writing attention, with its code and the shapes that it really had."""
+"""The code lab in a browser: each implementation, with its code and its actual shapes."""
 
 import re
 from itertools import chain

@@ -1,4 +1,4 @@
-"""Every shade that a number can have: what stands on it can be read, and what is written as zero is not seen."""
+"""Every shade of a number: text on it is legible, and a number displayed as zero is invisible."""
 
 import json
 import re

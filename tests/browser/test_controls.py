@@ -1,4 +1,4 @@
-"""Everything that a person can press: with the mouse, with the keyboard, and one quickly after the other."""
+"""Every control: by mouse, by keyboard, and in quick succession."""
 
 import re
 

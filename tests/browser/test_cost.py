@@ -1,4 +1,4 @@
-"""What it costs in a browser: it is measured, followed, stopped, and read on paper by mouse and keyboard."""
+"""*What it costs* in a browser: a measurement is started, followed, stopped and read, by mouse and keyboard."""
 
 import re
 

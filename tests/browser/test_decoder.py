@@ -1,4 +1,4 @@
-"""A decoder in a browser: its steps have the model's own numbers, and a token that is pressed joins the sentence."""
+"""A decoder in a browser: its steps have the model's own numbers, and clicking a token appends it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Digits in a browser: drawn with a pointer, a finger and the keyboard, chosen, and looked at patch by patch."""
+"""Digits in a browser: drawn with a pointer, a finger and the keyboard, chosen, and examined patch by patch."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The files that a browser keeps: fetched once, from wherever the app is, and enough to draw a page."""
+"""Cached files: fetched once, wherever the app is mounted, and sufficient to draw a page."""
 
 import pytest
 from playwright.sync_api import expect

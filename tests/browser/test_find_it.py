@@ -1,4 +1,4 @@
-"""Things to find: a teacher sets one, pupils hand in what they see, and somebody alone brings it to a page."""
+"""Tasks: a teacher sets one, pupils hand in views, and a single user tries one alone."""
 
 import re
 from urllib.parse import urlencode

@@ -1,4 +1,4 @@
-"""What a visitor sees first: on every page a picture, and on the way to it a small one of what is there."""
+"""The first screen: every page has a picture, and links to it have a thumbnail."""
 
 import pytest
 from playwright.sync_api import expect

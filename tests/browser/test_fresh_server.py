@@ -1,4 +1,4 @@
-"""A server that has only just started: whoever comes first, and wherever to, sees what everybody sees."""
+"""A server that has just started: the first visitor of any page sees what later ones see."""
 
 import re
 

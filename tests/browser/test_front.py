@@ -1,4 +1,4 @@
-"""The front page: the picture of a sentence answers to a pointer and to keys, and leads on."""
+"""The front page: the sentence's picture reacts to pointer and keyboard, and leads on."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Guess first in a browser: by mouse and by keyboard, counted once, and read by those who cannot see it."""
+"""*Guess first* in a browser: by mouse and keyboard, counted once, and accessible."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The head of the page: little room, few stops of the Tab key, and everything that it leads to."""
+"""The header: small, few tab stops, and everything that it leads to."""
 
 import re
 

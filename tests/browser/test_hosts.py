@@ -1,4 +1,4 @@
-"""The app where others serve it: below a path of another site, and in a frame of another site's page."""
+"""The app hosted by others: below a path of another site, and in another site's frame."""
 
 import re
 import signal

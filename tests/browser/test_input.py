@@ -1,4 +1,4 @@
-"""Whatever is typed is shown as text, and the page goes on working."""
+"""Any input is shown as text, and the page keeps working."""
 
 import re
 from itertools import cycle

@@ -1,4 +1,4 @@
-"""Labs in a browser: a guess, then knobs, by mouse and keyboard, in the link; and everybody can read them."""
+"""Labs in a browser: a guess, then knobs, by mouse, keyboard and link; and accessible."""
 
 import re
 from itertools import cycle

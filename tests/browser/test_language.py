@@ -1,4 +1,4 @@
-"""Another language is files and no code: where every text is in brackets, no page says a word outside them."""
+"""Another language needs files and no code: in a language of brackets, no page shows text outside them."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What a large picture says of its cells is the number of the run, though what was sent of it is only its shades."""
+"""A large picture, sent as shades, still reports the run's numbers for its cells."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""A link is the whole view: it leads somebody else to the same place, and the browser's buttons lead back."""
+"""A link is the whole view: it leads others to the same place, and the browser's buttons lead back."""
 
 import re
 

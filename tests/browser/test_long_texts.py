@@ -1,4 +1,4 @@
-"""Matrices of long texts: their cells can be seen, every label read, and where one is stays in sight."""
+"""Matrices of long texts: cells are visible, labels legible, and the current place stays in view."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""Everybody can read the page: wide and narrow, light and dark, by eye and by ear, on a screen and on paper."""
+"""Accessibility: wide and narrow, light and dark, by eye and by ear, on screen and on paper."""
 
 from itertools import cycle
 

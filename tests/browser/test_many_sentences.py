@@ -1,4 +1,4 @@
-"""Many sentences in a browser: heads, a file of one's own, cancelling, and what everybody can read."""
+"""*Many sentences* in a browser: heads, an uploaded file, cancelling, and accessibility."""
 
 import re
 

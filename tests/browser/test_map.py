@@ -1,4 +1,4 @@
-"""The map: it says where in the model one is, and what is pressed on it is where one goes."""
+"""The map: it shows the current place in the model, and pressing it goes there."""
 
 import itertools
 import re

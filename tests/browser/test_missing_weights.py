@@ -1,4 +1,4 @@
-"""A server without BERT's weights, or with others: the toy works, and in BERT's place stands what to do."""
+"""A server without BERT's weights, or with wrong ones: the toy works, and BERT's place says what to do."""
 
 import re
 

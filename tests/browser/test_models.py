@@ -1,4 +1,4 @@
-"""The page Models in a browser: a model fetched from a small hub, seen on its way, looked at, and what goes wrong."""
+"""The page *Models* in a browser: a model is fetched from a small hub, followed and shown; and failures."""
 
 import re
 

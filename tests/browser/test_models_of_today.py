@@ -1,4 +1,4 @@
-"""Models of today in a browser: from folders and through a hub, with all that they do beside the steps."""
+"""Recent models in a browser, from folders and through a hub, with their features beyond the steps."""
 
 import pytest
 from playwright.sync_api import expect

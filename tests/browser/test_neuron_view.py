@@ -1,4 +1,4 @@
-"""The neuron view as a person sees and uses it; its numbers are worked out anew with torch."""
+"""The neuron view in a browser; its numbers are recomputed with torch."""
 
 import pytest
 import torch

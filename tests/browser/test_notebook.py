@@ -1,4 +1,4 @@
-"""Pictures in real notebooks: run in JupyterLab, saved and opened again, and as the page that nbconvert makes."""
+"""Pictures in real notebooks: run in JupyterLab, saved and reopened, and converted by nbconvert."""
 
 import json
 import os

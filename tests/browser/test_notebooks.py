@@ -1,4 +1,4 @@
-"""Open as a notebook: a press in the menu gives a file with the head that the page shows, and the page stays."""
+"""*Open as a notebook*: the menu gives a file with the page's head, and the page stays."""
 
 import re
 

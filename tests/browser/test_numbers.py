@@ -1,4 +1,4 @@
-"""What stands on the page is what the models computed, on the sentence that was typed."""
+"""The numbers on the page are those the models compute on the typed sentence."""
 
 import contextlib
 import csv

@@ -1,4 +1,4 @@
-"""The page as a thing: its menu on a phone, what a stray click leaves, and that it lies still."""
+"""The page itself: its menu on a phone, stray clicks, and layout stability."""
 
 from playwright.sync_api import expect
 

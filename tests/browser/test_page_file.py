@@ -1,4 +1,4 @@
-"""Download this page: the file opens from a disk with the network off, answers to mouse and keyboard, and prints."""
+"""*Download this page*: the file opens offline, reacts to mouse and keyboard, and prints."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Two sentences read together: typed, parted, filtered and shared."""
+"""Two sentences read together: typed, separated, filtered and shared."""
 
 import re
 from itertools import product

@@ -1,4 +1,4 @@
-"""Where am I, in a browser: words are dragged by mouse and finger, moved with the keyboard, and arrows turn."""
+"""*Where am I?* in a browser: words are dragged by mouse and finger, moved by keyboard, and arrows rotate."""
 
 import re
 from itertools import cycle

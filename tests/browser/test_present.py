@@ -1,4 +1,4 @@
-"""A step for a room: large, without controls, and led on by a presenter's remote."""
+"""A presented step: large, without controls, and advanced by a presenter's remote."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""No press is lost: not a quick one, not one before the page is whole, not one while the server is started anew."""
+"""No press is lost: not a quick one, not before the page is complete, not during a restart of the server."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What people type stays between them and the model: it is in no log."""
+"""Users' texts are in no log."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The proof at the foot of the page: one line, which opens by the keyboard and has every link in it."""
+"""The proof at the bottom of the page: one line, which opens by keyboard and contains every comparison."""
 
 import json
 import re

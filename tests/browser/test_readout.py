@@ -1,4 +1,4 @@
-"""A cell that is pointed at says its number beside itself, both its labels are lit, and cells can be told apart."""
+"""Pointing at a cell shows its number and highlights both labels, and cells can be distinguished."""
 
 import pytest
 from playwright.sync_api import expect

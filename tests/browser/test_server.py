@@ -1,4 +1,4 @@
-"""What the server does around the pages, whichever of the three ways it was started."""
+"""The server around the pages, started in each of three ways."""
 
 import http.client
 import http.server

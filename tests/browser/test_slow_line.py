@@ -1,4 +1,4 @@
-"""On a slow line, people press before the answer to the press before has come: every press counts."""
+"""On a slow connection, presses that precede the answers to earlier ones all count."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""One picture that stays: a matrix turns into that of the next step, and every number on the way is true."""
+"""One picture that stays: a matrix turns into the next step's, and every number on the way is true."""
 
 import json
 import re

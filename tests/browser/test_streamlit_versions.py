@@ -1,4 +1,4 @@
-"""The app on the pinned minor version of Streamlit and on the two before it, each installed for the test."""
+"""The app on the pinned minor version of Streamlit and the two before it, each installed for the test."""
 
 import os
 import re

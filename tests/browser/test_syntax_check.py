@@ -1,4 +1,4 @@
-"""The syntax check in a browser: choosing a relation, and the way to its head on the other pages."""
+"""The syntax check in a browser: choosing a relation, and going to its head on other pages."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""Tables in a browser: a press on a heading orders the rows, and a link, a page in a file and a reload know it."""
+"""Tables in a browser: pressing a heading sorts the rows, also in links, files and after reloads."""
 
 import pytest
 from playwright.sync_api import expect

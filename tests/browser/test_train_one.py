@@ -1,4 +1,4 @@
-"""Train one and watch in a browser: it is started, followed, stopped, and looked through with the slider."""
+"""*Train one and watch* in a browser: started, followed, stopped, and replayed with the slider."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The translator in a browser: three attentions with the model's own numbers, and a link that leads to each of them."""
+"""The translator in a browser: three uses of attention with the model's own numbers, and links to each."""
 
 import re
 

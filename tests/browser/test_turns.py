@@ -1,4 +1,4 @@
-"""From press to press the browser asks for the page that follows, and what two pages have in common stays as it is."""
+"""With each press the browser requests the next page, and what two pages share stays."""
 
 import re
 

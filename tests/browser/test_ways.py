@@ -1,4 +1,4 @@
-"""The ways through the app in a browser: what was chosen is there after every link, and after Back and Forward."""
+"""Navigation in a browser: choices survive every link, Back and Forward."""
 
 import re
 from itertools import combinations, pairwise

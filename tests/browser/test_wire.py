@@ -1,4 +1,4 @@
-"""How many bytes a step change sends: most of a page is there already, and scripts are files that a browser keeps."""
+"""The bytes of a step change: most of a page is there already, and scripts are cached."""
 
 import statistics
 

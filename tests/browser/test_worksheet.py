@@ -1,4 +1,4 @@
-"""A worksheet in a browser: opened from the menu, filled in at a screen, and printed on A4 and letter."""
+"""A worksheet in a browser: opened from the menu, filled in on screen, and printed on A4 and letter."""
 
 import re
 

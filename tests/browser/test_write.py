@@ -1,4 +1,4 @@
-"""Train it on your text in a browser: a text is pasted, learnt, stopped, looked through, and seen by nobody else."""
+"""*Train it on your text* in a browser: a text is pasted, learnt, stopped, replayed, and private."""
 
 import re
 

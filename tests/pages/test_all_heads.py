@@ -1,4 +1,4 @@
-"""The page All heads, run without a browser."""
+"""The page *All heads*."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A model that comes with the project is one entry; one that reads another kind of thing needs one object more."""
+"""A bundled model is one entry; a new kind of input needs one more object."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The code lab: five ways that agree, their code, and a sentence where they cannot stand for a layer."""
+"""The code lab: five implementations that agree, their code, and a notice where they cannot represent a layer."""
 
 import pytest
 

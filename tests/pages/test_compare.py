@@ -1,4 +1,4 @@
-"""The page Compare, run without a browser."""
+"""The page *Compare*."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The page What it costs, run without a browser: measuring is started, followed and stopped, and stays."""
+"""The page *What it costs*: measuring is started, followed and stopped, and the results stay."""
 
 import pytest
 

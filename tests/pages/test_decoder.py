@@ -1,4 +1,4 @@
-"""The pages with a decoder: what comes next, and a sentence where something is not for it."""
+"""Pages with a decoder: the next token, and notices where something does not apply."""
 
 import re
 

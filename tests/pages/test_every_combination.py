@@ -1,4 +1,4 @@
-"""Every page with every model, mask, part and second sentence: what the model does not take is said, and let go."""
+"""Every page with every model, mask, part and second sentence: what a model does not accept is reported and dropped."""
 
 from itertools import product
 

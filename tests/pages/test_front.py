@@ -1,4 +1,4 @@
-"""The front door, and what both pages do when a model is not there or fails."""
+"""The front page, and pages whose model is missing or fails."""
 
 import re
 import shutil

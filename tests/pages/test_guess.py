@@ -1,4 +1,4 @@
-"""Guess first: the answer is nowhere on the page until a guess is made."""
+"""*Guess first*: the answer is nowhere on the page before a guess."""
 
 import json
 from dataclasses import replace

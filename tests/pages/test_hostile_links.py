@@ -1,4 +1,4 @@
-"""No link raises, whatever it says: each parameter alone where links are read, and several together on every page."""
+"""No link raises an error: each parameter alone where links are read, and several together on every page."""
 
 import random
 

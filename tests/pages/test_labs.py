@@ -1,4 +1,4 @@
-"""Labs: a question first, then what was measured; every knob is in the link, and the page can be taken away."""
+"""Labs: a question first, then results; every knob is in the link, and the page can be downloaded."""
 
 import json
 import re

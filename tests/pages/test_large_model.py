@@ -1,4 +1,4 @@
-"""A model as large as BERT-large, of random numbers: what grows with layers, heads and width holds at its real size."""
+"""A random model the size of BERT-large: what grows with layers, heads and width works at full size."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A large picture is sent in shades; whoever asks for its numbers at its address gets those of the run, or none."""
+"""A large picture is sent as shades; its address gives the run's numbers, or none."""
 
 import re
 from urllib.parse import parse_qs, parse_qsl, urlsplit

@@ -1,4 +1,4 @@
-"""The page Many sentences, run without a browser."""
+"""The page *Many sentences*."""
 
 import re
 from base64 import b64encode

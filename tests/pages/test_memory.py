@@ -1,4 +1,4 @@
-"""What is kept of a page that was shown: names, from which a file is made when somebody asks for it."""
+"""What the server keeps of a page: names, from which files are made on request."""
 
 import gc
 import io

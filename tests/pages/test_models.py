@@ -1,4 +1,4 @@
-"""The page Models: what it says of every model, and the way to more of them."""
+"""The page *Models*: what it says about every model, and how to get more."""
 
 import html
 import os

@@ -1,4 +1,4 @@
-"""Every page with the kinds of models that people use today: nothing breaks, and every proof that is shown holds."""
+"""Every page with recent models: nothing breaks, and every displayed proof holds."""
 
 import pytest
 

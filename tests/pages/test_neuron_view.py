@@ -1,4 +1,4 @@
-"""The page Neuron view, run without a browser."""
+"""The page *Neuron view*."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""Two sentences read together, on every page that shows them, run without a browser."""
+"""Two sentences read together, on every page that shows them."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What is declared is in the link, in a widget and complained about: on a page made up here, and on all there are."""
+"""A declared parameter is in the link, in a control, and validated: on a made-up page and on all others."""
 
 import pytest
 

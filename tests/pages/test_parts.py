@@ -1,4 +1,4 @@
-"""The pages with the models trained here: the three attentions of a translator, and a picture instead of a sentence."""
+"""Pages with the models trained here: the translator's three uses of attention, and pictures instead of sentences."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""A step for a room, run without a browser: what it leaves out, and what it says."""
+"""A presented step: what it leaves out, and what it says."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Presses on a page: taken in their order, none lost, and nothing but what the page offers changes anything."""
+"""Presses on a page: taken in order, none lost; only what the page offers has an effect."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The sentence above every step: its arcs are the weights of the head, its numbers those of the step."""
+"""The sentence above every step: its arcs are the head's weights, its numbers those of the step."""
 
 import numpy as np
 import pytest

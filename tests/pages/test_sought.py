@@ -1,4 +1,4 @@
-"""What is looked for, in one line on every page until it is handed in or dropped."""
+"""The current task, in one line on every page until a view is handed in or the task is dropped."""
 
 from urllib.parse import parse_qs
 

@@ -1,4 +1,4 @@
-"""The page Step by step: every combination of choices runs, and each choice does what it says."""
+"""The page *Step by step*: every combination of choices runs, and each choice has its effect."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""The page Syntax check, run without a browser."""
+"""The page *Syntax check*."""
 
 import re
 from urllib.parse import parse_qsl

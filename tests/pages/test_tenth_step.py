@@ -1,4 +1,4 @@
-"""A further step is one file and one name in the list: the page has it then, with all that a step has."""
+"""Another step is one file and one name in a list; then the page has it, complete."""
 
 import contextlib
 import io

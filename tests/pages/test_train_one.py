@@ -1,4 +1,4 @@
-"""The page Train one and watch, run without a browser: a training is started, followed and stopped, and stays."""
+"""The page *Train one and watch*: a training is started, followed and stopped, and the results stay."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The way through the house while a page is made: down from content to lesson to figures, and up again as blocks."""
+"""The path through the rooms while a page is made: from content to lesson to figures, and back as blocks."""
 
 import inspect
 import os

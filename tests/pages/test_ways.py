@@ -1,4 +1,4 @@
-"""The ways through the app: sentence, model, word, and what belongs to a page, after every link and every choice."""
+"""Navigation: sentence, model, word and page settings after every link and choice."""
 
 from urllib.parse import parse_qsl
 

@@ -1,4 +1,4 @@
-"""Worksheets by their addresses: which pages have one, of what it is, and who may ask for it."""
+"""Worksheets by address: which pages have one, its contents, and who may request it."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""The page Train it on your text, run without a browser: a text is refused, learnt, followed, stopped, kept back."""
+"""The page *Train it on your text*: a text is refused, learnt, followed, stopped, and kept private."""
 
 import re
 from itertools import count

@@ -1,4 +1,4 @@
-"""Runs with something changed: each change against torch's own layers with it, and what is measured of it by hand."""
+"""Interventions: each against torch's own layers with the change, and its measured effect by hand."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Every architecture against transformers' own eager attention, on tiny models of random numbers."""
+"""Every architecture against transformers' own eager attention, on tiny random models."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The atlas as data: small pictures of all heads that hold the weights, in the order that was asked for."""
+"""The atlas as data: thumbnails of all heads hold the weights, in the requested order."""
 
 import base64
 import json

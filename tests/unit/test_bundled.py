@@ -1,4 +1,4 @@
-"""The catalogue of the models that come with the project: one entry each, and nobody else knows one by its id."""
+"""The catalogue of bundled models: one entry each, and no other code knows their IDs."""
 
 import ast
 import subprocess

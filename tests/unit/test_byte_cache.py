@@ -1,4 +1,4 @@
-"""What sessions share: what is kept of it, and under threads."""
+"""What sessions share: its limits, and threads."""
 
 from contextlib import nullcontext
 from functools import partial

@@ -1,4 +1,4 @@
-"""Charts as Plotly figures: the numbers in them are those of the arrays, and no name is read as HTML."""
+"""Charts as Plotly figures: they contain the arrays' numbers, and no name is read as HTML."""
 
 import html
 

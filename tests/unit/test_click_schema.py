@@ -1,4 +1,4 @@
-"""A press in a picture: whatever a browser sends, it is a choice that there is, as a link has it, or it is none."""
+"""Presses in a picture: whatever a browser sends is an existing choice, as in a link, or ignored."""
 
 from dataclasses import replace
 

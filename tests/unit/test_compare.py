@@ -1,4 +1,4 @@
-"""Two runs compared: words matched in order, differences worked by hand, and what has no match left out."""
+"""Two runs compared: words matched in order, differences by hand, unmatched words left out."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The content of pages: made of blocks without Streamlit, each with a key of its own, for the app and for a file."""
+"""The content of pages: blocks without Streamlit, each with a unique key, for the app and for a file."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What attention costs on paper, against values worked out by hand; and laws that are fitted to measurements."""
+"""The calculated costs of attention, against values by hand; and laws fitted to measurements."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the pages say and draw of cross-attention, where those who look and those who are looked at are other tokens."""
+"""Texts and pictures of cross-attention, whose queries and keys are different tokens."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""What the pages say of a decoder: turned queries, shared keys and values, its own mask, and what comes next."""
+"""Texts about a decoder: rotated queries, shared keys and values, its causal mask, and the next token."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""What deploy/ says, held against the app and the image; and its nginx, for real, before small servers."""
+"""deploy/ against the app and the image; and its nginx, run in front of small servers."""
 
 import json
 import re

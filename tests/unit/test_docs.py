@@ -1,4 +1,4 @@
-"""The documentation against the project: every link, picture, target, module and file that it names exists."""
+"""The documentation against the project: every link, picture, target, module and file exists."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""What can be taken away: it stands alone, it holds text as text, and its numbers are those of the trace."""
+"""Downloads: they are self-contained, escape text, and contain the trace's numbers."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Pictures as data: they hold the numbers that they were given, and write them as a person reads them."""
+"""Pictures as data: they contain their numbers, and format them for people."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""Attention written five ways: all equal, on the models' own layers and against torch's own module."""
+"""Five implementations of attention: all equal, on the models' own layers and against torch's module."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Whatever is in a folder that is taken for a model: that one is told to be broken, and everything else works."""
+"""Any folder taken for a model: a broken one is reported, and everything else works."""
 
 import json
 import os

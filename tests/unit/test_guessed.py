@@ -1,4 +1,4 @@
-"""Words that the toy did not find in its lexicon are named, and only where there are such."""
+"""Words missing from the toy's lexicon are named."""
 
 import html
 import re

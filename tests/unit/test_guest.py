@@ -1,4 +1,4 @@
-"""A process that imports the package, loads a model and runs it, is as it was: the package is a guest in it."""
+"""Importing the package, and loading and running a model, leaves the process unchanged."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""One width cut into heads: against torch's attention, the model's own ΔE, and vectors that were really set to 0."""
+"""One width split into heads: against torch's attention, the model's own ΔE, and vectors actually set to 0."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The head view as data: weights arrive as they are written, and what cannot be drawn is refused."""
+"""The head view as data: weights arrive as displayed, and what cannot be drawn is refused."""
 
 import base64
 import json

@@ -1,8 +1,7 @@
-"""The Dockerfile, without Docker: its style, and its steps replayed in a folder of their own.
+"""The Dockerfile, without Docker: its style, and its steps replayed in a folder.
 
-The replay cannot show that the base image exists, that the torch index answers, or that Docker
-reads the file as this module does. It shows that the files which the image gets are enough, that
-the packages in it are enough, and that its command serves the app.
+The replay cannot show that the base image exists, that the torch index answers, or that Docker reads the file as this
+module does. It shows that the image's files and packages suffice, and that its command serves the app.
 """
 
 import hashlib

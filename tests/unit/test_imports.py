@@ -1,4 +1,4 @@
-"""Imports run one way, and the heavy libraries stay where they are needed."""
+"""Imports run one way, and heavy libraries stay where they are needed."""
 
 import ast
 import subprocess

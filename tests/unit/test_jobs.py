@@ -1,4 +1,4 @@
-"""Jobs: one at a time, in the order in which they were asked for; each is a process, which ends in one of many ways."""
+"""Jobs: one at a time, in the order of requests; each is a process, which may end in many ways."""
 
 import io
 import json

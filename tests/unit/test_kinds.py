@@ -1,4 +1,4 @@
-"""What an attention is, and what a model is built of, is one object each: nobody else asks which one it is."""
+"""A kind of attention, and a model's structure, are one object each; no other code asks which one it is."""
 
 import ast
 from dataclasses import replace

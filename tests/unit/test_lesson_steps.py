@@ -1,4 +1,4 @@
-"""A step is one module with one object, and nobody else asks which step it is."""
+"""A step is one module with one object, and no other code asks which step it is."""
 
 import ast
 from dataclasses import fields

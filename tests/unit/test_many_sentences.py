@@ -1,4 +1,4 @@
-"""What the pages about many sentences say and draw, against the numbers behind it."""
+"""Texts and pictures of the pages about many sentences, against their numbers."""
 
 import html
 import logging

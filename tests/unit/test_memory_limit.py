@@ -1,4 +1,4 @@
-"""What a model takes of memory, and what the owner of a server allows."""
+"""The memory of a model, and the limits set by the server's owner."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Another language is files and no code: a catalogue in which every text is marked is shown everywhere, marked."""
+"""Another language needs files and no code: with a catalogue that marks every text, all texts appear marked."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""The map of a model says what the model is built of, and a press on it leads to places that exist, and no others."""
+"""The map shows a model's structure, and leads only to places that exist."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The kinds of models that people use today against transformers' own eager attention, at odd sizes, at random."""
+"""Recent architectures against transformers' own eager attention, at odd sizes, with random weights."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""One query against every key: what is drawn are torch's own products, sums and weights."""
+"""One query against every key: the drawn products, sums and weights are torch's."""
 
 import base64
 import re

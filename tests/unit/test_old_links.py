@@ -1,6 +1,6 @@
-"""Links that were made and sent before parameters were declared: each still opens the view that it opened then.
+"""Links made before parameters were declared still open the same views.
 
-What stands here was recorded with the code that made such links.
+The expected views were recorded with the code that made such links.
 """
 
 from urllib.parse import parse_qsl

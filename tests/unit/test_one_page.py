@@ -1,4 +1,4 @@
-"""Whole models on one page of NumPy, against the models themselves, on texts that nobody thought of."""
+"""Whole models on one page of NumPy, against the models themselves, on generated texts."""
 
 from dataclasses import replace
 

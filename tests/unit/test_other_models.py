@@ -1,4 +1,4 @@
-"""Models that are not in the table: what goes through transformers' interface is exact, and what is found holds."""
+"""Models without an entry: what passes through transformers' interface is exact, and what is found holds."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The package: built as a wheel, installed where nothing of the checkout can be reached, and used there."""
+"""The package: built as a wheel, installed out of reach of the checkout, and used there."""
 
 import shutil
 import subprocess

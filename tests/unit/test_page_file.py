@@ -1,4 +1,4 @@
-"""A page as a file: every kind of block is written, nothing typed is interpreted, and formulas are MathML."""
+"""A page as a file: every kind of block is written, no typed text is interpreted, and formulas are MathML."""
 
 import ast
 import html.parser

@@ -1,4 +1,4 @@
-"""The registry of pages: what there is, where it is, and what docs/pages.md says of it."""
+"""The registry of pages: names, addresses, and agreement with docs/pages.md."""
 
 from pathlib import Path
 from typing import get_args

@@ -1,4 +1,4 @@
-"""Two sentences read as one: special tokens are called what the model at hand calls them."""
+"""Two sentences read as one: special tokens have the model's own names."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""Planes in which vectors are seen, against torch's eigenvectors; what is sent, against the model's own ΔE."""
+"""Planes of vectors, against torch's eigenvectors; and what heads send, against the model's own ΔE."""
 
 import numpy as np
 import pytest

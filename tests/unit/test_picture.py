@@ -1,4 +1,4 @@
-"""Weights laid over a picture: those of the trace, patch by patch."""
+"""Weights over a picture: the trace's, patch by patch."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""Plotly's script in the assets: the official file, of the version that the pinned package draws with."""
+"""Plotly's script in the assets: the official file, in the pinned package's version."""
 
 import gzip
 import hashlib

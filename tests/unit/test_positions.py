@@ -1,4 +1,4 @@
-"""The two ways to tell a model the order of the words, against their papers and against transformers."""
+"""Sinusoidal and rotary positions, against their papers and transformers."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The proof: every link of the chain is the model's own, and one number that is wrong breaks the link that it is in."""
+"""The proof: every comparison is with the model's own numbers, and a wrong number breaks the comparison it is in."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Of a library, the project uses what is public: no private name, nothing replaced, none of its insides imported."""
+"""Only the public parts of libraries are used: no private name, nothing replaced, no internals imported."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What a model reads is one object: nobody else asks which one it is."""
+"""A kind of input is one object; no other code asks which one it is."""
 
 import ast
 

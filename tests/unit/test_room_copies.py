@@ -1,4 +1,4 @@
-"""Two copies of the server that share their rooms in one PostgreSQL: what is done on one is seen on the other."""
+"""Two copies of the server that share rooms in one PostgreSQL: changes on one appear on the other."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What the server answers about things to find: who may set one, which links are judged, and what everybody is told."""
+"""Requests about tasks: who may set one, which links are judged, and what everyone sees."""
 
 import json
 from pathlib import Path

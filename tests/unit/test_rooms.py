@@ -1,4 +1,4 @@
-"""What the server answers the screens of a class, and whom it refuses."""
+"""Responses to a class's screens, and refusals."""
 
 import asyncio
 import io

@@ -1,4 +1,4 @@
-"""Ten questions on pupils' own sentences, as the server gives them: what pupils are told, and what teachers alone."""
+"""Ten questions on pupils' own sentences, as served: what pupils see, and what only teachers see."""
 
 import asyncio
 import csv

@@ -1,4 +1,4 @@
-"""Pages are drawn one after another: in the order in which they come, and nobody waits for ever."""
+"""Pages are drawn one after another, in order, and none waits for ever."""
 
 import threading
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What shared keys and values save: against numbers worked out by hand, and against the real model's own arrays."""
+"""Savings by shared keys and values: against values by hand, and the real model's own arrays."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Random dot products against what theory says of them, and softmax's gradient against torch's."""
+"""Random dot products against theory, and softmax's gradient against torch's."""
 
 import numpy as np
 import pytest

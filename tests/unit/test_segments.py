@@ -1,4 +1,4 @@
-"""Two sentences read together: whose tokens are whose, and how much weight goes across, worked by hand."""
+"""Two sentences read together: whose tokens are whose, and the weight between them, by hand."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Another order of the tokens: against the models themselves, which read them in that order."""
+"""Reordered tokens: against the models themselves, which read them in that order."""
 
 from dataclasses import replace
 

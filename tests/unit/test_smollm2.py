@@ -1,4 +1,4 @@
-"""The decoder: what it records, against transformers' own run of the same weights."""
+"""The decoder: its record, against transformers' own run of the same weights."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

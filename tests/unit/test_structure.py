@@ -1,4 +1,4 @@
-"""What a layer is said to be built of, against the model itself: its modules, and its numbers worked out once more."""
+"""The stated structure of a layer, against the model's modules and recomputed numbers."""
 
 from operator import attrgetter
 

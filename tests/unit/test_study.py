@@ -1,4 +1,4 @@
-"""Batches against single traces, means against sentences one by one, and runs that stop half-way."""
+"""Batches against single traces, means against single sentences, and interrupted runs."""
 
 import gc
 import threading

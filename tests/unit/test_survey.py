@@ -1,4 +1,4 @@
-"""All heads at one look: orders, what is hidden, and numbers that follow from the weights."""
+"""The survey of all heads: orders, hidden tokens, and numbers that follow from the weights."""
 
 import html
 

@@ -1,4 +1,4 @@
-"""Which head finds a word's head: words out of tokens, and the best head, fairly chosen and unfairly."""
+"""The head that finds a word's syntactic head: words from tokens, and the best head, chosen fairly and unfairly."""
 
 import numpy as np
 import pytest

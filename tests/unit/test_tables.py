@@ -1,4 +1,4 @@
-"""Tables: the order of their rows, how a link has it, and what a press on one may say."""
+"""Tables: the order of rows, in links and by presses."""
 
 import json
 

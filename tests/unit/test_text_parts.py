@@ -1,4 +1,4 @@
-"""Models that read something else beside a text: the part that reads the text is what the whole model runs."""
+"""Multimodal models: the extracted text part computes what the whole model does."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is measured of attention: that all ways give the same, and that memory is what arithmetic says."""
+"""Measurements of attention: all implementations agree, and memory matches arithmetic."""
 
 import subprocess
 import sys

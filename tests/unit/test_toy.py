@@ -1,4 +1,4 @@
-"""The hand-written model: what its heads do on sentences, and that it takes any text."""
+"""The hand-written model: what its heads do, and that it accepts any text."""
 
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""The models trained here, as the app runs them: what they write, name and answer, and what their cards say."""
+"""The models trained here, as run by the app: translations, names, answers, and their cards."""
 
 import numpy as np
 import pytest

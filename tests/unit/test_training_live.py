@@ -1,4 +1,4 @@
-"""The training that a page shows: its sequences, what is measured, and a network made by hand that can do it."""
+"""The training shown on a page: its sequences, its measurements, and a hand-made network that solves the task."""
 
 import math
 

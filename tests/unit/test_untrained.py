@@ -1,4 +1,4 @@
-"""A head that has learnt nothing: it sees no later token, and prefers none over many draws."""
+"""An untrained head: it sees no later token, and prefers none over many draws."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Links: what a view says of itself comes back as the same view, and nonsense comes back as the default."""
+"""Links: a view survives a round trip, and nonsense becomes the default."""
 
 from dataclasses import replace
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""A worksheet: its solutions follow from the numbers that are printed, and nothing before them tells them."""
+"""A worksheet: its solutions follow from the printed numbers, and nothing before them gives them away."""
 
 import html.parser
 import re

@@ -1,4 +1,4 @@
-"""The databases in which rooms are kept: a file, and a PostgreSQL of the tests' own."""
+"""The databases for rooms: a file, and a PostgreSQL server for tests."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a class is told of a question, and when."""
+"""What a class sees of a question, and when."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What is kept of a task and of what is handed in, in SQLite and in PostgreSQL."""
+"""Storage of tasks and submissions, in SQLite and PostgreSQL."""
 
 import pytest
 import sqlalchemy as sql

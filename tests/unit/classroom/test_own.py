@@ -1,4 +1,4 @@
-"""Ten questions on a sentence of one's own: which, what is right of them, and what teacher and pupil are told."""
+"""Ten questions on a pupil's own sentence: selection, right answers, and what teacher and pupil see."""
 
 import csv
 import io

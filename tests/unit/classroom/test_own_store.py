@@ -1,4 +1,4 @@
-"""What is kept of ten questions on sentences of one's own, in SQLite and in PostgreSQL."""
+"""Storage of ten questions on pupils' own sentences, in SQLite and PostgreSQL."""
 
 import pytest
 import sqlalchemy as sql

@@ -1,4 +1,4 @@
-"""Lesson plans: they are as long as they say, and each of their views is one that a class can be shown."""
+"""Lesson plans: their durations add up, and a class can be shown each of their views."""
 
 from urllib.parse import parse_qsl, urlencode
 

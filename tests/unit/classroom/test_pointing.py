@@ -1,4 +1,4 @@
-"""What a browser may say of a place in a picture."""
+"""Places in pictures as sent by browsers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Ready questions: what is right is worked out here once more, from queries, keys and values, in plain sums."""
+"""Ready questions: right answers are recomputed here from queries, keys and values, in plain sums."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What is kept of a class, in SQLite and in PostgreSQL, held against what a plain dictionary would keep."""
+"""Storage of a class, in SQLite and PostgreSQL, compared with a plain dictionary."""
 
 import logging
 import sqlite3

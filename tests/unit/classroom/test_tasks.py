@@ -1,4 +1,4 @@
-"""Things to find: what a view is worth is worked out here once more, from queries, keys and values, in plain sums."""
+"""Tasks: the scores of views are recomputed here from queries, keys and values, in plain sums."""
 
 import math
 from functools import cache

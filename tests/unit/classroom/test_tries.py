@@ -1,4 +1,4 @@
-"""Attempts that are counted for all copies of the server."""
+"""Limits on attempts across all copies of the server."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""What there is to see on a lab's page, found in its blocks."""
+"""What a lab's page shows, found in its blocks."""
 
 import re
 

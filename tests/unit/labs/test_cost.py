@@ -1,4 +1,4 @@
-"""What it costs: what is said of a measurement against its numbers, and what is said on paper against arithmetic."""
+"""*What it costs*: statements about a measurement against its numbers, and the paper part against arithmetic."""
 
 import re
 from datetime import UTC, datetime

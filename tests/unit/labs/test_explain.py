@@ -1,4 +1,4 @@
-"""Does attention explain: what is said and drawn of each experiment, against numbers that are worked out here."""
+"""*Does attention explain?*: texts and pictures of each experiment, against numbers computed here."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Masks: each rule cell by cell, the weights against torch's, and what is said of a row against its numbers."""
+"""Masks: each rule cell by cell, weights against torch's, and statements about a row against its numbers."""
 
 from functools import partial
 from itertools import product

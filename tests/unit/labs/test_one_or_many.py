@@ -1,4 +1,4 @@
-"""One head or many: what is drawn and said of a cut, the mean, a slice and ΔE, against torch's and NumPy's numbers."""
+"""*One head or many*: texts and pictures of a split, the mean, a slice and ΔE, against torch and NumPy."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Where am I: what is said of another order, and of each way to tell it, against numbers that are worked out anew."""
+"""*Where am I?*: statements about reordering and about each positional encoding, against numbers computed here."""
 
 from dataclasses import replace
 from functools import partial

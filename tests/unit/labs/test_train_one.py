@@ -1,4 +1,4 @@
-"""Train one and watch: what is shown of a training against its numbers, and a model's score against plain loops."""
+"""*Train one and watch*: displays of a training against its numbers, and a model's score against plain loops."""
 
 import re
 from datetime import UTC, datetime

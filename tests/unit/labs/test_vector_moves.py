@@ -1,4 +1,4 @@
-"""The vector moves: arrows that add up to the record, and cosines against torch's."""
+"""*The vector moves*: arrows that add up to the record, and cosines against torch's."""
 
 import re
 from typing import NamedTuple

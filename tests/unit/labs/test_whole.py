@@ -1,4 +1,4 @@
-"""The whole Transformer: every length against the model's own vectors, and the page of NumPy against the model."""
+"""*The whole Transformer*: every norm against the model's own vectors, and the page of NumPy against the model."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Why divide by √d: what is shown of random vectors and of a head, against NumPy's and torch's own numbers."""
+"""*Why divide by √d*: displays of random vectors and of a head, against NumPy and torch."""
 
 import re
 from functools import cache, partial

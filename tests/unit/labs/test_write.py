@@ -1,4 +1,4 @@
-"""Train it on your text: what is said of a stage against its numbers, and what somebody else's text may not reach."""
+"""*Train it on your text*: statements about a stage against its numbers, and the privacy of texts."""
 
 import re
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Reading back what is told: the text of some HTML, and the facts in it, by the lesson that they were put into."""
+"""Read texts back: plain text from HTML, and the facts in it, by lesson."""
 
 import re
 from functools import cache

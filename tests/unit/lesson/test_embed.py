@@ -1,4 +1,4 @@
-"""What enters a layer: its lengths, its neighbours, and what it is made of."""
+"""The input of a layer: norms, neighbours and components."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What holds at every step: no made-up number, every cell explained by what made it, nothing typed interpreted."""
+"""What holds at every step: no invented number, every cell explained by its inputs, no typed text interpreted."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""The factors of Q, K, V and ΔE: multiplied and added here, they are the matrices that the step shows."""
+"""The factors of Q, K, V and ΔE: multiplied and added here, they give the step's matrices."""
 
 from dataclasses import replace
 

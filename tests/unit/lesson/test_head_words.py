@@ -1,4 +1,4 @@
-"""What a head does in plain words: each phrase against weights that were made to earn it."""
+"""Descriptions of heads: each phrase against weights constructed to earn it."""
 
 import numpy as np
 import pytest

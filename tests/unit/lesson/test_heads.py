@@ -1,4 +1,4 @@
-"""The heads joined: what they change is the output of the layer."""
+"""The joined heads: their change is the layer's output."""
 
 import numpy as np
 import pytest

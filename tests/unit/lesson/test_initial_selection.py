@@ -1,4 +1,4 @@
-"""What a fresh link opens, held to the record and to transformers' own plain attention."""
+"""The defaults of a bare link, against the record and transformers' eager attention."""
 
 import re
 

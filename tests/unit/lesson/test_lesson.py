@@ -1,4 +1,4 @@
-"""What belongs to no step alone: lesson texts, small pictures, proofs and tables."""
+"""What belongs to no single step: lesson texts, thumbnails, proofs and tables."""
 
 import csv
 import io

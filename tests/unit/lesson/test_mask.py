@@ -1,4 +1,4 @@
-"""Masks: what is hidden is counted, and says why it is."""
+"""Masks: masked cells are counted, and their reason is given."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Queries, keys and values: what is told of them is what they are."""
+"""Queries, keys and values: statements about them are true."""
 
 import numpy as np
 import pytest

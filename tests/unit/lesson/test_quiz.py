@@ -1,4 +1,4 @@
-"""Questions before a step: each is judged by the record, and the true answer is worked out here once more."""
+"""Questions before a step: judged by the record, with the true answer recomputed here."""
 
 import re
 from dataclasses import replace

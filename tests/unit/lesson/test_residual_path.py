@@ -1,4 +1,4 @@
-"""What comes after the heads: the order of things is that of each model, and every length that of a vector of its."""
+"""The path after the heads: the order of parts in each model, and the norms of its vectors."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Scaling: how far the scores are spread, and what their softmax would be without it."""
+"""Scaling: the spread of the scores, and the softmax without it."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Scores: the highest and the lowest, and what is said of a position bias."""
+"""Scores: highest, lowest, and the text about a position bias."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Weights: which words get most, which tokens take much and say little, and how each weight comes about."""
+"""Weights: which words get most, attention sinks, and the computation of each weight."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Every lesson text is told somewhere, with exactly the facts that it names: read off the calls of ``lesson``."""
+"""Every lesson text is used, with exactly the facts that it names, as read from calls of ``lesson``."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""The first step: what the tokens are said to be."""
+"""The first step: statements about the tokens."""
 
 import re
 

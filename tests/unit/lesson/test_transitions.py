@@ -1,4 +1,4 @@
-"""What is told of a matrix that comes from another, and that it really comes from that one."""
+"""Texts about a matrix that turns from another, and the actual turn."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""A text in a language that a model hardly knows is told of, and an English one is not, however rare its words are."""
+"""A text in a language that the model hardly knows is reported; an English one, however rare its words, is not."""
 
 import pytest
 

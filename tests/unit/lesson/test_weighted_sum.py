@@ -1,4 +1,4 @@
-"""The weighted sum: what adds most to it."""
+"""The weighted sum: its largest contributions."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The questions that come up at a step are answered with numbers that are worked out here once more."""
+"""Answers to questions about a step, with numbers recomputed here."""
 
 import re
 from dataclasses import replace

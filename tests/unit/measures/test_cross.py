@@ -1,4 +1,4 @@
-"""What heads of cross-attention do, against plain loops."""
+"""Cross-attention heads, against plain loops."""
 
 import math
 from dataclasses import asdict

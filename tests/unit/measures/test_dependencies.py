@@ -1,4 +1,4 @@
-"""How well heads find the words that words depend on."""
+"""How well heads find the syntactic heads of words."""
 
 import numpy as np
 import pytest

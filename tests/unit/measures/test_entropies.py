@@ -1,4 +1,4 @@
-"""How broadly a head looks."""
+"""How broadly a head attends."""
 
 import math
 

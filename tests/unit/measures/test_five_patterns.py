@@ -1,4 +1,4 @@
-"""The five patterns, on weights whose pattern the eye sees."""
+"""The five patterns, on weights whose pattern is obvious."""
 
 import math
 from dataclasses import asdict, replace

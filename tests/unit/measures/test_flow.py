@@ -1,4 +1,4 @@
-"""Rollout, and the vectors that are really moved."""
+"""Attention rollout, and norms of transformed vectors."""
 
 import math
 from dataclasses import replace

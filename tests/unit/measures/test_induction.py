@@ -1,4 +1,4 @@
-"""Prefix matching: by hand, against plain loops, and for heads of which the score is known."""
+"""Prefix matching: by hand, against plain loops, and for heads with known scores."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How differently two heads look."""
+"""The dissimilarity of two heads."""
 
 import math
 from itertools import product

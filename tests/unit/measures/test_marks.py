@@ -1,4 +1,4 @@
-"""Which tokens are which, and the shares of weight that they get."""
+"""Kinds of tokens, and their shares of weight."""
 
 from dataclasses import fields
 

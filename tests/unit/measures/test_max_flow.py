@@ -1,4 +1,4 @@
-"""The largest flow, against the narrowest cut, which is as wide (Ford & Fulkerson 1956)."""
+"""The maximum flow equals the minimum cut (Ford & Fulkerson 1956)."""
 
 from itertools import product
 

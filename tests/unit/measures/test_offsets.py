@@ -1,4 +1,4 @@
-"""How far a head looks, and whether it looks by position alone."""
+"""How far a head attends, and whether only by position."""
 
 import numpy as np
 import pytest

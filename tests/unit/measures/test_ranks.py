@@ -1,4 +1,4 @@
-"""Spearman's rank correlation, against pandas' and by hand."""
+"""Spearman's rank correlation, against pandas and by hand."""
 
 import math
 

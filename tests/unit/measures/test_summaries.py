@@ -1,4 +1,4 @@
-"""All measures, of one text and of batches, against plain loops; and what they say of the models here."""
+"""All measures, of a text and of batches, against plain loops; and their results for the bundled models."""
 
 import math
 from dataclasses import fields

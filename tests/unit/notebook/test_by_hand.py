@@ -1,4 +1,4 @@
-"""The notebook in plain NumPy ends at the model's own numbers, for every kind of model; with others, it fails."""
+"""The notebook in plain NumPy reproduces the model's own numbers for every kind of model, and fails with others."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""Typed text stays text in a notebook, whatever Markdown, HTML and TeX make of its signs."""
+"""Typed text stays text in a notebook, whatever it means in Markdown, HTML and TeX."""
 
 import html
 import json

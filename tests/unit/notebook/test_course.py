@@ -1,4 +1,4 @@
-"""The notebooks of the course run, show what they show, and judge right and wrong answers."""
+"""The course notebooks run, show their saved output, and judge right and wrong answers."""
 
 import re
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The notebook that runs a model: recorded as transformers lets anybody, and equal to its plain attention."""
+"""The notebook that runs a model: it records by public interfaces, and equals transformers' eager attention."""
 
 from pathlib import Path
 

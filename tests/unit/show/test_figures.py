@@ -1,4 +1,4 @@
-"""Heads in a notebook as Plotly figures: the exact weights, with their tokens on both axes."""
+"""Heads in a notebook as Plotly figures: the exact weights, with tokens on both axes."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""A step, the neuron view and a comparison in a notebook: what the app says of the same place, and its numbers."""
+"""A step, the neuron view and a comparison in a notebook: the same texts and numbers as in the app."""
 
 import base64
 from functools import partial

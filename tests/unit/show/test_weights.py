@@ -1,4 +1,4 @@
-"""Weights in a notebook: those of the model, as close as is said; what cannot be shown is refused in plain words."""
+"""Weights in a notebook: the model's, with the stated precision; unsuitable input is refused clearly."""
 
 import json
 import re

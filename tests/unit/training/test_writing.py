@@ -1,4 +1,4 @@
-"""The small Transformer that learns from a text: what it reads, what it works out, what it learns, what it writes."""
+"""The small Transformer that learns a text: its input, its computation, its training, and its output."""
 
 import math
 import subprocess
