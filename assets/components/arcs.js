@@ -8,6 +8,7 @@
  * @property {number} focus a position
  * @property {Record<string, [number, string][]>} rows weights (as number and text) by the position of the query; none
  *   while a guess is open
+ * @property {Record<string, string>} told HTML about the rows, from lesson texts
  * @property {boolean} selectable
  */
 
@@ -22,9 +23,10 @@ const stateOf = remembering((parent) => {
   const words = make("div", "words");
   const lines = svg("svg", { "aria-hidden": "true", focusable: "false" });
   const told = make("p", "unseen");
-  root.append(lines, words, told);
+  const sentences = make("div", "sentences");
+  root.append(lines, words, sentences, told);
   parent.append(root);
-  const state = { root, words, lines, told, places: [], reached: 0, pointed: null };
+  const state = { root, words, lines, sentences, told, places: [], reached: 0, pointed: null };
   state.observer = new ResizeObserver(() => fit(state));
   words.onpointerover = ({ target }) => {
     // Pressing a number chooses its word, not the row of the word above it.
@@ -55,6 +57,8 @@ export default function ({ data, parentElement, setStateValue }) {
   if (state.drawn !== drawn) rebuild(state);
   else if (wasDrawn) state.root.classList.add("still");
   state.drawn = drawn;
+  // They lie in one place, so that nothing below moves from one to the next.
+  state.sentences.replaceChildren(...Object.entries(data.told).map(sentence));
   reach(state, data.focus);
   mark(state);
   fit(state);
@@ -91,6 +95,13 @@ function rebuild(state) {
   state.root.classList.remove("still");
 }
 
+function sentence([row, html]) {
+  const element = make("div");
+  element.dataset.row = row;
+  element.innerHTML = html;
+  return element;
+}
+
 function choose(state, index) {
   state.data = { ...state.data, focus: index };
   mark(state);
@@ -113,11 +124,12 @@ function point(state, name) {
   draw(state);
 }
 
-/** Mark the words, and write their weights below them. */
+/** Mark the words, write their weights below them, and show the sentence about the row. */
 function mark(state) {
   const { data, places } = state;
   const from = asking(state);
   const row = data.rows[from];
+  for (const each of state.sentences.children) each.classList.toggle("seen", Number(each.dataset.row) === from);
   places.forEach((place, index) => {
     const [name, weight] = place.children;
     const written = row?.[index][1];

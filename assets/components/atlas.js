@@ -657,7 +657,7 @@ function writeReadout(state) {
   const tile = index === null ? find(isElsewhere) ?? find(isCurrent) : layout.tiles[index];
   readout.classList.toggle("hint", !tile);
   if (!tile) {
-    readout.replaceChildren(message("Point at a head to see what it does."));
+    readout.replaceChildren(message("Press a head to see what it does."));
     return;
   }
   const badge = tile.badge && [data.badgeName, tile.badge].filter(Boolean).join(" ");

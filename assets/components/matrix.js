@@ -860,7 +860,7 @@ function writeReadout(state) {
   showTip(state);
   readout.classList.toggle("hint", isHint);
   if (isHint) {
-    readout.replaceChildren(message("Point at a cell to read its number."));
+    readout.replaceChildren(message("Press a cell to read its number."));
     return;
   }
   readout.title = `${data.rows[place[0]]} ${data.columns[place[1]]}`;

@@ -35,7 +35,7 @@ export default function ({ data, parentElement, setStateValue }) {
   state.root.classList.toggle("answered", Boolean(data.given));
   state.root.classList.toggle("stays", data.stays);
   state.root.replaceChildren(shownOf(data, tell), line(data, tell));
-  if (data.given) count(state.root, data);
+  if (data.given || data.stays) count(state.root, data);
   if (had) state.root.querySelector("button:enabled, input:enabled")?.focus();
 }
 
@@ -88,10 +88,11 @@ function otherAct(data) {
 function count(root, data) {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
-    if (data.verdict !== "shown" && !(data.mark in kept)) kept[data.mark] = data.verdict;
+    if (data.given && data.verdict !== "shown" && !(data.mark in kept)) kept[data.mark] = data.verdict;
     sessionStorage.setItem(KEPT, JSON.stringify(kept));
     const verdicts = Object.values(kept);
-    if (!verdicts.length) return;
+    // Where nothing is to move, it has its place before.
+    if (!verdicts.length && !data.stays) return;
     const right = verdicts.filter((verdict) => verdict === "right").length;
     const close = verdicts.filter((verdict) => verdict === "close").length;
     const told = messages("{n} guess in this visit", "{n} guesses in this visit", verdicts.length);

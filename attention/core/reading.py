@@ -49,6 +49,7 @@ class Reading:
     field: str = "sentence"
     example_names: tuple[str, ...] = ()
     unit: str = message("word")
+    units: str = message("words")
     # The unit as a field label, as a part of the embedding, and in the name of the first step.
     label: str = message("Word")
     part: str = message("Word part")
@@ -135,6 +136,7 @@ PICTURE = Reading(
     example_names=tuple(DIGITS.values()),
     field="drawing",
     unit=message("patch"),
+    units=message("patches"),
     label=message("Patch"),
     part=message("Patch part"),
     cut=message("Cut the picture into patches"),

@@ -47,7 +47,7 @@ class Arcs:
 
     ``matrix`` names the matrix in which a weight opens; if it is empty, weights cannot be opened. While the arcs
     ``wait`` for a guess, no weight is sent. Slim arcs lie in one line above another picture and show only the row in
-    focus. ``written`` replaces the weights under the words.
+    focus. ``written`` replaces the weights under the words. ``told`` is HTML about each row.
     """
 
     component: ClassVar[str] = "arcs"
@@ -61,6 +61,7 @@ class Arcs:
     wait: bool = False
     is_slim: bool = False
     written: tuple[str, ...] | None = None
+    told: tuple[str, ...] = ()
 
     @property
     def touch(self) -> TouchArcs:
@@ -87,6 +88,7 @@ class Arcs:
             "words": words,
             "focus": self.focus,
             "rows": shown,
+            "told": {row: self.told[int(row)] for row in shown} if self.told else {},
             "opens": bool(self.matrix),
             "slim": self.is_slim,
             "selectable": False,

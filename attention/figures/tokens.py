@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from attention.core.messages import message
 from attention.core.trace import Token
+from attention.core.words import CONTINUES
 from attention.figures.click_schema import TouchOne
 from attention.figures.transition import Split, said
 from attention.measures.segments import groups
@@ -61,7 +62,9 @@ def title_of(token: Token) -> str:
     """Describe a token: its text, kind, position and ID."""
     what = [message("position {position}", position=token.position)]
     if token.is_padding or token.is_special:
-        what = [message("padding") if token.is_padding else message("special token"), *what]
+        what = [message("padding") if token.is_padding else message("special token, not typed"), *what]
+    if token.text.startswith(CONTINUES):
+        what.append(message("## continues the word before it"))
     if token.token_id >= 0:
         what.append(message("id {number}", number=token.token_id))
     return f"{token.text}: {', '.join(what)}"

@@ -171,9 +171,9 @@ def _pattern(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special:
 def _column(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> str:
     """Return the phrase for a head whose heatmap has one strong column, or one at each special token."""
     if gaze is None:
-        phrase, share = message("most {unit}s look at the same one", unit=reading.unit), summary.pattern.vertical
+        phrase, share = message("most {units} look at the same one", units=reading.units), summary.pattern.vertical
     elif not gaze.is_special:
-        phrase, share = message("most {unit}s look at “{name}”", unit=reading.unit, name=gaze.column), gaze.share
+        phrase, share = message("most {units} look at “{name}”", units=reading.units, name=gaze.column), gaze.share
     elif min(summary.first, summary.separator) >= _BOTH and len(special) > 1:
         phrase, share = message("looks at {names}", names=listed(special)), summary.first + summary.separator
     elif gaze.column == special[0] and special[0] not in SEPARATORS:
@@ -195,7 +195,7 @@ def _cross_in_words(summary: CrossSummary, special: Sequence[str]) -> str:
 
 
 def _spread(reading: Reading, evenness: float) -> str:
-    phrase = message("spreads its weight over many {unit}s", unit=reading.unit)
+    phrase = message("spreads its weight over many {units}", units=reading.units)
     return message("{phrase} (evenness {evenness})", phrase=phrase, evenness=number(evenness))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import dropwhile
 
 from jaxtyping import Float
 from numpy import ndarray as Array
@@ -47,8 +48,10 @@ def pronouns_of(tokens: Sequence[Token]) -> list[int]:
 
 
 def has_pronoun(text: str) -> bool:
-    """Return whether a text has a pronoun."""
-    return not _PRONOUNS.isdisjoint(re.findall(r"\w+", text.lower()))
+    """Tell whether a text has a pronoun after a noun."""
+    words = re.findall(r"\w+(?:['’]\w+)?", text.lower())
+    after_noun = dropwhile(lambda each: not _is_most_likely_noun(each), words)
+    return any(re.split("['’]", each)[0] in _PRONOUNS for each in after_noun)
 
 
 def grammar_tokens(tokens: Sequence[Token]) -> set[int]:
@@ -74,7 +77,11 @@ def _is_cut_off(place: int, words: Sequence[Word], starts: Mapping[int, int | No
 def _is_noun(word: Word) -> bool:
     if word.is_special or word.is_padding or is_punctuation(word):
         return False
-    features = describe(word.typed.strip(), _lexicon())
+    return _is_most_likely_noun(word.typed.strip())
+
+
+def _is_most_likely_noun(typed: str) -> bool:
+    features = describe(typed, _lexicon())
     return bool(features[_NOUN] > 0 and features[_NOUN] == features.max())
 
 

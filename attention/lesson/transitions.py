@@ -15,6 +15,7 @@ from attention.figures.matrix import Change, Matrix
 from attention.figures.transition import Joining, Products, Split
 from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
+from attention.lesson.prose import listed
 
 __all__ = [
     "adding_up",
@@ -171,12 +172,13 @@ def splitting(tokens: Sequence[Token]) -> Split | None:
     if not pieces or any(token.start is None for token in pieces):
         return None
     sizes = Counter((token.segment, token.word) for token in pieces)
-    n_cut, n_added = sum(size > 1 for size in sizes.values()), len(tokens) - len(pieces)
+    n_cut = sum(size > 1 for size in sizes.values())
+    added = list(dict.fromkeys(token.text for token in tokens if not _is_typed(token)))
     told = [
         _kept_words(pieces, len(sizes)),
         messages("Changed: they are {n} token now.", "Changed: they are {n} tokens now.", len(tokens)),
         messages("{n} word is cut into pieces.", "{n} words are cut into pieces.", n_cut) if n_cut else "",
-        messages("The model adds {n} token.", "The model adds {n} tokens.", n_added) if n_added else "",
+        message("The model adds {names}.", names=listed(added)) if added else "",
     ]
     found: list[tuple[str, str] | None] = []
     before = None

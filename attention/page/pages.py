@@ -58,7 +58,7 @@ FRONT = Page(
     "",
     message("What this is"),
     "Learn",
-    message("A sentence in which a pronoun looks for its noun: point at its words, type another one, guess first."),
+    message("A sentence in which a pronoun looks for its noun: press its words, type another one, guess first."),
     own=(settings.GUESS, settings.FIRST_ANSWER),
     tab=message("See attention"),
 )

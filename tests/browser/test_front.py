@@ -49,6 +49,7 @@ def test_pointing_at_a_word_shows_its_row_and_a_press_keeps_it(front, weights):
     assert front.page.locator(".arcs path").count() == np.count_nonzero(weights[10] >= 0.005)
     name(front, 2).hover()
     assert shown(front) == written(weights[2])
+    expect(front.page.locator(".arcs .sentences > :visible")).to_contain_text(number(float(weights[2].max())))
     front.page.mouse.move(0, 700)
     assert shown(front) == written(weights[10])
     name(front, 2).click()

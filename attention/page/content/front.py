@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from attention.core.messages import message
-from attention.core.words import SPACE
+from attention.core.words import CONTINUES, SPACE, special_names
 from attention.figures.arcs import Arcs
 from attention.figures.format import number
 from attention.figures.tokens import TokenStrip
 from attention.lesson import front
 from attention.lesson.head_context import HeadContext
 from attention.lesson.initial_selection import first_word, openings, tell_opening
-from attention.lesson.prose import lesson, word
+from attention.lesson.prose import lesson, listed, word
 from attention.lesson.steps import softmax
 from attention.models import bundled
 from attention.models.bundled import Bundled
@@ -93,9 +94,6 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     asked = Asked(view, view[GUESS], guess, FIRST_ANSWER, next_word(scene), nothing)
     is_hidden = asked.is_asked and asked.is_open
     title = message("Where does “{word}” look?", word=scene.names[scene.word].strip(SPACE))
-    # The head's caption is about one word.
-    caption = tell_opening(scene) if scene.word == first_word(scene.trace) else ""
-    told = () if is_hidden else (Prose(softmax.tell_weights(scene) + caption),)
     has_choice = not whole and (guess is not None or view[GUESS])
     choice = (Setting("front_guess", GUESS, message("Guess first"), view[GUESS]),) if has_choice else ()
     info = pane.info
@@ -108,14 +106,33 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
         # Above the question, which would otherwise appear under the pointer that asked for it.
         Section("front_ways", (_way_in(view, pane, scene, is_hidden=is_hidden), *choice), is_line=True),
         *asked.content(),
-        *told,
-        Prose(lesson("front/truth"), "aside"),
+        *(() if is_hidden or _is_in_line(scene) else (Prose(_tell_row(scene)),)),
+        Prose(_tell_marks(scene) + lesson("front/truth"), "aside"),
         Notice(about, is_quiet=True),
     )
 
 
 def _title(text: str, *, whole: bool) -> Blocks:
     return () if whole else (Heading(text, 1),)
+
+
+def _tell_marks(scene: HeadContext) -> str:
+    """Explain the special tokens and the mark of a piece, where the text has them."""
+    specials = special_names(scene.tokens)
+    text = lesson("front/specials", specials=listed([word(each) for each in specials])) if specials else ""
+    if any(token.text.startswith(CONTINUES) for token in scene.tokens):
+        text += lesson("front/pieces")
+    return text
+
+
+def _tell_row(scene: HeadContext) -> str:
+    # The head's caption is about one word.
+    caption = tell_opening(scene) if scene.word == first_word(scene.trace) else ""
+    return softmax.tell_weights(scene) + caption
+
+
+def _is_in_line(scene: HeadContext) -> bool:
+    return not scene.info.reading.is_laid_out and scene.key_tokens is scene.tokens
 
 
 def _picture(view: View, scene: HeadContext, *, is_hidden: bool) -> Block:
@@ -125,12 +142,13 @@ def _picture(view: View, scene: HeadContext, *, is_hidden: bool) -> Block:
     """
     matrix = softmax.STEP.matrices(scene)[0]
     steps = STEP_BY_STEP, view.for_page(STEP_BY_STEP).replaced(STEP, softmax.STEP.key).to_query()
-    if scene.info.reading.is_laid_out or scene.key_tokens is not scene.tokens:
+    if not _is_in_line(scene):
         if is_hidden:
             return Picture(
                 "front_picture", TokenStrip(scene.tokens, scene.word, message("Tokens")), sets={"word": WORD}
             )
         return Picture("front_picture", matrix, sets={"cell": CELL, "row": WORD}, opens=steps)
+    told = tuple(_tell_row(replace(scene, word=row)) for row in range(len(scene.tokens)))
     arcs = Arcs(
         scene.tokens,
         scene.steps.weights,
@@ -139,6 +157,7 @@ def _picture(view: View, scene: HeadContext, *, is_hidden: bool) -> Block:
         message("Tokens"),
         message("Waiting for a guess.") if is_hidden else matrix.alt,
         wait=is_hidden,
+        told=told,
     )
     return Picture("front_picture", arcs, sets={"word": WORD, "cell": CELL}, opens=steps)
 

@@ -137,7 +137,7 @@ def _told(info: ModelInfo, result: SyntaxResult, n_done: int) -> list[str]:
 
 
 def _table(view: View, shown: Sequence[Finding]) -> Blocks:
-    told = message("Click on a row to see an example of it above, and on a heading to sort.")
+    told = message("Press a row to see an example of it above, and a heading to sort.")
     names = tuple(finding.relation for finding in shown)
     choice = RowChoice(RELATION, names, names.index(_shown(view[RELATION], names)))
     table = Table("syntax_table", partial(findings_table, shown), file="syntax-check", choice=choice)
