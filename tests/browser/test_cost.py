@@ -30,7 +30,7 @@ def test_it_is_measured_followed_and_stopped_and_whoever_comes_next_sees_it(unme
     expect(stop).to_be_visible(timeout=PATIENCE)
     expect(start).to_be_hidden()
     # It moves by itself, and says how fast something grows once it can.
-    expect(tab.page.get_by_text(re.compile(r"From \d+ to [\d,]+ tokens, the time"))).to_be_visible(timeout=PATIENCE)
+    expect(tab.page.get_by_text(re.compile(r"From \d+ to [\d,]+ tokens, time grows"))).to_be_visible(timeout=PATIENCE)
     stop.click()
     expect(tab.page.get_by_text("stopped after")).to_be_visible()
     expect(start).to_be_enabled()
@@ -56,16 +56,16 @@ def test_what_is_on_paper_goes_by_mouse_and_keyboard_and_is_in_the_link(tab, new
     expect(slider).to_have_attribute("aria-valuetext", "128k")
     slider.press("End")
     cache = 2 * 32 * 8 * 128 * 2 * 2**20
-    expect(tab.page.get_by_text(f"and {cache / 1e9:.0f} GB for all 1,048,576")).to_be_visible()
+    expect(tab.page.get_by_text(f"token, {cache / 1e9:.0f} GB for all 1,048,576")).to_be_visible()
     expect(tab.page).to_have_url(re.compile(f"tokens={2**20}"))
     slider.press("ArrowLeft")
-    expect(tab.page.get_by_text(f"and {cache / 2e9:.1f} GB for all 524,288")).to_be_visible()
+    expect(tab.page.get_by_text(f"token, {cache / 2e9:.1f} GB for all 524,288")).to_be_visible()
     tab.pick("Key/value heads", "32, one for each head")
-    expect(tab.page.get_by_text(f"and {4 * cache / 2e9:.0f} GB for all 524,288")).to_be_visible()
+    expect(tab.page.get_by_text(f"token, {4 * cache / 2e9:.0f} GB for all 524,288")).to_be_visible()
     expect(tab.page).to_have_url(re.compile("kept=32"))
     there = new_tab()
     there.page.goto(tab.page.url)
-    expect(there.page.get_by_text(f"and {4 * cache / 2e9:.0f} GB for all 524,288")).to_be_visible()
+    expect(there.page.get_by_text(f"token, {4 * cache / 2e9:.0f} GB for all 524,288")).to_be_visible()
 
 
 def test_a_chart_is_not_made_anew_for_other_numbers_and_stays_as_it_is_zoomed(tab):

@@ -199,7 +199,7 @@ def test_the_parts_of_a_whole_model_open_by_mouse_and_keyboard_and_lead_on(tab, 
     show(tab)
     states = trace.hidden_states
     before, after = (np.linalg.norm(state[3]) for state in (states[1], states[-1]))
-    expect(tab.page.get_by_text(f"comes into layer 2 as a vector of length {before:.2f}")).to_be_visible()
+    expect(tab.page.get_by_text(f"enters layer 2 as a vector of norm {before:.2f}")).to_be_visible()
     fed = float(trace.layers[4].lengths.fed[3])
     tab.page.get_by_role(
         "button", name=re.compile(f"^Layer 5, Feed-forward: adds a vector of length {fed:.2f}")
@@ -214,7 +214,7 @@ def test_the_parts_of_a_whole_model_open_by_mouse_and_keyboard_and_lead_on(tab, 
     expect(tab.page.get_by_text(f"leaves the last with {after:.2f}")).to_be_visible()
     tab.settled()
     tab.page.get_by_text("BERT on one page of NumPy").click()
-    expect(tab.page.get_by_text("They have just read your text")).to_be_visible()
+    expect(tab.page.get_by_text("run on your text")).to_be_visible()
     expect(tab.page.get_by_text("def bert(")).to_be_visible()
     check(tab)
     tab.page.set_viewport_size({"width": 390, "height": 844})
@@ -276,7 +276,7 @@ def test_a_vector_is_followed_by_mouse_and_keyboard(tab, models):
     show(tab.go("vector_moves", model="toy", text=SENTENCE, word="2"))
     trace = models["toy"].trace(SENTENCE)
     length = np.linalg.norm(trace.layers[0].added[2])
-    expect(tab.page.get_by_text(f"adds up to ΔE, of length {length:.2f}")).to_be_visible()
+    expect(tab.page.get_by_text(f"is ΔE, with norm {length:.2f}")).to_be_visible()
     picture = tab.page.locator(".st-key-way .picture")
     readout = tab.page.locator(".st-key-way [role=status]")
     # The arrow that begins there is that of the token which sends most.
@@ -302,22 +302,22 @@ def test_a_vector_is_followed_by_mouse_and_keyboard(tab, models):
 
 def test_a_second_text_is_typed_and_a_word_of_both_drifts_apart(tab, new_tab, models):
     show(tab.go("vector_moves", model="minilm-l6", text="the bank of the river", word="2"))
-    expect(tab.page.get_by_text("bank in “the bank of the river” and in “the bank of the city”")).to_be_visible()
+    expect(tab.page.get_by_text("“bank” in “the bank of the river” and in “the bank of the city”")).to_be_visible()
     tab.pick("Compared", "your text and another one")
     field = tab.page.get_by_role("textbox", name="Second text")
     field.fill("Nobody sings")
     field.press("Enter")
-    expect(tab.page.get_by_text("have no word in common")).to_be_visible()
+    expect(tab.page.get_by_text("share no word")).to_be_visible()
     field.fill("My bank is shut")
     field.press("Enter")
     first, second = (models["minilm-l6"].trace(text) for text in ("the bank of the river", "My bank is shut"))
     one, two = first.hidden_states[-1][2], second.hidden_states[-1][2]
     end = one @ two / np.linalg.norm(one) / np.linalg.norm(two)
-    expect(tab.page.get_by_text(f"after layer 6, it is {end:.2f}")).to_be_visible()
+    expect(tab.page.get_by_text(f"and {end:.2f} after layer 6")).to_be_visible()
     expect(tab.page).to_have_url(re.compile(r"versus=My\+bank\+is\+shut"))
     there = new_tab()
     there.page.goto(tab.page.url)
-    expect(there.page.get_by_text(f"after layer 6, it is {end:.2f}")).to_be_visible()
+    expect(there.page.get_by_text(f"and {end:.2f} after layer 6")).to_be_visible()
     expect(there.page.get_by_role("textbox", name="Second text")).to_have_value("My bank is shut")
     check(there.settled(), wide="dark")
 
@@ -395,4 +395,4 @@ def test_a_head_of_the_model_is_chosen_where_one_sees_its_score(tab):
         chart.press(key)
     expect(tab.page).to_have_url(re.compile(r"head=\d"))
     tab.settled()
-    expect(tab.page.get_by_text(f"the chosen one, layer 1, head {tab.query()['head']}, has")).to_be_visible()
+    expect(tab.page.get_by_text(f"The chosen layer 1, head {tab.query()['head']} has")).to_be_visible()

@@ -167,7 +167,7 @@ def test_it_can_be_read_by_everybody(page, hub):
 
 def test_where_the_hub_is_off_it_says_how_to_switch_it_on(tab):
     tab.go("models")
-    expect(tab.page.get_by_text("This server fetches nothing from the hub.")).to_be_visible()
+    expect(tab.page.get_by_text("This server downloads no models.")).to_be_visible()
     expect(tab.page.get_by_role("textbox")).to_have_count(0)
     check(tab)
 

@@ -40,7 +40,7 @@ def test_a_deep_link_to_cross_attention_may_be_the_first_request_of_a_tab(tab, t
     weights.expect_to_show(trace.cross.layers[0].head(1).weights)
     assert weights.labels() == names(trace.cross.tokens)
     assert tab.query() == query
-    expect(tab.page.get_by_text("Translator wrote: the black cat sleeps")).to_be_visible()
+    expect(tab.page.get_by_text("Translator wrote: “the black cat sleeps”")).to_be_visible()
 
 
 def test_parts_and_sentences_are_chosen_and_back_leads_to_those_before(shared_tab, trace, other):
@@ -54,7 +54,7 @@ def test_parts_and_sentences_are_chosen_and_back_leads_to_those_before(shared_ta
     tab.type_sentence(OTHER)
     seen.append(({"model": MODEL, "text": OTHER, "step": "softmax", "part": "cross"}, other, "cross"))
     expect_part(tab, *seen[-1])
-    expect(tab.page.get_by_text(f"Translator wrote: {other.decoder.text}", exact=True)).to_be_visible()
+    expect(tab.page.get_by_text(f"Translator wrote: “{other.decoder.text}”", exact=True)).to_be_visible()
     weights.click(3, 2)
     tab.expect_query(**seen[-1][0], cell="weights-3-2", word="3")
     for place in reversed(seen):
@@ -100,7 +100,7 @@ def test_a_copied_link_leads_somebody_else_to_the_same_part(new_tab, other):
 
 def test_where_nothing_is_written_and_of_unknown_words_a_sentence_says_so(shared_tab):
     tab = shared_tab.go(model=MODEL, text="dort", part="cross", step="softmax")
-    expect(tab.page.get_by_text("Translator wrote no word for this")).to_be_visible()
+    expect(tab.page.get_by_text("Translator wrote no word")).to_be_visible()
     expect(tab.matrix("weights").root.locator(".shape")).to_have_text("1×2")
     tab.go(model=MODEL, text="le chat dort", part="cross", step="softmax")
     tab.type_sentence("le zèbre dort")

@@ -52,7 +52,7 @@ def assert_is_well(shown):
 def test_every_step_shows_those_who_look_and_those_who_are_looked_at(open_page, trace, part, step):
     shown = open_page(model=MODEL, text=FRENCH, part=part, step=step, layer="1", head="2")
     assert_is_well(shown)
-    assert f"Translator wrote: {ENGLISH}" in shown.text
+    assert f"Translator wrote: “{ENGLISH}”" in shown.text
     wanted = trace.part(part)
     rows, columns = names(wanted.tokens), names(wanted.key_tokens)
     head = wanted.layers[0].head(1)
@@ -166,12 +166,12 @@ def test_what_is_written_wrongly_is_shown_as_it_is(open_page):
     assert written != f"{ENGLISH} and the dog eats"
     shown = open_page(model=MODEL, text=text, part="cross", step="softmax")
     assert_is_well(shown)
-    assert f"Translator wrote: {written}" in shown.text
+    assert f"Translator wrote: “{written}”" in shown.text
 
 
 def test_a_long_translation_is_shown_whole(open_page):
     text, wanted = "ma petite soeur n'aime pas les vieux chats", "my small sister does not love old cats"
-    assert f"Translator wrote: {wanted}" in open_page(model=MODEL, text=text).text
+    assert f"Translator wrote: “{wanted}”" in open_page(model=MODEL, text=text).text
 
 
 def test_each_kind_of_model_gets_back_what_was_last_read_of_its_kind(open_page):
@@ -262,7 +262,8 @@ def test_what_a_picture_is_taken_for_is_read_off_the_run_with_this_mask(open_pag
         logits = reader.answer(reader.trace(shown.view.text, mask=mask)).logits.astype(np.float64)
         odds = np.exp(logits - logits.max())
         first, second = np.argsort(-odds)[:2]
-        rest = f"second is {second}" if odds[second] / odds.sum() >= 0.005 else "all others get less than 0.005"
-        told.append(f"reads this as {first}, with a probability of {odds[first] / odds.sum():.2f}; {rest}")
+        is_told = odds[second] / odds.sum() >= 0.005
+        rest = f"Second is {second}" if is_told else "Every other answer gets less than 0.005"
+        told.append(f"reads this as {first}, with probability {odds[first] / odds.sum():.2f}. {rest}")
         assert told[-1] in shown.text
     assert told[0] != told[1]

@@ -131,7 +131,7 @@ def test_each_layer_has_its_first_guess_and_how_the_answer_does(found):
 
 def test_what_is_first_from_the_embedding_on_is_first_of_no_layer():
     told = said(tell_lens(forecast(NextToken(LOGITS[2:], LABELS, TEXTS), "x")))
-    assert "“b” is first" in told
+    assert "“b” ranks first" in told
     assert "From layer" not in told
 
 
@@ -146,7 +146,7 @@ def test_what_is_told_of_the_next_token_is_the_forecast(smollm2):
     trace = smollm2.trace("The capital of France is", mask="padding")
     made = forecast(smollm2.next_token(trace), trace.text)
     told = said(tell_next(made, trace))
-    assert "last token, ␣is," in told
+    assert "last token, “␣is”," in told
     assert says(told, "␣Paris", f"{made.candidates[0].probability:.2f}")
     assert "49,152 tokens" in told
     assert len(made.candidates) == 10

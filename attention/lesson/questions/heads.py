@@ -29,11 +29,12 @@ def mean(scene: HeadContext) -> Guess | None:
     count = sum(is_first(row, best) for row in rows)
     head, key = (int(each) for each in np.unravel_index(int((rows - average).argmax()), rows.shape))
     all_of_them, more, fewer, none = several()
+    no_vote, counted = lesson("questions/mean-many"), lesson("questions/mean-few")
     answers = (
-        (all_of_them, lesson("questions/mean-all")),
-        (more, lesson("questions/mean-more")),
-        (fewer, lesson("questions/mean-fewer")),
-        (none, lesson("questions/mean-none")),
+        (all_of_them, no_vote),
+        (more, no_vote),
+        (fewer, counted),
+        (none, counted),
     )
     reason = lesson(
         "questions/mean-because",
@@ -67,13 +68,8 @@ def namesake(scene: HeadContext) -> Guess | None:
     others = [index for index in range(len(layers)) if index != scene.layer]
     count = sum(is_first(rows[index], best) for index in others)
     least = min(others, key=lambda index: float(rows[index][best]))
-    all_of_them, more, fewer, none = several()
-    answers = (
-        (all_of_them, lesson("questions/namesake-all", head=scene.head + 1)),
-        (more, lesson("questions/namesake-more")),
-        (fewer, lesson("questions/namesake-fewer")),
-        (none, lesson("questions/namesake-none")),
-    )
+    why = lesson("questions/namesake-why")
+    answers = tuple((answer, why) for answer in several())
     names: dict[str, str | int] = {
         "head": scene.head + 1,
         "best": word(scene.key_names[words[best]]),
@@ -107,10 +103,11 @@ def mixed(scene: HeadContext) -> Guess | None:
     if not count:
         return None
     right = 2 if count == n_heads else 0 if count == 1 else 1
+    why = lesson("questions/mixed-why")
     answers = (
-        (message("of one: each head fills its own numbers"), lesson("questions/mixed-one")),
-        (message("of several, but not all"), lesson("questions/mixed-several")),
-        (message("of all {heads}", heads=n_heads), lesson("questions/mixed-all")),
+        (message("of one: each head fills its own numbers"), why),
+        (message("of several, but not all"), why),
+        (message("of all {heads}", heads=n_heads), why),
     )
     order = np.argsort(-np.abs(shares), kind="stable")
     reason = lesson(

@@ -30,9 +30,10 @@ def symmetric(scene: HeadContext) -> Guess | None:
         return None
     right = 0 if abs(forth - back) <= ALIKE else 1 if abs(forth + back) <= ALIKE else 2
     names = {"focus": word(scene.names[scene.word]), "other": word(scene.names[other])}
+    others_meet = lesson("questions/symmetric-why")
     answers = (
-        (message("the same number"), lesson("questions/symmetric-same")),
-        (message("the same number with the other sign"), lesson("questions/symmetric-sign")),
+        (message("the same number"), others_meet),
+        (message("the same number with the other sign"), others_meet),
         (message("another number"), lesson("questions/symmetric-another")),
     )
     because = "questions/symmetric-because" if right else "questions/symmetric-because-same"
@@ -86,11 +87,12 @@ def itself(scene: HeadContext) -> Guess | None:
     row = scene.word if scene.word in rows else int(rows[-1])
     given = row if is_first(scene.steps.weights[row], row) else int(scene.steps.weights[row].argmax())
     all_of_them, more, fewer, none = several()
+    differ, counted = lesson("questions/itself-many"), lesson("questions/itself-few")
     answers = (
-        (all_of_them, lesson("questions/itself-all")),
-        (more, lesson("questions/itself-more")),
-        (fewer, lesson("questions/itself-fewer")),
-        (none, lesson("questions/itself-none")),
+        (all_of_them, differ),
+        (more, differ),
+        (fewer, counted),
+        (none, counted),
     )
     facts: dict[str, str | int] = {
         "count": count,
@@ -161,10 +163,11 @@ def special(scene: HeadContext) -> Guess | None:
         return None
     right = 0 if share < low else 1 if share <= high else 2
     low_told, high_told = f"{low:.2f}", f"{high:.2f}"
+    why = lesson("questions/special-why")
     answers = (
-        (message("less than {low}", low=low_told), lesson("questions/special-less")),
-        (message("between {low} and {high}", low=low_told, high=high_told), lesson("questions/special-fair")),
-        (message("more than {high}", high=high_told), lesson("questions/special-more")),
+        (message("less than {low}", low=low_told), why),
+        (message("between {low} and {high}", low=low_told, high=high_told), why),
+        (message("more than {high}", high=high_told), why),
     )
     names = listed([f"“{word(scene.key_names[key])}”" for key in idle])
     because = "questions/special-because" if marks else "questions/special-because-first"
@@ -182,11 +185,12 @@ def first(scene: HeadContext) -> Guess | None:
     row = scene.steps.weights[0] if is_there else softmax(mask_scores(scores, causal(len(scores))))[0]
     if abs(float(row[0]) - 1) > NEAR:
         return None
+    why = lesson("questions/first-why")
     answers = (
-        (message("nothing: its row is empty"), lesson("questions/first-nothing")),
-        (message("all tokens, as before"), lesson("questions/first-all")),
+        (message("nothing: its row is empty"), why),
+        (message("all tokens, as before"), why),
         (message("only itself, with a weight of 1"), ""),
-        (message("itself and the next one"), lesson("questions/first-next")),
+        (message("itself and the next one"), why),
     )
     token = word(scene.names[0])
     reason = lesson("questions/first-because", token=token, score=fact(float(scores[0, 0])), weight=fact(float(row[0])))

@@ -34,7 +34,7 @@ def sums(scene: HeadContext) -> Guess | None:
     answers = (
         (message("those of each column"), lesson("questions/sums-column", total=total)),
         (message("those of each row"), lesson("questions/sums-row")),
-        (message("those of each row, and those of each column"), lesson("questions/sums-both", total=total)),
+        (message("those of each row, and those of each column"), lesson("questions/sums-column", total=total)),
         (message("all of them together"), lesson("questions/sums-all", rows=len(rows))),
     )
     reason = lesson(
@@ -65,8 +65,8 @@ def zero(scene: HeadContext) -> Guess | None:
     score = fact(float(scores[key]))
     answers = (
         (message("none at all"), lesson("questions/zero-none")),
-        (message("less than now, but some"), lesson("questions/zero-less", score=score)),
-        (message("more than now"), lesson("questions/zero-more", score=score)),
+        (message("less than now, but some"), lesson("questions/zero-some", score=score)),
+        (message("more than now"), lesson("questions/zero-some", score=score)),
     )
     weight = fact(float(weights[key]))
     reason = lesson("questions/zero-because", new=fact(float(new[key])), weight=weight, key=names["key"])
@@ -83,11 +83,12 @@ def added(scene: HeadContext) -> Guess | None:
     if float(np.abs(after_ - before).max()) > NEAR:
         return None
     factor = fact(float(np.exp(_ADDED)))
+    unchanged = lesson("questions/added-why")
     answers = (
-        (message("all of them become larger"), lesson("questions/added-larger")),
-        (message("the largest grows, the others shrink"), lesson("questions/added-sharper")),
+        (message("all of them become larger"), unchanged),
+        (message("the largest grows, the others shrink"), unchanged),
         (message("nothing"), ""),
-        (message("they become more alike"), lesson("questions/added-alike")),
+        (message("they become more alike"), unchanged),
     )
     reason = lesson(
         "questions/added-because",
@@ -107,11 +108,12 @@ def doubled(scene: HeadContext) -> Guess | None:
     best = int(before.argmax())
     if after_[best] - before[best] <= TIE:
         return None
+    apart = lesson("questions/doubled-why")
     answers = (
-        (message("nothing: their order stays"), lesson("questions/doubled-nothing")),
+        (message("nothing: their order stays"), apart),
         (message("the largest grows at the cost of others"), ""),
-        (message("each weight is doubled"), lesson("questions/doubled-each")),
-        (message("they become more alike"), lesson("questions/doubled-alike")),
+        (message("each weight is doubled"), apart),
+        (message("they become more alike"), apart),
     )
     reason = lesson(
         "questions/doubled-because",
@@ -133,11 +135,12 @@ def scaled(scene: HeadContext) -> Guess | None:
     change = float(now[best] - plain[best])
     if abs(change) <= TIE or int(plain.argmax()) != best:
         return None
+    closer = lesson("questions/scaled-why")
     answers = (
         (message("another token may come first"), lesson("questions/scaled-order")),
-        (message("the order stays, and so do the weights"), lesson("questions/scaled-nothing")),
-        (message("the order stays, and the largest weight grows"), lesson("questions/scaled-grows")),
-        (message("the order stays, and the largest weight shrinks"), lesson("questions/scaled-shrinks")),
+        (message("the order stays, and so do the weights"), closer),
+        (message("the order stays, and the largest weight grows"), closer),
+        (message("the order stays, and the largest weight shrinks"), closer),
     )
     reason = lesson(
         "questions/scaled-because",
@@ -163,9 +166,10 @@ def negative(scene: HeadContext) -> Guess | None:
         return None
     names = {"query": word(scene.names[row]), "key": word(scene.key_names[key])}
     score = fact(float(scores[row, key]))
+    positive = lesson("questions/negative-why")
     answers = (
-        (message("a negative one"), lesson("questions/negative-negative")),
-        (message("exactly 0"), lesson("questions/negative-zero")),
+        (message("a negative one"), positive),
+        (message("exactly 0"), positive),
         (message("one above 0"), ""),
     )
     reason = lesson("questions/negative-because", score=score, weight=told(weight), **names)
@@ -182,10 +186,11 @@ def after(scene: HeadContext) -> Guess | None:
     if rest < TIE or weights[best] < TIE:
         return None
     other = int(np.where(np.arange(weights.size) == best, -1, weights).argmax())
+    unchanged = lesson("questions/after-why")
     answers = (
-        (message("to 1, as before"), lesson("questions/after-same")),
+        (message("to 1, as before"), unchanged),
         (message("to less than 1"), ""),
-        (message("to more than 1"), lesson("questions/after-more")),
+        (message("to more than 1"), unchanged),
     )
     weight, key = fact(float(weights[best])), word(scene.key_names[best])
     reason = lesson(

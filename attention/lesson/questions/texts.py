@@ -19,10 +19,11 @@ __all__ = ["cost", "equal", "rows", "turned"]
 def rows(scene: HeadContext) -> Guess | None:
     """Ask which has more rows, Q or K."""
     n_queries, n_keys = len(scene.steps.queries), len(scene.steps.keys)
+    why = lesson("questions/rows-why")
     answers = (
-        ("Q", lesson("questions/rows-queries")),
-        ("K", lesson("questions/rows-keys")),
-        (message("both the same"), lesson("questions/rows-same")),
+        ("Q", why),
+        ("K", why),
+        (message("both the same"), why),
     )
     reason = lesson("questions/rows-because", queries=n_queries, keys=n_keys)
     return pick(lesson("questions/rows"), reason, answers, 2 if n_queries == n_keys else int(n_keys > n_queries))
@@ -39,10 +40,11 @@ def equal(scene: HeadContext) -> Guess | None:
     if twice is None or not np.array_equal(parts.words[twice[0]], parts.words[twice[1]]):
         return None
     one, other = twice
+    why = lesson("questions/equal-why")
     answers = (
-        (message("no: each has its place in it"), lesson("questions/equal-place")),
+        (message("no: each has its place in it"), why),
         (message("yes, number for number"), ""),
-        (message("no: each has its neighbours in it"), lesson("questions/equal-neighbours")),
+        (message("no: each has its neighbours in it"), why),
     )
     reason = lesson(
         "questions/equal-because",
@@ -95,11 +97,12 @@ def cost(scene: HeadContext) -> Guess | None:
         return None
     count = len(scene.tokens)
     scores = count**2
+    why = lesson("questions/cost-why")
     answers = (
-        (f"{scores:,}", lesson("questions/cost-same")),
-        (f"{2 * scores:,}", lesson("questions/cost-twice")),
+        (f"{scores:,}", why),
+        (f"{2 * scores:,}", why),
         (f"{4 * scores:,}", ""),
-        (f"{8 * scores:,}", lesson("questions/cost-eight")),
+        (f"{8 * scores:,}", why),
     )
     reason = lesson("questions/cost-because", twice=2 * count, scores=f"{4 * scores:,}")
     return pick(lesson("questions/cost", count=count, scores=f"{scores:,}"), reason, answers, 2)

@@ -45,7 +45,7 @@ CUT: Parameter[int] = Parameter("cut", Choice(_offered), 1)
 _TOLD: dict[Size, str] = {
     "one": "one-or-many/one",
     "fewer": "one-or-many/fewer",
-    "own": "one-or-many/own",
+    "own": "one-or-many/own-more",
     "more": "one-or-many/more",
 }
 _WHY_NOT: dict[Obstacle, str] = {"shared": "one-or-many/shared", "positions": "one-or-many/positions"}
@@ -191,7 +191,8 @@ def _counted(count: int) -> str:
 def _tell_cut(scene: HeadContext, count: int) -> str:
     own, (width, _) = scene.info.n_heads, _widths(scene)
     size: Size = "own" if count == own else "one" if count == 1 else "fewer" if count < own else "more"
-    told = lesson(_TOLD[size], width=width, own=own, d_own=scene.d_head, count=count, d_head=width // count)
+    told = lesson("one-or-many/own", width=width, own=own, d_own=scene.d_head)
+    told += lesson(_TOLD[size], count=count, d_head=width // count)
     if count == own or not scene.attention.has_usual_scale:
         return told
     root, root_own = (number((width // each) ** 0.5) for each in (count, own))
@@ -230,16 +231,16 @@ def _tell_row(scene: HeadContext, heads: _Heads, cut: HeadSteps | None) -> str:
     if not heads.has_choice[scene.word]:
         return lesson("one-or-many/row-lone", focus=focus)
     own = heads.weights[:, scene.word]
-    facts: dict[str, str | int] = {"own": len(own), "focus": focus, "different": _tokens(own)}
+    told = lesson("one-or-many/row-own", own=len(own), focus=focus, different=_tokens(own))
     if cut is None:
-        return lesson("one-or-many/row-own", **facts)
-    both = facts | {"count": _counted(len(cut.weights)), "different_cut": _tokens(cut.weights[:, 0])}
-    parts = scene.attention.projections
-    if parts is None:
-        return lesson("one-or-many/row-unknown", **both)
-    change = output_projection(join_heads(heads.outputs[:, [scene.word]]), parts.W_O, parts.b_O)
-    changed = output_projection(join_heads(cut.head_outputs), parts.W_O, parts.b_O)
-    return lesson("one-or-many/row", **both, length=length(change), moved=length(changed - change))
+        return told
+    count, parts = _counted(len(cut.weights)), scene.attention.projections
+    told += lesson("one-or-many/row-cut", count=count, different_cut=_tokens(cut.weights[:, 0]))
+    if parts is not None:
+        change = output_projection(join_heads(heads.outputs[:, [scene.word]]), parts.W_O, parts.b_O)
+        changed = output_projection(join_heads(cut.head_outputs), parts.W_O, parts.b_O)
+        told += lesson("one-or-many/row-change", length=length(change), moved=length(changed - change))
+    return told + lesson("one-or-many/row-caveat", own=len(own), count=count)
 
 
 def _tokens(rows: Float[Array, "N K"]) -> str:

@@ -224,10 +224,9 @@ def _tell_state(found: Sequence[Moment], at: int) -> str:
     if n_learnt > N_MEASURED * CONTEXT:
         told += lesson("write/measured", pieces=N_MEASURED, context=CONTEXT)
     best = min(found[: at + 1], key=lambda each: float(each.losses[1]))
-    copied = f"<b>{here.copied[0]}</b>"
-    if best is here or here.losses[0] >= best.losses[0]:
-        return told + lesson("write/copied", copied=copied)
-    return told + lesson("write/by-heart", best=best.step, loss=fact(float(best.losses[1])), copied=copied)
+    if best is not here and here.losses[0] < best.losses[0]:
+        told += lesson("write/by-heart", best=best.step, loss=fact(float(best.losses[1])))
+    return told + lesson("write/copied", copied=f"<b>{here.copied[0]}</b>")
 
 
 def _losses(found: Sequence[Moment], at: int) -> Chart:

@@ -90,7 +90,7 @@ def test_in_a_layer_what_is_sent_adds_up_to_what_the_model_adds(scene):
     assert sum(map(float, steps["length along the sum"][:-1])) == pytest.approx(size, rel=1e-3)
     assert len(sent.labels) <= N_SENT + 2
     assert says(prose(blocks), f"{size:.2f}")
-    summed = float(re.search(r"With ΔE added, the vector has a length of (\d+\.\d+)", prose(blocks))[1])
+    summed = float(re.search(r"Adding ΔE gives a vector of norm (\d+\.\d+)", prose(blocks))[1])
     assert summed == pytest.approx(float(scene.attention.lengths.summed[row]), abs=0.006, rel=1e-4)
 
 
@@ -306,12 +306,14 @@ def test_what_is_added_is_as_long_as_the_model_has_it():
 
 
 def test_a_lone_word_moves_too():
-    assert "adds up to ΔE" in prose(shown(scene_of("toy", "geese", 0)))
+    assert "is ΔE" in prose(shown(scene_of("toy", "geese", 0)))
 
 
 def test_the_plane_of_arrows_says_how_much_the_closest_one_would_show():
     told = prose(shown(scene_of("minilm-l6")))
-    own, closest = (float(re.search(rf"{start} ([\d.]+)", told)[1]) for start in ("for the arrows:", "would have"))
+    own, closest = (
+        float(re.search(rf"{start} ([\d.]+)", told)[1]) for start in ("for the arrows, holds", "would hold")
+    )
     assert own < closest
 
 
@@ -323,4 +325,4 @@ def test_one_layer_says_what_it_adds_and_an_uneven_course_is_drawn_by_factors():
 
 def test_of_words_of_the_same_length_the_last_is_compared():
     scene = scene_of("minilm-l6", "The dog sleeps", word=3)
-    assert says(prose(shown(scene, beside="typed", versus="The dog barks")), "this is dog")
+    assert says(prose(shown(scene, beside="typed", versus="The dog barks")), "compares “dog”")

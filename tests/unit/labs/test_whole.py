@@ -207,7 +207,7 @@ def test_neurons_are_sorted_by_their_strength(model_id):
     assert (np.diff(np.abs(values)) <= 0).all()
     few = next(n for n in range(1, 1537) if np.abs(values[:n]).sum() >= np.abs(values).sum() / 2)
     told = prose(blocks)
-    assert f"number {rows['neuron'][0]} is the strongest" in told
+    assert f"number {rows['neuron'][0]} has the largest activation" in told
     assert tells(told, "whole/neurons-gated") == (model_id == "smollm2-135m")
     # A sum in another order may put the half one further.
     assert any(says(told, n) for n in (few - 1, few, few + 1))
@@ -231,7 +231,7 @@ def test_what_comes_out_is_what_the_model_predicts():
 def test_a_model_without_a_prediction_says_so(scene):
     told = prose(shown(scene, "output"))
     says_none = scene.info.model_id not in ("smollm2-135m", "vit-digits")
-    assert ("does not say what comes next" in told) == says_none
+    assert ("predicts no next token" in told) == says_none
     # The vectors of an encoder that has a decoder are no result.
     assert ("are its result" in told) == (scene.info.model_id in ("toy", "minilm-l6"))
 

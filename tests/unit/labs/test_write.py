@@ -197,7 +197,7 @@ def test_the_parameters_are_those_of_the_network(n_layers):
     attention = sum(each.numel() for layer in network.layers for each in layer.attention.parameters())
     told = prose(blocks)
     assert f"it has {total:,} parameters" in told
-    assert f"Attention has {attention / total:.0%}" in told
+    assert f"{attention / total:.0%} in attention" in told
     counts = table(blocks, "counted_table")["parameters"]
     assert sum(map(int, counts)) == total
     np.testing.assert_array_equal(figure(blocks, "parts").figure.data[0].x, np.array(counts, dtype=float))

@@ -126,7 +126,7 @@ def test_a_special_token_is_offered_whether_or_not_it_is_right(scene_of):
         scene = scene_of("minilm-l6", "The cat sat on the mat", layer=2, head=8, at=at)
         guess = front.guess(scene)
         (special,) = (answer for answer in guess.answers if answer.startswith("["))
-        assert f"<bdi>{special}</bdi></strong> is a special token" in guess.question
+        assert f"<bdi>{special}</bdi>” is a special token" in guess.question
         rights.add(special in labelled(guess))
     assert rights == {True, False}
 

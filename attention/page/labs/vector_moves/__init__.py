@@ -47,10 +47,7 @@ _SCOPE_NAMES: dict[Scope, str] = {
     "heads": message("all heads"),
     "layers": message("all layers"),
 }
-_WHERE: dict[Scope, str] = {
-    "head": "vector-moves/where-head",
-    "heads": "vector-moves/where",
-}
+_RIGHT: dict[Scope, str] = {"head": message("What this head adds"), "heads": message("ΔE")}
 
 # ------------------------------------------------------------------------------------- the question
 
@@ -145,7 +142,7 @@ def _moves(
     if scope == "layers":
         where = lesson("vector-moves/where-layers", **facts)
     else:
-        where = lesson(_WHERE[scope], most=_in_percent(fit(seen)), **facts)
+        where = lesson("vector-moves/where", right=_RIGHT[scope], most=_in_percent(fit(seen)), **facts)
     return (
         Heading(_place(scene, scope)),
         Section("knobs", knobs, is_line=True),

@@ -269,18 +269,18 @@ def _apart(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
 
 
 def _tell_apart(scene: HeadContext, beside: Beside, pair: _Pair, own: Float[Array, " L+1"]) -> str:
-    """Say how similar the two vectors are before the first layer and after the last."""
-    facts: dict[str, str | int] = {"first": fact(float(own[0])), "end": fact(float(own[-1])), "last": len(own) - 1}
+    """Say which two vectors are compared, and how similar they are before the first layer and after the last."""
+    apart = lesson("vector-moves/drift", first=fact(float(own[0])), end=fact(float(own[-1])), last=len(own) - 1)
     focus = word(scene.names[scene.word])
     if beside == "alone":
-        return lesson("vector-moves/drift-alone", focus=focus, **facts)
+        return lesson("vector-moves/drift-alone", focus=focus) + apart
     if beside != "typed":
         one, two, wanted = PAIRS[beside]
-        return lesson("vector-moves/drift-pair", word=word(wanted), one=word(one), two=word(two), **facts)
+        return lesson("vector-moves/drift-pair", word=word(wanted), one=word(one), two=word(two)) + apart
     compared = word(scene.names[pair.place])
     if pair.place == scene.word:
-        return lesson("vector-moves/drift-typed", word=compared, **facts)
-    return lesson("vector-moves/drift-typed-other", word=compared, focus=focus, **facts)
+        return lesson("vector-moves/drift-typed", word=compared) + apart
+    return lesson("vector-moves/drift-typed-other", word=compared, focus=focus) + apart
 
 
 def _tell_tokens(beside: Beside, pair: _Pair) -> str:
