@@ -26,6 +26,7 @@
  * @property {Element[]} own for the teacher only
  * @property {Element[]} line the controls
  * @property {boolean} hides whether the page beneath would give something away
+ * @property {string} [ends] the request that ends it, once its result is shown
  * @property {boolean} [aside] whether the teacher has moved it aside, to see the page
  */
 
@@ -57,23 +58,27 @@ let sent = "";
 let seen = { written: "", view: "" }; // what the class was shown, and the server's mark of that view
 const LOST = message("The connection is lost: it comes back by itself.");
 
-// The teacher's choices last as long as the tab and the room.
+// The teacher's choices last as long as the room, in any tab of this browser. Of the plan's stages, `at` is the one in
+// the notes, `shown` the one on the class's screens, `acted` the last that was asked or skipped.
 const KEPT = "attention.lesson";
-let lesson = { plan: "", at: 0, since: 0, isOpen: false, isPrivate: false, ...kept() };
+const NO_LESSON = { plan: "", at: 0, shown: -1, acted: -1, since: 0, isOpen: false, isPrivate: false };
+let lesson = NO_LESSON;
 
-/** The earlier choices in this tab; nothing if storage is denied, as in another site's frame. */
-function kept() {
+/** The earlier choices for a room; the defaults if storage is denied, as in another site's frame. */
+function kept(code) {
   try {
-    return JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
+    const found = JSON.parse(localStorage.getItem(KEPT) ?? "{}");
+    return found.code === code ? { ...NO_LESSON, ...found.lesson } : NO_LESSON;
   } catch {
-    return {};
+    return NO_LESSON;
   }
 }
 
 function keep(change) {
   lesson = { ...lesson, ...change };
   try {
-    sessionStorage.setItem(KEPT, JSON.stringify(lesson));
+    if (room) localStorage.setItem(KEPT, JSON.stringify({ code: room.code, lesson }));
+    else localStorage.removeItem(KEPT);
   } catch {
     // Denied or full storage must not prevent teaching.
   }
@@ -97,6 +102,13 @@ async function act(name, body = {}) {
   told = answer.isDone ? "" : answer.told;
   if (answer.isDone && name === "end") leave();
   draw();
+  return answer;
+}
+
+/** Show another view of this page in place. */
+function openHere(link) {
+  history.replaceState(history.state, "", `${location.pathname}?${link}`);
+  dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
 }
 
 /** The page and link in the address. */
@@ -125,7 +137,10 @@ export async function open() {
 
 /** Follow the room that was opened here. */
 function sit(code) {
-  room = room?.code === code ? room : { code, address: "", sheets: {} };
+  if (room?.code !== code) {
+    room = { code, address: "", sheets: {} };
+    lesson = kept(code);
+  }
   events?.close();
   events = new EventSource(new URL(`${code}/desk`, ROOMS));
   const on = (kind, take) =>
@@ -168,7 +183,6 @@ async function sitAgain(code) {
 }
 
 function leave() {
-  keep({ plan: "", at: 0, isOpen: false, isPrivate: false });
   events?.close();
   // The teacher may have followed the room as a pupil does.
   if (follows === room?.code) follows = null;
@@ -178,7 +192,7 @@ function leave() {
   for (const { left } of ACTIVITIES) left?.();
   parts.clear();
   sheet.close();
-  draw();
+  keep(NO_LESSON);
 }
 
 /** Send the room what the page shows now. */
@@ -196,6 +210,7 @@ async function publish() {
   if (answer.isAway) setTimeout(() => (sent = sent === written ? "" : sent), AGAIN);
   draw();
   for (const { moved } of ACTIVITIES) moved?.();
+  takePlanOfPage();
 }
 
 if (window.navigation) navigation.addEventListener("currententrychange", publish);
@@ -244,7 +259,7 @@ function tellMenus() {
 function draw() {
   tellMenus();
   const had = root.activeElement?.dataset.name;
-  const going = room && ACTIVITIES.map((each) => each.going()).find((each) => each !== null);
+  const going = room && goingNow();
   const isLarge = Boolean(going) && isShared() && !going.aside;
   const shown = [];
   if (room && isLarge) shown.push(...going.all, lineOf(going, true));
@@ -265,6 +280,11 @@ function draw() {
   refocus(had, isLarge);
   const theme = getComputedStyle(document.querySelector(".page") ?? document.body).colorScheme;
   if (host.style.colorScheme !== theme) host.style.colorScheme = theme;
+}
+
+/** The current activity, if any. */
+function goingNow() {
+  return ACTIVITIES.map((each) => each.going()).find((each) => each !== null);
 }
 
 /** Set an element's children, leaving those in place untouched (an open list stays open). */
@@ -293,6 +313,9 @@ function lineOf(going, isLarge) {
     return found;
   });
   const children = [code, words("here", "here", messages("{n} is here", "{n} are here", now.here))];
+  const planned = planButtons(going);
+  line.toggleAttribute("data-planned", planned.length > 0);
+  children.push(...planned);
   if (going) children.push(...going.line);
   else children.push(...tabs(), ...ACTIVITIES[chosen].offer());
   if (going?.hides && !isPresented() && !(now.walls > 0)) children.push(privacy());
@@ -394,15 +417,19 @@ function refocus(had, isLarge) {
 }
 
 // Under the cover, no key changes the view, which would end the question. A presenter's remote, which sends the page keys,
-// triggers the next action.
+// triggers the next action; in a plan, also where nothing is covered.
 addEventListener(
   "keydown",
   (event) => {
-    if (!isCovering || sheet.open) return;
-    event.stopPropagation();
+    if (!room || sheet.open || (!isCovering && !lesson.plan)) return;
+    if (isCovering) event.stopPropagation();
     if (event.key !== "PageDown") return;
+    event.stopPropagation();
     event.preventDefault();
-    bar.querySelector(".last button.main")?.click();
+    const going = goingNow();
+    const next = nextOfPlan(going);
+    if (next) next.press();
+    else bar.querySelector(".last button.main")?.click();
   },
   true,
 );

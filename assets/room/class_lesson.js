@@ -1,4 +1,4 @@
-/** Lesson plans: what to say at each view, the way to the next one, and the clock. */
+/** Lesson plans: the notes for each stage, one button through all of them, and the clock. */
 
 let plans = []; // with what to say
 
@@ -6,6 +6,7 @@ async function findPlans(code) {
   const answer = await fetch(new URL(`${code}/plans`, ROOMS)).catch(() => null);
   if (!answer?.ok) return;
   plans = await answer.json();
+  takePlanOfPage();
   draw();
 }
 
@@ -29,7 +30,26 @@ function notes() {
   });
   const head = part("notes head", room.code, () => make("div", "line"));
   put(head, [choiceOfPlan(), ...(plan ? clockOf(plan) : [])]);
-  return put(box, [head, ...(plan ? [part("said", [plan.name, lesson.at], () => saidOf(plan))] : [])]);
+  if (!plan) return put(box, [head]);
+  const stages = part("stages", plan.name, () => stagesOf(plan));
+  [...stages.querySelectorAll("button")].forEach((each, at) => setAttribute(each, "aria-current", at === lesson.at ? "step" : null));
+  const beside = part("stage beside", plan.name, () => make("div", "beside"));
+  put(beside, [stages, part("said", [plan.name, lesson.at], () => saidOf(plan))]);
+  return put(box, [head, beside]);
+}
+
+/** Begin a plan; the class sees nothing of it yet. */
+function begin(plan) {
+  keep({ plan, at: 0, shown: -1, acted: -1, since: Date.now() });
+}
+
+/** Take over the plan chosen on the page *A class*. */
+function takePlanOfPage() {
+  const { page, link } = here();
+  const hasBegun = lesson.plan && (lesson.shown >= 0 || lesson.at > 0);
+  if (!room || page !== "classroom" || !plans.length || hasBegun) return;
+  const plan = new URLSearchParams(link).get("plan") ?? plans[0].name;
+  if (plan !== lesson.plan) begin(plan);
 }
 
 function choiceOfPlan() {
@@ -39,7 +59,7 @@ function choiceOfPlan() {
     found.dataset.name = "plan";
     const options = [["", message("Choose a lesson plan")], ...plans.map(({ name, label }) => [name, label])];
     found.append(...options.map(([value, label]) => new Option(label, value)));
-    found.onchange = () => keep({ plan: found.value, at: 0, since: Date.now() });
+    found.onchange = () => begin(found.value);
     return found;
   });
   if (choice.value !== lesson.plan) choice.value = lesson.plan;
@@ -49,29 +69,96 @@ function choiceOfPlan() {
 function clockOf(plan) {
   const whole = plan.parts.reduce((sum, { minutes }) => sum + minutes, 0);
   const passed = Math.floor((Date.now() - lesson.since) / 60_000);
-  const { minutes } = plan.parts[lesson.at];
-  const go = (at) => () => {
-    keep({ at });
-    location.assign(new URL(plan.parts[at].address, document.baseURI));
-  };
-  const way = (name, label, at, look) => part(name, [plan.name, at], () => button(label, go(at), look));
-  const ways = [];
-  if (lesson.at > 0) ways.push(way("to before", message("Back"), lesson.at - 1));
-  ways.push(way("again", message("Show this view"), lesson.at));
-  if (lesson.at + 1 < plan.parts.length) ways.push(way("on", message("Next view"), lesson.at + 1, "main"));
-  return [
-    words("clock", "clock", message("{passed} of {whole} min", { passed, whole })),
-    words("place", "here", message("{place} of {n}, {minutes} min", { place: lesson.at + 1, n: plan.parts.length, minutes })),
-    ...ways,
-  ];
+  return [words("clock", "clock", message("{passed} of {whole} min", { passed, whole }))];
+}
+
+/** All stages; pressing one shows its notes, without moving the class. */
+function stagesOf(plan) {
+  const list = make("ol", "stages");
+  plan.parts.forEach(({ title, minutes }, at) => {
+    const item = make("li");
+    const name = `${at + 1}. ${title}`;
+    const found = button(name, () => keep({ at }), "quiet");
+    found.append(make("span", "minutes", message("{minutes} min", { minutes })));
+    item.append(found);
+    list.append(item);
+  });
+  return list;
 }
 
 function saidOf(plan) {
   const found = make("div", "words");
   // Focusable, so that the keyboard can scroll it.
   found.tabIndex = 0;
-  found.innerHTML = plan.parts[lesson.at].words; // the project's own text
+  found.append(make("h3", "", plan.parts[lesson.at].title));
+  const said = make("div");
+  said.innerHTML = plan.parts[lesson.at].words; // the project's own text
+  found.append(said);
   return found;
+}
+
+// ------------------------------------------------------------------- one button through the whole plan
+
+/** The button and the request for each kind of activity. */
+const ACTS = {
+  ask: ({ subject }) => ({ label: message("Ask the class"), path: "ask", body: subject ? { ready: subject } : {} }),
+  find: ({ subject }) => ({ label: message("Set the task"), path: "task", body: { name: subject } }),
+  own: () => ({ label: message("Start the ten questions"), path: "own/start", body: {} }),
+};
+
+/** The next action of the plan, with its label; null outside a plan, at its end, and during an activity. */
+function nextOfPlan(going) {
+  const plan = plans.find(({ name }) => name === lesson.plan);
+  if (!plan || (going && !going.ends)) return null;
+  const stage = plan.parts[lesson.at];
+  if (!going && lesson.shown !== lesson.at) return { label: message("Show: {title}", stage), press: () => showStage(plan, lesson.at) };
+  if (!going && stage.act && lesson.acted !== lesson.at) return actOf(stage.act);
+  const following = plan.parts[lesson.at + 1];
+  if (!following) return null;
+  const go = async () => {
+    if (going) await act(going.ends);
+    if (!told) showStage(plan, lesson.at + 1);
+  };
+  return { label: message("Next: {title}", following), press: go };
+}
+
+function actOf(found) {
+  const { label, path, body } = ACTS[found.kind](found);
+  const press = async () => {
+    await act(path, body);
+    if (!told) keep({ acted: lesson.at });
+  };
+  return { label, press };
+}
+
+function showStage(plan, at) {
+  keep({ at, shown: at, acted: lesson.acted === at ? at : -1 });
+  location.assign(new URL(plan.parts[at].address, document.baseURI));
+}
+
+/** The plan's button, and the one that skips an activity. */
+function planButtons(going) {
+  const next = nextOfPlan(going);
+  if (!next) return [];
+  const found = [part("plan next", next.label, () => make("button", "main plan", next.label))];
+  found[0].type = "button";
+  found[0].dataset.name = "plan next";
+  found[0].onclick = next.press;
+  const stage = plans.find(({ name }) => name === lesson.plan).parts[lesson.at];
+  if (!going && stage.act && lesson.shown === lesson.at && lesson.acted !== lesson.at) {
+    found.push(part("plan skip", null, () => button(message("Skip"), skip, "quiet")));
+  }
+  return found;
+}
+
+/** Skip the stage's activity, and open a view that was closed for it. */
+function skip() {
+  keep({ acted: lesson.at });
+  const { link } = here();
+  const opened = new URLSearchParams(link);
+  if (!opened.has("guess")) return;
+  opened.delete("guess");
+  openHere(opened.toString());
 }
 
 // Update the clock.

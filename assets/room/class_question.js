@@ -92,10 +92,18 @@ function openNow() {
   const { answered: n = 0 } = now.tally ?? {};
   const line = [
     words("answered", "here", howMany(n)),
-    part("reveal", null, () => button(message("Show the answers"), () => act("reveal"), "main")),
+    part("reveal", null, () => button(message("Show the answers"), reveal, "main")),
     part("withdraw", null, () => button(message("Withdraw"), () => act("withdraw"))),
   ];
   return { all: [questionOf(), possible()], own: [untilNow()], line, hides: true };
+}
+
+/** Show the answers, and open the view that the question hid. */
+async function reveal() {
+  const { isDone, opened } = await act("reveal");
+  if (!isDone || opened === undefined) return;
+  const isPresent = isPresented() ? "&present=1" : "";
+  if (asked) openHere(opened + isPresent);
 }
 
 /** How many of those present have answered, including any who have left. */
@@ -119,7 +127,7 @@ function answered() {
     }),
   ];
   const all = [questionOf(), part("tally", asked.told, () => tallyOf(asked.told)), part("reason", asked.told, reasonOf)];
-  return { all, own: [], line, hides: false, aside: isAside };
+  return { all, own: [], line, hides: false, ends: "withdraw", aside: isAside };
 }
 
 function questionOf() {

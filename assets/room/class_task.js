@@ -66,7 +66,7 @@ function goingTask() {
   if (!task.told) line.push(part("reveal task", null, () => button(message("Show the best"), () => act("reveal-task"), "main")));
   line.push(part("end task", Boolean(task.told), () => button(message("End the task"), () => act("end-task"), task.told ? "main" : "")));
   line.push(taskAside());
-  if (task.told) return { all: [titleOfTask(), bestOf("best", told)], own: [], line, hides: false, aside: isTaskAside };
+  if (task.told) return { all: [titleOfTask(), bestOf("best", told)], own: [], line, hides: false, ends: "end-task", aside: isTaskAside };
   return { all: [titleOfTask(), ruleOfTask()], own: [bestUntilNow(told)], line, hides: false, aside: isTaskAside };
 }
 

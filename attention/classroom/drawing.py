@@ -17,7 +17,7 @@ from attention.core.messages import message
 from attention.figures.assets import AT_REST
 from attention.figures.question import Answer
 from attention.lesson.head_context import HeadContext
-from attention.lesson.questions import QUESTIONS, Ready
+from attention.lesson.questions import MOST, QUESTIONS, Ready
 from attention.lesson.quiz import Guess
 from attention.models import ModelInfo, list_models
 from attention.page.blocks import Block, Blocks, Fold, Notice, Prose, Row, Section
@@ -35,8 +35,10 @@ __all__ = [
     "Shown",
     "examples_of",
     "guess_of",
+    "is_guessed",
     "is_shown",
     "model_of",
+    "opened",
     "place_of",
     "questions_of",
     "read",
@@ -86,10 +88,23 @@ def guess_of(page: str, link: str) -> Guess | None:
         return CONTENTS[view.page].asked(view, _panes(view)).guess
 
 
+def is_guessed(page: str, link: str) -> bool:
+    """Tell whether a link hides its view until a guess."""
+    view = _view(_PAGES[page], link)
+    return GUESS in view.page.own and view[GUESS]
+
+
+def opened(page: str, link: str) -> str:
+    """Return the link of the same view with the answer to its question, for the teacher's own screen."""
+    view = _view(_PAGES[page], link)
+    with in_turn():
+        return urlencode(_opened(view, _panes(view)).to_query())
+
+
 def questions_of(page: str, link: str) -> list[Ready]:
     """Return the ready questions that fit a page."""
     scene, found = _scene(page, link), []
-    for each in QUESTIONS:
+    for each in (MOST, *QUESTIONS):
         # One at a time, so that waiting pages can be drawn in between.
         with in_turn():
             found += [each] if scene is not None and each.make(scene) is not None else []

@@ -325,6 +325,10 @@ class Store:
         """Show another link in a room; a question about the last one ends."""
         self._change(code, key, {"page": page, "link": link, "question": "", "is_revealed": 0})
 
+    def show_opened(self, code: str, key: str, link: str) -> None:
+        """Show the same view by the link that has its answer; the question stays."""
+        self._change(code, key, {"link": link})
+
     def ask(self, code: str, key: str, question: Mapping[str, Any]) -> None:
         """Ask a question."""
         written = json.dumps(question, ensure_ascii=True)

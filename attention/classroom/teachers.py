@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
+from html import unescape
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -14,7 +16,17 @@ from starlette.routing import Route
 
 from attention.answer.generated_files import worksheets
 from attention.classroom import asking, finds, own_store, pointing
-from attention.classroom.drawing import Shown, guess_of, is_shown, model_of, questions_of, ready_of, tidy
+from attention.classroom.drawing import (
+    Shown,
+    guess_of,
+    is_guessed,
+    is_shown,
+    model_of,
+    opened,
+    questions_of,
+    ready_of,
+    tidy,
+)
 from attention.classroom.errors import RefusedError, not_read
 from attention.classroom.hall import Act, Answer, Hall, by_teacher
 from attention.classroom.requests import (
@@ -30,7 +42,7 @@ from attention.classroom.room_limits import check
 from attention.classroom.screens import pointable
 from attention.classroom.store import Room, Store
 from attention.core.messages import message, messages
-from attention.lesson.plans import Part, plans
+from attention.lesson.plans import Part, plans, under_heading
 from attention.lesson.prose import lesson
 from attention.lesson.questions import ready
 from attention.lesson.tasks import TASKS
@@ -49,7 +61,7 @@ def routes(hall: Hall) -> list[Route]:
     changes: Mapping[str, Answer] = {
         "/show": _show,
         "/ask": _ask,
-        "/reveal": _changing(Store.reveal),
+        "/reveal": _reveal,
         "/withdraw": _changing(Store.withdraw),
         "/end": _end,
         "/task": _set_task,
@@ -114,7 +126,10 @@ async def _show(act: Act) -> Json:
         return {"told": _not_followed()}
     page, link = await _link(act.said)
     if (page, link) != (act.room.page, act.room.link):
-        await act.change(Store.show, page, link)
+        if act.room.is_revealed and page == act.room.page and link == await _opened(act.room):
+            await act.change(Store.show_opened, link)
+        else:
+            await act.change(Store.show, page, link)
     return {"view": Shown(page, link).mark}
 
 
@@ -150,8 +165,14 @@ async def _plans(_: Act) -> Response:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    address = f"./{part.page}?{part.link}"
-    return {"words": lesson(part.words), "address": address, "minutes": part.minutes, "asks": part.asks}
+    title, words = under_heading(lesson(part.words))
+    return {
+        "title": unescape(re.sub("<[^>]*>", "", title)),
+        "words": words,
+        "address": f"./{part.page}?{part.link}",
+        "minutes": part.minutes,
+        "act": None if part.act is None else {"kind": part.act, "subject": part.subject},
+    }
 
 
 # ------------------------------------------------------------------------------------- questions
@@ -173,6 +194,19 @@ async def _ask(act: Act) -> Json:
     return {}
 
 
+async def _reveal(act: Act) -> Json:
+    """Show the answers; the teacher's own page then opens the view that the question hid."""
+    await act.change(Store.reveal)
+    return {"opened": await _opened(act.room)}
+
+
+async def _opened(room: Room) -> str:
+    """Return the link of the room's view once its question is answered: the same, where the view hid nothing for it."""
+    if room.question is None or asking.meanwhile(room.question) != "closed":
+        return room.link
+    return await run_in_threadpool(opened, room.page, room.link)
+
+
 def _question_of_view(room: Room) -> Mapping[str, Any]:
     guess = guess_of(room.page, room.link)
     if guess is None:
@@ -185,7 +219,8 @@ def _ready_question(room: Room, name: object) -> Mapping[str, Any]:
     guess = None if question is None else ready_of(room.page, room.link, question)
     if question is None or guess is None:
         raise RefusedError(409, message("This question does not fit what is shown: choose another one."))
-    return asking.packed(guess, "hidden" if question.is_hidden else "as it is")
+    is_closed = is_guessed(room.page, room.link)
+    return asking.packed(guess, "closed" if is_closed else "hidden" if question.is_hidden else "as it is")
 
 
 # ------------------------------------------------------------------------------------- things to find

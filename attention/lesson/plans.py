@@ -1,34 +1,47 @@
-"""Lesson plans: the views to show a class, in order, and the minutes for each."""
+"""Lesson plans: the stages of a lesson, each with a view for the class, its minutes, and what the class does there."""
 
 from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal, cast
 
 from attention.core.paths import ASSETS
 
-__all__ = ["PLAN_NAMES", "Part", "Plan", "PlanName", "plans"]
+__all__ = ["PLAN_NAMES", "Act", "Part", "Plan", "PlanName", "plans", "under_heading"]
 
 _FILE = ASSETS / "plans.toml"
 
 PlanName = str
 PLAN_NAMES: tuple[PlanName, ...] = ("twenty", "forty-five", "ninety")
+# Answer a question, look for something, or answer ten questions on a sentence of one's own.
+Act = Literal["ask", "find", "own"]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One view of a lesson: its page and link, its minutes, and whether the class is asked a question about it."""
+    """One stage of a lesson.
+
+    Attributes:
+        name: the name of its text, below "plans/".
+        page: the address of the page that the class is shown.
+        link: the query of that page's link.
+        act: what the class does there; None where it only looks.
+        subject: the name of the ready question or of the task; empty for the question that belongs to the view.
+        minutes: how long it takes.
+    """
 
     name: str
     page: str
     link: str
-    asks: bool
+    act: Act | None
+    subject: str
     minutes: int
 
     @property
     def words(self) -> str:
-        """The name of the text with what to say."""
+        """The name of the text that says what to do: a heading, and what follows it."""
         return f"plans/{self.name}"
 
 
@@ -56,6 +69,17 @@ def plans() -> tuple[Plan, ...]:
     found = tomllib.loads(_FILE.read_text("utf-8"))
     parts = found["parts"]
     return tuple(
-        Plan(name, tuple(Part(part, minutes=minutes, **parts[part]) for part, minutes in found["plans"][name]))
+        Plan(name, tuple(_part(part, minutes, **parts[part]) for part, minutes in found["plans"][name]))
         for name in PLAN_NAMES
     )
+
+
+def under_heading(words: str) -> tuple[str, str]:
+    """Split a stage's text (HTML) into its heading and the rest."""
+    heading, _, rest = words.partition("</h3>")
+    return heading.removeprefix("<h3>"), rest
+
+
+def _part(name: str, minutes: int, page: str, link: str, act: str = "") -> Part:
+    kind, _, subject = act.partition(" ")
+    return Part(name, page, link, cast(Act, kind) if kind else None, subject, minutes)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from attention.core.messages import message
+from attention.lesson import front
 from attention.lesson.head_context import HeadContext
 from attention.lesson.questions import heads, pairs, rows, texts
 from attention.lesson.questions.base import Ready
 
-__all__ = ["QUESTIONS", "Ready", "ready", "that_fit"]
+__all__ = ["MOST", "QUESTIONS", "Ready", "ready", "that_fit"]
 
 QUESTIONS: tuple[Ready, ...] = (
     Ready("rows", message("Which has more rows, Q or K?"), texts.rows, is_hidden=True, seen_at="qkv"),
@@ -38,10 +39,13 @@ QUESTIONS: tuple[Ready, ...] = (
     Ready("cost", message("A text twice as long"), texts.cost, seen_at="cost"),
 )
 
+# The front page's question, for a class. No misconception is behind it, and several answers may be right or close.
+MOST = Ready("most", message("Which word gets the most weight?"), front.guess, is_hidden=True, names_words=True)
+
 
 def ready(name: str) -> Ready | None:
     """Return the question with this name; None if it does not exist."""
-    return next((each for each in QUESTIONS if each.name == name), None)
+    return next((each for each in (MOST, *QUESTIONS) if each.name == name), None)
 
 
 def that_fit(scene: HeadContext) -> list[Ready]:

@@ -2,11 +2,15 @@
 
 from urllib.parse import parse_qsl, urlencode
 
+import numpy as np
 import pytest
 
-from attention.classroom.drawing import Shown, guess_of, is_shown, show, tidy
+from attention.classroom.drawing import Shown, examples_of, guess_of, is_shown, model_of, ready_of, show, tidy
 from attention.lesson.plans import plans
-from attention.models import list_models
+from attention.lesson.questions import ready
+from attention.lesson.steps import keys
+from attention.lesson.tasks import task_of
+from attention.models import list_models, load
 from attention.page.blocks import Section, Way
 from attention.page.content import classroom
 from attention.page.pages import CLASSROOM, OF_LABS, PAGES
@@ -33,9 +37,34 @@ def test_every_view_can_be_shown_and_its_link_is_one_that_a_page_writes(part):
     assert view.text == dict(parse_qsl(part.link))["text"]
 
 
-@pytest.mark.parametrize("part", [part for part in PARTS.values() if part.asks], ids=lambda part: part.name)
-def test_where_a_plan_says_ask_there_is_a_question(part):
-    assert guess_of(part.page, part.link) is not None
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+def test_what_the_class_does_at_a_stage_can_be_done_there(part):
+    if part.act == "ask":
+        question = ready(part.subject)
+        guess = ready_of(part.page, part.link, question) if question else guess_of(part.page, part.link)
+        assert (question is None) == (part.subject == "")
+        assert guess is not None
+        assert guess.reason not in show(Shown(part.page, part.link))["html"]
+    elif part.act == "find":
+        assert task_of(part.subject) is not None
+    else:
+        assert part.act == "own"
+        assert examples_of(model_of(part.page, part.link))
+
+
+def test_a_plan_that_promises_all_steps_has_them_in_their_order():
+    for plan in plans()[1:]:
+        shown = [dict(parse_qsl(part.link)).get("step") for part in plan.parts[1:-1]]
+        assert [step for step in shown if step is not None] == list(keys())
+
+
+def test_at_the_sum_a_long_value_with_a_small_weight_brings_more_than_the_largest_weight():
+    link = dict(parse_qsl(PARTS["sum"].link))
+    steps = load(link["model"]).trace(link["text"]).layers[int(link["layer"]) - 1].head(int(link["head"]) - 1)
+    row = steps.weights[int(link["word"])]
+    brought = row * np.linalg.norm(steps.values, axis=1)
+    assert row[brought.argmax()] < row.max() / 1.5
+    assert brought.max() > 10 * brought[row.argmax()]
 
 
 def ways_of(plan):
@@ -47,9 +76,11 @@ def ways_of(plan):
 
 
 def is_silent(picture):
-    """Whether a picture shows no weight: a sentence without arcs, or a map without heads."""
+    """Whether a picture answers nothing: a sentence without arcs, a map without heads, the sentence before another."""
     data = picture["data"]
-    return data["rows"] == {} if picture["component"] == "arcs" else data.get("heads", "") is None
+    if picture["component"] == "arcs":
+        return data["rows"] == {}
+    return data.get("name") == "first" or data.get("heads", "") is None
 
 
 @pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.name)
@@ -59,7 +90,7 @@ def test_no_answer_is_on_a_pupils_screen_before_it_is_shown(plan):
     for part, way in zip(plan.parts, ways, strict=True):
         link = tidy(way.page.address, urlencode(way.query))
         assert dict(parse_qsl(link)).items() == dict(parse_qsl(tidy(part.page, part.link))).items()
-        if not part.asks:
+        if part.act != "ask":
             continue
         # Before the teacher asks, and while the question is open; then the map and the sentence tell nothing.
         for seen in ("as it is", "closed"):
