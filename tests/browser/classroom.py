@@ -26,6 +26,8 @@ class Teacher:
         self.code = ""
         self.bar = tab.page.get_by_role("region", name="Class", exact=True)
         self.trouble = self.bar.get_by_role("alert")
+        # What comes next in the lesson plan.
+        self.plan = self.bar.locator("button.plan")
         self.privacy = self.bar.get_by_label("Only I see this screen")
 
     def open(self, **query):
@@ -52,6 +54,15 @@ class Teacher:
 
     def press(self, name):
         self.bar.get_by_role("button", name=name, exact=True).click()
+
+    def press_plan(self):
+        """Press the button that says what comes next in the plan."""
+        self.plan.click()
+
+    def press_remote(self):
+        """Press the key of a presenter's remote, once there is something to come."""
+        expect(self.plan).to_be_visible()
+        self.tab.page.keyboard.press("PageDown")
 
     def next(self):
         self.tab.page.get_by_role("button", name=re.compile("^Next: ")).click()

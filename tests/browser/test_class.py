@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from attention.lesson.plans import plans
 from tests.browser.cable import cable_to
 from tests.browser.classroom import (
     ANYTHING,
@@ -26,6 +27,7 @@ from tests.browser.classroom import (
 )
 from tests.browser.looks import WIDE, expect_bars_as_long_as_true, expect_no_barrier
 from tests.browser.server import serve
+from tests.browser.tab import Tab
 from tests.ports import free_port
 from tests.until import until
 
@@ -337,25 +339,41 @@ def test_the_notes_of_a_lesson_lead_from_view_to_view_and_the_controls_stay_in_s
     teacher.press("Notes")
     plan = teacher.bar.get_by_role("combobox", name="Lesson plan")
     plan.select_option("20 minutes")
-    clock, place = teacher.bar.locator(".notes .clock"), teacher.bar.locator(".notes .here")
+    clock, stages = teacher.bar.locator(".notes .clock"), teacher.bar.locator(".stages button")
     expect(clock).to_have_text(re.compile(r"^0\D+20\b"))
-    expect(place).to_have_text(re.compile(r"^1\D+7\D+3\b"))
+    expect(stages).to_have_count(7)
     # Who comes and goes leaves the list alone that is open.
     plan.focus()
     same = plan.element_handle()
     new_pupil().join(teacher.code)
     teacher.expect_here(2)
     assert plan.evaluate("(element, same) => element === same && element.matches(':focus')", same)
-    teacher.press("Show this view")
+    # What the notes of another stage say is for the teacher: the class stays where it is.
+    stages.nth(2).click()
+    expect(stages.nth(2)).to_have_attribute("aria-current", "step")
+    expect(teacher.plan).to_have_text(re.compile("^Show: "))
+    pupil.expect_step(4)
+    stages.nth(0).click()
+    teacher.plan.click()
     pupil.expect_step(7)
     expect(pupil.title).to_contain_text("The animal")
-    teacher.press("Next view")
-    pupil.expect_step(1)
-    # Another page is loaded, and the notes are where they were.
+    # Another page is loaded, and the notes are where they were; so they are in another tab, when this one is closed.
     expect(teacher.bar.locator(".notes").get_by_role("heading")).not_to_have_count(0)
-    expect(place).to_have_text(re.compile(r"^2\D+7\D+2\b"))
-    teacher.press("Back")
-    pupil.expect_step(7)
+    expect(stages.nth(0)).to_have_attribute("aria-current", "step")
+    again = Teacher(Tab(page.context.new_page(), teacher.tab.url))
+    again.tab.page.goto(page.url)
+    again.code = teacher.code
+    page.close()
+    teacher, page = again, again.tab.page
+    page.set_viewport_size(PROJECTOR)
+    plan, clock = teacher.bar.get_by_role("combobox", name="Lesson plan"), teacher.bar.locator(".notes .clock")
+    stages = teacher.bar.locator(".stages button")
+    expect(stages.nth(0)).to_have_attribute("aria-current", "step")
+    expect(teacher.plan).to_have_text("Ask the class")
+    # What is skipped is opened, for all.
+    teacher.press("Skip")
+    expect(pupil.page.locator("#view .matrix")).to_be_visible()
+    expect(teacher.plan).to_have_text(re.compile("^Next: "))
     teacher.tab.settled()
     teacher.expect_uncovered()
     expect_no_barrier(teacher.tab, "notes")
@@ -365,14 +383,53 @@ def test_the_notes_of_a_lesson_lead_from_view_to_view_and_the_controls_stay_in_s
     for each in (plan, clock, last):
         expect(each).to_be_in_viewport(ratio=1)
     # What is longer than its place is scrolled there, and never pushes the controls out of the bar.
-    teacher.bar.evaluate("bar => bar.querySelector('.notes > .words').append('… '.repeat(20_000))")
+    teacher.bar.evaluate("bar => bar.querySelector('.notes .words').append('… '.repeat(20_000))")
     for each in (plan, last):
         expect(each).to_be_in_viewport(ratio=1)
         box, bar = each.bounding_box(), teacher.bar.bounding_box()
         assert bar["y"] <= box["y"]
         assert box["y"] + box["height"] <= bar["y"] + bar["height"]
     teacher.press("Notes")
-    expect(place).to_have_count(0)
+    expect(clock).to_have_count(0)
+
+
+def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil):
+    teacher = Teacher(new_person())
+    page = teacher.tab.page
+    (plan,) = (each for each in plans() if each.name == "ninety")
+    teacher.tab.go("classroom", plan=plan.name)
+    teacher.open_in_sight()
+    pupils = [new_pupil().join(teacher.code), new_pupil(viewport=PHONE).join(teacher.code)]
+    late, wall = new_pupil(), Pupil(new_person(viewport=WIDE))
+    wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
+    teacher.expect_here(2)
+    for place, part in enumerate(plan.parts):
+        if place == 1:
+            pupils.append(late.join(teacher.code))
+        press = teacher.press_plan if place % 2 else teacher.press_remote
+        press()
+        expect(page).to_have_url(re.compile(rf"/{part.page}\?"))
+        expect(teacher.plan).not_to_have_text(re.compile("^(Show|Next): "), timeout=LONG)
+        screens = [*pupils, wall]
+        press()
+        if part.act == "own":
+            for pupil in pupils:
+                expect(pupil.page.get_by_role("region", name="Ten questions")).to_be_visible()
+        elif part.act == "find":
+            for screen in screens:
+                expect(screen.page.get_by_role("region", name="Find it")).to_be_visible()
+            teacher.press("Show the best")
+        else:
+            for screen in screens:
+                expect(screen.question).to_be_visible(timeout=LONG)
+                expect(screen.question.locator("tr")).to_have_count(0)
+            teacher.press("Show the answers")
+            for screen in screens:
+                expect(screen.question.locator("tr").first).to_be_visible()
+                expect(screen.page.locator("#view").locator("svg, canvas").first).to_be_visible()
+    teacher.press("End the questions")
+    expect(teacher.bar.get_by_role("button", name="Ask", exact=True)).to_be_visible()
+    expect(teacher.plan).to_have_count(0)
 
 
 def test_the_page_for_classes_opens_a_room_and_every_view_of_a_plan(new_person, new_pupil):
@@ -400,7 +457,7 @@ def test_the_page_for_classes_opens_a_room_and_every_view_of_a_plan(new_person, 
             teacher.press("End the class")
             expect(teacher.bar).to_be_hidden()
     # From there, the plan leads on, and the class with it.
-    page.get_by_role("link", name="Open this view ▸").nth(2).click()
+    page.get_by_role("link", name="Open this view ▸").nth(3).click()
     tab.expect_query(model="toy", text="The cat sat on the mat", step="qkv", word="2", guess="1")
     pupil.expect_step(3)
     teacher.expect_uncovered()
