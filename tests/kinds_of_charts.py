@@ -32,7 +32,7 @@ KINDS = {
     "lengths": lambda: charts.lengths(("a long name of many letters", *NAMES[1:]), 1e3 * BEFORE, "Lengths"),
     "lines": lambda: charts.lines([("sine", np.sin(np.arange(64.0)))], "A wave", "A wave.", "position", current=7),
     "stages": lambda: charts.stages(
-        [Curve("learnt from", np.arange(4), BEFORE), Curve("held out", np.arange(4), AFTER, is_dashed=True)],
+        [Curve("training", np.arange(4), BEFORE), Curve("held out", np.arange(4), AFTER, is_dashed=True)],
         *("Loss", "The loss."),
         n_steps=400,
         limits=(0, 1),

@@ -40,7 +40,7 @@ class Numbers {
 
 /** The caption of a sketch. */
 function toldOfSketch(isSketch) {
-  return isSketch ? message("a sketch: press it to see it with all its shades") : "";
+  return isSketch ? message("a sketch: press it for full detail") : "";
 }
 
 // ---- All heads, which arrive as a sketch --------------------------------------------------------

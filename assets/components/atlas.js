@@ -621,7 +621,7 @@ function writeFrame(state) {
   setAttribute(
     picture,
     "aria-label",
-    `${sentence} ${message("Arrow keys move from head to head, Enter chooses one, plus and minus zoom.")}`,
+    `${sentence} ${message("Arrow keys move between heads, Enter chooses one, plus and minus zoom.")}`,
   );
 }
 
@@ -639,7 +639,7 @@ function writeCaption(state) {
     hasNames && message("{name} is layer {layer}, head {head}", { name: shortNameOf(example), ...placeOf(example) }),
     hasBadges && data.badgeName && badgeText(hasNames ? example.badge : null, data.badgeName),
     rows * columns > 1 && message("each pixel is the largest weight of {rows}×{columns}", { rows, columns }),
-    isShrunk && message("shrunk to fit, the largest weights kept: zoom in to see all"),
+    isShrunk && message("shrunk to fit, keeping the largest weights; zoom in to see all"),
     sketchNote(state),
   ];
   caption.textContent = parts.filter(Boolean).join(" · ");

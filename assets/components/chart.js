@@ -103,7 +103,7 @@ async function show(state) {
     Plotly = await plotly();
     await turn();
   } catch {
-    plot.textContent = message("The chart's script did not come: reload the page. The numbers are in the table.");
+    plot.textContent = message("Couldn't load the chart's script. Reload the page; the numbers are in the table.");
     state.width = null;
     return;
   }

@@ -11,7 +11,7 @@ const FINE = 4; // dots per pixel, each way: a pixel's grey is the number of its
 const DOTS = SIDE * FINE;
 const BRUSH = 1.8; // the radius, in dots
 const GREYS = "0123456789abcdefg";
-const HINT = message("Draw by mouse or finger, or with arrows and space.");
+const HINT = message("Draw with mouse or finger, or with arrows and space.");
 const BLANK = "0".repeat(SIDE * SIDE);
 
 const stateOf = remembering(build);
@@ -133,7 +133,7 @@ function listen(state, clear) {
     take(state, BLANK);
     draw(state);
     tell(state);
-    say(state, message("The field is empty."));
+    say(state, message("Nothing drawn yet."));
   };
 }
 

@@ -269,7 +269,7 @@ function drawLegend(state) {
     const button = make("button", "head");
     button.type = "button";
     button.dataset.index = String(legend.buttons.length);
-    button.title = message("On or off. With Shift or a double click: this one alone, or all again");
+    button.title = message("On or off. Shift or double click: only this one, or all again");
     button.append(make("span", "swatch"), make("bdi", "name"));
     legend.buttons.push(button);
     legend.element.append(button);
@@ -558,9 +558,9 @@ function describe(state, side, index) {
   const { totals } = sumUp(state, { side, positions: [index] });
   const top = totals.reduce((best, value, other) => (value > totals[best] ? other : best), 0);
   const isQuery = side === "query";
-  if (!(totals[top] > 0)) return `${start}: ${isQuery ? message("looks at nothing") : message("nothing looks at it")}`;
+  if (!(totals[top] > 0)) return `${start}: ${isQuery ? message("attends to nothing") : message("nothing attends to it")}`;
   const found = { token: nameOf(columns[otherSide(side)], top), weight: totals[top].toFixed(2) };
-  const most = isQuery ? message("looks most at {token} {weight}", found) : message("gets most from {token} {weight}", found);
+  const most = isQuery ? message("attends most to {token} {weight}", found) : message("most attention from {token} {weight}", found);
   return `${start}: ${most}`;
 }
 
@@ -575,11 +575,11 @@ function writeReadout(state, chosen, sums) {
   const isHint = state.isWaiting || chosen === null || heads.length === 0;
   readout.classList.toggle("hint", isHint);
   if (state.isWaiting) {
-    readout.replaceChildren(numbers.isLost ? message("These lines cannot be had now: load the page anew.") : "…");
+    readout.replaceChildren(numbers.isLost ? message("Couldn't load these lines. Reload the page.") : "…");
     return;
   }
   if (isHint) {
-    readout.replaceChildren(heads.length ? HINT : message("No head is switched on."));
+    readout.replaceChildren(heads.length ? HINT : message("No head is on."));
     return;
   }
   const [own, other] = [columns[chosen.side], columns[otherSide(chosen.side)]];
@@ -606,7 +606,7 @@ function writeReadout(state, chosen, sums) {
 }
 
 const HINT = message(
-  "Point at a token to see its lines and numbers alone. Click to pin it: what several give is added up.",
+  "Point at a token to isolate its lines and numbers. Click to pin it; pins add up.",
 );
 
 function word(column, index) {

@@ -457,8 +457,8 @@ async function share(state, made, way, item) {
 }
 
 function whereTo(network) {
-  if (network) return message("The address in your browser is for this machine alone. The link that was copied begins with {network}, by which others in your network may reach it.", { network });
-  return message("This link is for this machine alone. For others in your network, start the app with HOST=0.0.0.0.");
+  if (network) return message("Your browser's address works on this machine only. The copied link begins with {network}, which others on your network may reach.", { network });
+  return message("This link works on this machine only. For others on your network, start the app with HOST=0.0.0.0.");
 }
 
 // ------------------------------------------------------------------------------------------------ fields
@@ -604,8 +604,8 @@ function showWords(made) {
   // A complete word has no completions: offer all.
   const found = begun.length === 1 && plain(begun[0]) === plain(word) ? all : begun;
   const facts = { word, of: all.length };
-  if (!found.length) words.told.textContent = message("None of the {of} words that can be read begins with “{word}”.", facts);
-  else words.told.textContent = messages("{n} word that can be read, of {of}:", "{n} words that can be read, of {of}:", found.length, facts);
+  if (!found.length) words.told.textContent = message("None of the {of} known words begins with “{word}”.", facts);
+  else words.told.textContent = messages("{n} known word, of {of}:", "{n} known words, of {of}:", found.length, facts);
   words.list.replaceChildren(
     ...found.map((each) => {
       const item = make("li");

@@ -214,8 +214,8 @@ function draw(state) {
 function describe({ alt, later, selectable }) {
   const sentence = [alt.replace(/[^.!?]$/, "$&."), later].filter(Boolean).join(" ");
   const keys = selectable
-    ? message("Arrow keys move from cell to cell, Enter chooses one.")
-    : message("Arrow keys move from cell to cell.");
+    ? message("Arrow keys move between cells, Enter chooses one.")
+    : message("Arrow keys move between cells.");
   return `${sentence} ${keys}`;
 }
 
@@ -955,7 +955,7 @@ function spoken(state, place) {
   const value = numberAt(state, place);
   if (value !== undefined) return make("b", "", exact(value, saidOf(state)));
   state.asked.get(state.ask, () => showFound(state));
-  return state.asked.isLost ? message("cannot be read now: load the page anew.") : "…";
+  return state.asked.isLost ? message("Couldn't read this number. Reload the page.") : "…";
 }
 
 /** The readout of cells without numbers of their own. */

@@ -303,7 +303,7 @@ function cutOf({ shades, side, across }, theme) {
 
 /** The layer for arrows from the encoder's output; presses pass through it. */
 function feeds() {
-  const label = message("From the encoder's output into the cross-attention of every layer");
+  const label = message("From the encoder's output to the cross-attention of every layer");
   return svg("svg", { class: "feeds", role: "img", "aria-label": label });
 }
 

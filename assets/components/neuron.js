@@ -56,8 +56,8 @@ function build(parent) {
   const head = make("div", "head");
   const body = make("div", "body");
   const readout = make("div", "readout");
-  const queries = list("queries", message("Queries: who asks"));
-  const keys = list("keys", message("Keys: who is asked"));
+  const queries = list("queries", message("Queries: attending"));
+  const keys = list("keys", message("Keys: attended to"));
   const fan = svg("svg", { class: "fan" });
   const markers = [make("div", "marker"), make("div", "marker"), make("div", "marker")];
   const strips = [make("canvas", "strip"), make("canvas", "strip"), make("canvas", "strip query")];

@@ -11,7 +11,7 @@
  */
 
 const REACH = 5; // in px: how far a pointer moves before it drags
-const HINT = message("Drag one elsewhere. With the keyboard, Enter picks it up and puts it down, and arrows move it.");
+const HINT = message("Drag a word. With the keyboard, Enter picks it up and drops it, arrows move it.");
 
 const stateOf = remembering(build);
 
@@ -83,7 +83,7 @@ function arrange(state, order) {
 }
 
 function said({ order, data }, index) {
-  return message("{name}, place {place} of {all}", { name: visible(data.names[index]), place: order.indexOf(index) + 1, all: order.length });
+  return message("{name}, position {place} of {all}", { name: visible(data.names[index]), place: order.indexOf(index) + 1, all: order.length });
 }
 
 /** Make a chip the tab stop. */
@@ -129,7 +129,7 @@ function click(state, index) {
   }
   if (state.picked === null) {
     pick(state, index);
-    setText(state.readout, message("{word} is picked up. Arrows move it; Escape puts it back.", { word: said(state, index) }));
+    setText(state.readout, message("{word} picked up. Arrows move it; Escape puts it back.", { word: said(state, index) }));
     return;
   }
   const { picked } = state;

@@ -130,7 +130,7 @@ async function reach(address, body, signal) {
 
 /** Report a refused press below the header; the page stays. */
 function fail(state) {
-  const text = message("The server could not show this. Try something else, or load the page again.");
+  const text = message("The server couldn't show this. Try something else, or reload the page.");
   const [head, ...rest] = state.blocks ?? [];
   draw(state, [...(head ? [head] : []), { kind: "notice", text }, ...rest], true);
 }

@@ -98,7 +98,7 @@ function count(root, data) {
     const told = messages("{n} guess in this visit", "{n} guesses in this visit", verdicts.length);
     const sorted = message("{right} right, {close} close", { right, close });
     const counted = make("span", "count", `${told}: ${sorted}`);
-    counted.title = message("Close is the next best answer, a number that is one off, or shares that agree for the most part.");
+    counted.title = message("Close is the next best answer, a number off by one, or shares that mostly agree.");
     root.querySelector(".line").append(counted);
   } catch {
     // Denied or full storage must not hide the answer.

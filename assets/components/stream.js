@@ -97,13 +97,13 @@ function layerOf(state, data, layer, lengths) {
   return element;
 }
 
-const lengthTold = (length) => message("the vector leaves it with length {length}", { length: length.toFixed(2) });
+const lengthTold = (length) => message("the vector leaves with norm {length}", { length: length.toFixed(2) });
 
 /** What a branch adds, as a bar; in the unfolded layer with the branch itself. */
 function branchOf(state, data, layer, part, added) {
   const [share, length, note] = [added.shares[layer], added.lengths[layer], added.notes[layer]];
   const where = message("Layer {layer}, {part}", { layer: layer + 1, part: added.title });
-  const said = data.isCovered ? message("covered until you answer") : message("adds a vector of length {length}", { length });
+  const said = data.isCovered ? message("hidden until you answer") : message("adds a vector of norm {length}", { length });
   const button = pressable(state, data, part, layer, `${where}: ${[said, note].filter(Boolean).join(", ")}`);
   button.classList.add("branch", part);
   if (layer === data.layer) {

@@ -79,7 +79,7 @@ function sorter(name, column) {
   button.type = "button";
   button.dataset.column = String(column);
   button.append(make("bdi", "", name), make("span", "arrow"));
-  if (!name.trim()) button.setAttribute("aria-label", message("what the rows are called"));
+  if (!name.trim()) button.setAttribute("aria-label", message("row names"));
   return button;
 }
 

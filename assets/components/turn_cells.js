@@ -86,18 +86,18 @@ function weighing({ before, after, columns }, moment) {
     const grown = part(moment, RAISE, SQUEEZE - RAISE);
     const bars = raised.map((value) => value * grown);
     const numbers = raised.map((value, cell) => (hides(before[cell]) ? -Infinity : value));
-    const told = message("eˣ, where the largest x of each row counts as 0");
+    const told = message("eˣ, with the largest x of each row set to 0");
     return { numbers, shades: before, side: "before", filled: 1 - grown, bars, hatched, masked: "0", told };
   }
   if (moment < FILL) {
     const squeezed = part(moment, SQUEEZE, FILL - SQUEEZE);
     const bars = raised.map((value, cell) => value / sums[Math.floor(cell / columns)] ** squeezed || 0);
     const numbers = bars.map((value, cell) => (hides(before[cell]) ? -Infinity : value));
-    const told = message("eˣ, divided by more and more of the sum of its row");
+    const told = message("eˣ, divided by a growing part of its row's sum");
     return { numbers, shades: after, side: "after", filled: 0, bars, hatched, masked: "0", told };
   }
   const bars = Float32Array.from(after, (value) => Math.max(0, value));
-  const told = message("the weights: each row adds up to 1");
+  const told = message("the weights: each row sums to 1");
   return { ...still(after, "after", "0"), filled: part(moment, FILL, 1 - FILL), bars, told };
 }
 

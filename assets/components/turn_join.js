@@ -50,10 +50,10 @@ function tellJoin({ count, lengths, change: made }, docked, mixed, dropped) {
   if (docked < 1) return messages("the output of {n} head", "the outputs of {n} heads", count);
   const [change, stream, summed] = lengths.map((length) => fixed(length, 2));
   if (!mixed) return message("side by side");
-  if (mixed < 1) return message("W_O mixes them; from here on, ±{limit} has the full colour", { limit: fixed(made.limit, 2) });
-  if (!dropped) return message("ΔE has the length {change}", { change });
-  if (dropped < 1) return message("ΔE, length {change}, is added to x, length {stream}", { change, stream });
-  return message("x + ΔE has the length {summed}", { summed });
+  if (mixed < 1) return message("W_O mixes them; full colour is now ±{limit}", { limit: fixed(made.limit, 2) });
+  if (!dropped) return message("ΔE has norm {change}", { change });
+  if (dropped < 1) return message("ΔE, norm {change}, is added to x, norm {stream}", { change, stream });
+  return message("x + ΔE has norm {summed}", { summed });
 }
 
 // ---- Drawing -----------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ const largestOf = ({ query, keys }) => Math.max(...query.map(Math.abs), ...keys.
 
 function tellProducts(change, { key, fallen, others }, moment) {
   const { after, names, query, biases } = change;
-  if (moment <= 0) return message("no score yet; of Q and K, ±{limit} has the full colour", { limit: fixed(largestOf(change), 2) });
+  if (moment <= 0) return message("no score yet; full colour of Q and K is ±{limit}", { limit: fixed(largestOf(change), 2) });
   if (others) return message("the same for every query");
   const facts = { key: visible(names[key]), score: fixed(after[startOf(change) + key], 2) };
   if (fallen < 1) return messages("q · k of {key}: {n} product", "q · k of {key}: {n} products", query.length, facts);

@@ -49,7 +49,7 @@ function sumsOf(numbers, columns, isIn) {
 }
 
 function tellShares(moment, shrunk, nIn, back) {
-  if (moment <= 0) return message("the values, and beside each its weight");
+  if (moment <= 0) return message("the values, each with its weight");
   if (shrunk < 1) return message("each row shrinks to its weight");
   if (back) return message("the sum of all rows: the head's output");
   if (!nIn) return message("the rows fall into the sum");

@@ -28,8 +28,8 @@ function splitFrame({ pieces }, moment) {
   };
   const nPieces = pieces.filter(Boolean).length;
   const nAdded = pieces.length - nPieces;
-  if (moment <= 0) return { ...frame, told: message("the text, as it is read") };
-  if (added && nAdded) return { ...frame, told: messages("{n} token that the model adds", "{n} tokens that the model adds", nAdded) };
+  if (moment <= 0) return { ...frame, told: message("the text, as read") };
+  if (added && nAdded) return { ...frame, told: messages("{n} token added by the model", "{n} tokens added by the model", nAdded) };
   return { ...frame, told: messages("cut into {n} piece", "cut into {n} pieces", nPieces) };
 }
 

@@ -39,7 +39,7 @@ export default function ({ data, parentElement, setStateValue }) {
       const beginning = new Uint8Array(await chosen.slice(0, data.most + 1).arrayBuffer());
       setStateValue("take", base64Of(beginning));
     } catch {
-      setText(hint, message("The browser cannot read this file: choose it again."));
+      setText(hint, message("Couldn't read this file. Choose it again."));
     }
   };
   remove.onclick = () => {

@@ -46,12 +46,12 @@ function linesOfPart(part, layer, group, block) {
   const shown = wanted.filter((head) => head >= 0 && head < heads.length);
   const number = part.layers[layer] + 1;
   return {
-    title: message("Layer {layer}: who looks at whom", { layer: number }),
-    alt: message("Lines between tokens, as thick as layer {layer} has weights.", { layer: number }),
+    title: message("Layer {layer}: attention as lines", { layer: number }),
+    alt: message("Lines between tokens; thickness shows the weights of layer {layer}.", { layer: number }),
     rows: part.rows.slice(top, bottom),
     columns: part.columns.slice(left, right),
-    rowAxis: message("queries: who asks"),
-    columnAxis: message("keys: who is asked"),
+    rowAxis: message("queries: attending"),
+    columnAxis: message("keys: attended to"),
     rowBreaks: block ? [] : part.rowBreaks,
     columnBreaks: block ? [] : part.columnBreaks,
     rowStart: top,

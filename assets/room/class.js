@@ -56,7 +56,7 @@ let told = ""; // what failed, and why
 let events = null;
 let sent = "";
 let seen = { written: "", view: "" }; // what the class was shown, and the server's mark of that view
-const LOST = message("The connection is lost: it comes back by itself.");
+const LOST = message("Connection lost. Reconnecting …");
 
 // The teacher's choices last as long as the room, in any tab of this browser. Of the plan's stages, `at` is the one in
 // the notes, `shown` the one on the class's screens, `acted` the last that was asked or skipped.
@@ -92,7 +92,7 @@ async function post(path, body = {}) {
     const response = await fetch(new URL(path, ROOMS), request);
     return { isDone: response.ok, ...(await response.json()) };
   } catch {
-    return { isDone: false, isAway: true, told: message("The server cannot be reached.") };
+    return { isDone: false, isAway: true, told: message("Can't reach the server.") };
   }
 }
 
@@ -391,7 +391,7 @@ function wayBack() {
 }
 
 function end() {
-  if (!confirm(message("End the class? Its answers are deleted."))) return;
+  if (!confirm(message("End the class? Its answers will be deleted."))) return;
   for (const { ends } of ACTIVITIES) ends?.();
   act("end");
 }
@@ -447,13 +447,13 @@ function showCode() {
   picture.alt = message("QR code of the address");
   const address = make("p", "address", room.address);
   const isAlone = ["localhost", "127.0.0.1", "[::1]"].includes(new URL(room.address).hostname);
-  const alone = message("This address is for this machine alone. For the devices of pupils, start the app with HOST=0.0.0.0.");
+  const alone = message("This address works on this machine only. For your class, start the app with HOST=0.0.0.0.");
   if (isAlone) address.append(make("br"), make("span", "alone", alone));
   const wall = make("a", "", message("A screen for the wall"));
   wall.href = `./room?code=${room.code}&screen=1`;
   wall.target = "_blank";
   wall.rel = "opener";
-  wall.title = message("A page without controls, for a projector; your own screen keeps them");
+  wall.title = message("A page without controls, for a projector; your screen keeps them");
   sheet.replaceChildren(make("h2", "", message("Join the class")), make("p", "letters", room.code), picture, address, wall, close);
   sheet.setAttribute("aria-label", message("Join the class"));
   sheet.showModal();

@@ -162,7 +162,7 @@ function reasonOf() {
 function untilNow() {
   const fold = part("until now", null, () => {
     const found = make("details");
-    const summary = make("summary", "", message("Answers until now: for you alone"));
+    const summary = make("summary", "", message("Answers so far: for you alone"));
     summary.dataset.name = "until now";
     found.append(summary);
     found.open = isUnfolded;
@@ -180,7 +180,7 @@ function aloneWithQuestion() {
     found.setAttribute("role", "status");
     return found;
   });
-  setText(said, isAsking ? message("Your teacher asks something: it is on the page of the class.") : "");
+  setText(said, isAsking ? message("Your teacher asks a question: see the class page.") : "");
   return { above: [said], line: [] };
 }
 

@@ -45,7 +45,7 @@ async function findTasks() {
 function offerTask() {
   const choice = part("task choice", tasks, () => {
     const found = make("select");
-    found.setAttribute("aria-label", message("What to find"));
+    found.setAttribute("aria-label", message("Task"));
     found.dataset.name = "task choice";
     found.append(...tasks.map(({ name, title }) => new Option(title, name)));
     return found;
@@ -86,7 +86,7 @@ function taskAside() {
 function bestUntilNow(told) {
   const fold = part("best until now", task.number, () => {
     const found = make("details");
-    const summary = make("summary", "", message("The best until now: for you alone"));
+    const summary = make("summary", "", message("Best so far: for you alone"));
     summary.dataset.name = "best until now";
     found.append(summary);
     return found;

@@ -5,7 +5,7 @@ let isTenOpen = false; // whether the teacher sees the results
 
 ACTIVITIES.push({
   name: "ten",
-  label: () => message("On their own"),
+  label: () => message("Individually"),
   offer: offerTen,
   going: goingTen,
   hears: { own: (found) => (ten = found) },
@@ -21,12 +21,12 @@ function offerTen() {
     const box = make("input");
     box.type = "checkbox";
     box.dataset.name = "ten tick";
-    found.append(box, make("span", "", message("Ask for a nickname, which you alone see")));
+    found.append(box, make("span", "", message("Ask for nicknames, which you alone see")));
     return found;
   });
   const start = part("ten start", room.code, () => {
     const found = button(message("Start"), () => act("own/start", { asksNickname: tick.firstElementChild.checked }), "main");
-    found.title = message("Ten questions for each pupil, on a sentence of their own; the answers of the last time are deleted");
+    found.title = message("Ten questions per pupil, each on their own sentence; earlier answers are deleted");
     return found;
   });
   return [tick, start, ...(ten ? [resultsOfTen()] : [])];
@@ -34,7 +34,7 @@ function offerTen() {
 
 function goingTen() {
   if (!ten?.isOpen) return null;
-  const title = part("ten title", null, () => make("p", "question", message("Ten questions on a sentence of your own, on your own screen")));
+  const title = part("ten title", null, () => make("p", "question", message("Ten questions on your own sentence, on your own screen")));
   const count = () => {
     if (ten.begun > now.here) return message("{begun} began, {finished} finished", ten);
     return message("{begun} of {here} began, {finished} finished", { ...ten, here: now.here });
@@ -93,7 +93,7 @@ function wrongOf({ title, wrong }, isOpen) {
   const { answer, count } = wrong;
   const told = answer
     ? message("Commonest wrong answer: “{answer}” ({count})", { answer, count })
-    : message("Commonest wrong thought ({count})", { count });
+    : message("Commonest misconception ({count})", { count });
   fold.append(make("summary", "", told), make("p", "", wrong.why));
   return fold;
 }

@@ -26,7 +26,7 @@ async function post(act, body) {
     const response = await fetch(at(act), request);
     return { isDone: response.ok, ...(await response.json()) };
   } catch {
-    return { isDone: false, isAway: true, told: message("The server cannot be reached: this goes on by itself.") };
+    return { isDone: false, isAway: true, told: message("Can't reach the server. This continues by itself.") };
   }
 }
 
@@ -81,7 +81,7 @@ function follow() {
   });
   events.onopen = () => say("");
   events.onerror = () => {
-    say(message("The connection is lost: it comes back by itself."));
+    say(message("Connection lost. Reconnecting …"));
     if (events.readyState !== EventSource.CLOSED) return;
     events.close();
     setTimeout(join, 1000);
@@ -198,7 +198,7 @@ function ask(asked) {
   said.setAttribute("role", "status");
   const shown = asked.told ? outcome(asked, own) : choicesOf(asked, own);
   place.replaceChildren(words, shown, said);
-  if (!asked.told && !given.isScreen) setText(said, own ? message("Sent. You can change it until your teacher shows the answers.") : "");
+  if (!asked.told && !given.isScreen) setText(said, own ? message("Sent. You can change it until the answers are shown.") : "");
   if (had !== undefined) place.querySelector(`[data-answer="${had}"]`)?.focus();
   // A user who has scrolled down would miss the question.
   if (!isSame) place.scrollIntoView({ block: "nearest" });

@@ -35,7 +35,7 @@ function drawOwn() {
   document.body.classList.toggle("own", Boolean(round));
   if (!round && over) place.replaceChildren(...ended());
   else if (!round) place.replaceChildren();
-  else if (given.isScreen) place.replaceChildren(make("h2", "", message("Ten questions on a sentence of your own")), make("p", "", message("They are on your own screens.")));
+  else if (given.isScreen) place.replaceChildren(make("h2", "", message("Ten questions on your own sentence")), make("p", "", message("They are on your own screens.")));
   else if (!paper) place.replaceChildren((entry ??= makeEntry()));
   else if (shown < paper.questions.length) place.replaceChildren(ways(), ...questionOf(paper.questions[shown]));
   else place.replaceChildren(ways(), ...result());
@@ -56,9 +56,9 @@ function go(place) {
 function makeEntry() {
   const form = make("form", "entry");
   const told = round.asksNickname
-    ? message("Your teacher sees your nickname and which of your answers were right; nobody else does.")
+    ? message("Your teacher sees your nickname and which of your answers were right. Nobody else does.")
     : message("Your teacher sees how many answers were right, and no names.");
-  const lead = message("Type a sentence. The model of the class reads it, and you are asked ten questions about what it did. Each answer is marked at once.");
+  const lead = message("Type a sentence. The class's model reads it, and you get ten questions about what it did. Each answer is marked at once.");
   const text = field(message("Your sentence"), round.longest);
   text.input.placeholder = round.examples[0];
   const examples = make("p", "examples", message("or take one of these:"));
@@ -73,7 +73,7 @@ function makeEntry() {
   const send = make("button", "main", message("Begin"));
   const said = make("p", "said");
   said.setAttribute("role", "status");
-  form.append(make("h2", "", message("Ten questions on a sentence of your own")), make("p", "", lead), text.label, examples);
+  form.append(make("h2", "", message("Ten questions on your own sentence")), make("p", "", lead), text.label, examples);
   form.append(...(nickname ? [nickname.label] : []), send, said, make("p", "quiet", told));
   const { number } = round;
   const begin = async () => {
@@ -180,7 +180,7 @@ function status() {
 function notices() {
   const found = [...paper.notices];
   const n = paper.questions.length;
-  if (n < 10) found.push(messages("Only {n} question fits this sentence: on a longer one, there are ten.", "Only {n} questions fit this sentence: on a longer one, there are ten.", n));
+  if (n < 10) found.push(message("Questions that fit this sentence: {n}. A longer one allows ten.", { n }));
   return found.map((text) => make("p", "quiet", text));
 }
 
@@ -244,7 +244,7 @@ function answered(asked) {
 }
 
 function verdictOf(asked) {
-  return isRight(asked) ? message("That is right.") : message("That is not right.");
+  return isRight(asked) ? message("That is right.") : message("Not right.");
 }
 
 /** The verdict on an answer, the reason, and the way on. */
@@ -266,7 +266,7 @@ function verdict(asked) {
 function ended() {
   const answered = over.questions.filter((each) => each.given !== undefined);
   const right = answered.filter(isRight).length;
-  const told = message("Your teacher has ended the questions. You answered {n}, and {right} were right.", { n: answered.length, right });
+  const told = message("Your teacher ended the questions. You answered {n}; {right} were right.", { n: answered.length, right });
   const close = make("button", "", message("Close"));
   close.type = "button";
   close.onclick = () => {
@@ -294,7 +294,7 @@ function result() {
   const heading = makeHeading(message("{right} of {n} right", { right, n: paper.questions.length }));
   const parts = [heading, sentence()];
   const wrong = paper.questions.filter((each) => !isRight(each));
-  if (wrong.length) parts.push(make("h3", "", message("Look at these again")), lookAt(wrong));
+  if (wrong.length) parts.push(make("h3", "", message("Review these")), lookAt(wrong));
   if (right) parts.push(make("h3", "", message("These were right")), lookAt(paper.questions.filter(isRight)));
   return parts;
 }

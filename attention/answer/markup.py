@@ -13,7 +13,7 @@ __all__ = ["proof"]
 
 def proof(lines: Sequence[ProofLine]) -> str:
     """Return the comparison of our numbers with each model's own, as HTML: a mark that opens."""
-    hint = html.escape(message("Every link of this, with its own difference"))
+    hint = html.escape(message("Every link, with its own difference"))
     told, rows = "".join(map(_told, lines)), "".join(map(_rows, lines))
     return f'<details><summary title="{hint}">{told}</summary><section tabindex="0">{rows}</section></details>'
 

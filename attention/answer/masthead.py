@@ -30,7 +30,7 @@ def no_field(_: View) -> None:
 
 
 # Shown instead of the text field.
-_UNREAD = {"many": message("This page reads sentences of its own"), "nothing": message("This page reads no sentence")}
+_UNREAD = {"many": message("This page reads its own sentences"), "nothing": message("This page reads no sentence")}
 
 
 def masthead(view: View, second: Second = no_field, *, source: str = "typed") -> components.Part:
@@ -80,7 +80,7 @@ def _go(address: str) -> None:
 
 def _model(line: Line) -> None:
     models = {info.model_id: info.name for info in list_models()}
-    more = (MODELS.address, message("All models, and more …"))
+    more = (MODELS.address, message("All models …"))
     line.list(MODEL, message("Model"), list(models), list(models.values()), page=more)
     # The chosen model may have been removed meanwhile.
     line.hear(MODEL, lambda model_id: state.choose(MODEL, model_id[:MAX_ID]))
@@ -89,7 +89,10 @@ def _model(line: Line) -> None:
 def _actions(line: Line, page: Page) -> None:
     if PRESENT in page.own:
         line.switch(
-            PRESENT, message("Present"), help=message("For a room: large, and without controls (key P)"), is_button=True
+            PRESENT,
+            message("Present"),
+            help=message("For a projector: large, without controls (key P)"),
+            is_button=True,
         )
     items: list[Mapping[str, Any]] = [{"label": message("Copy link"), "act": "copy"}]
     answers = [each.name for each in (ANSWER, FIRST_ANSWER) if each in page.own]
@@ -97,7 +100,7 @@ def _actions(line: Line, page: Page) -> None:
         items.append({"label": message("Copy link, question open"), "act": "copy", "without": answers})
     room = {
         "label": message("Open a room for a class"),
-        "inTab": message("Open a room for a class, in a tab of its own"),
+        "inTab": message("Open a room for a class, in a new tab"),
         "inRoom": message("Show the code to the class"),
         "module": address_of("class"),
     }
@@ -118,7 +121,7 @@ def notices() -> Blocks:
     wanted = state.wanted_model()
     if not wanted:
         return said
-    label = message("Look for {wanted} among the models ▸", wanted=wanted)
+    label = message("Find {wanted} among the models ▸", wanted=wanted)
     return *said, Way(
         "way_in_models", label, MODELS, state.current().for_page(MODELS).with_value(GET, wanted).to_query()
     )

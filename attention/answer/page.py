@@ -259,7 +259,7 @@ def _controls(view: View, panes: list[Pane], content: Content) -> components.Par
     if view.page is STEP_BY_STEP and asks_for_tokens(view, panes):
         without.add("word")
     line = Line("context", title="" if content.heads_itself else view.page.title)
-    line.group(message("What is looked at"))
+    line.group(message("View"))
     if content.compares and is_for:
         compare_page.add_compared(line)
     if "parts" not in without and info.parts:
@@ -298,8 +298,8 @@ def _add_part(line: Line) -> None:
         PARTS,
         tuple(map(_PART_NAMES.__getitem__, PARTS)),
         help=message(
-            "encoder: the text that is read looks at itself · decoder: what is written looks at what is before it · "
-            "cross: what is written looks at what was read"
+            "encoder: source attends to source · decoder: target attends to earlier target · cross: target attends "
+            "to source"
         ),
     )
 

@@ -181,7 +181,7 @@ class Sheet:
         n_rows = rows_of(columns)
         if block.limit is not None and max(n_rows, len(columns)) > block.limit:
             told = message(
-                "{file}: {size} numbers are too many to read here; take the CSV.",
+                "{file}: {size} numbers are too many to show here. Take the CSV.",
                 file=block.file,
                 size=f"{n_rows} × {len(columns) - 1}",
             )

@@ -16,10 +16,7 @@ from attention.page.view import View
 
 __all__ = ["parts"]
 
-_LABEL = message(
-    "Draw a digit: a field of 8 by 8 pixels. With the keyboard, arrows move from pixel to pixel, "
-    "and the space bar changes one."
-)
+_LABEL = message("Draw a digit in 8 by 8 pixels. With the keyboard, arrows move and the space bar changes a pixel.")
 
 
 def parts(view: View, reading: Reading) -> tuple[components.Part, ...]:
@@ -29,7 +26,7 @@ def parts(view: View, reading: Reading) -> tuple[components.Part, ...]:
     drawing = components.Part("drawing", "drawing", {"label": _LABEL, "picture": shown}, {"draw": take})
     thumbs = tuple(map(_thumb, reading.examples, reading.example_names))
     chosen = reading.examples.index(view.text) if view.text in reading.examples else -1
-    grid = HeadGrid(thumbs, chosen, message("Digits to choose from"))
+    grid = HeadGrid(thumbs, chosen, message("Example digits"))
     payload, acts = components.of_figure(grid, partial(_set_example, reading))
     return drawing, components.Part(grid.component, "digits", payload, acts)
 

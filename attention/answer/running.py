@@ -36,7 +36,7 @@ from attention.answer.cache import (
 from attention.answer.once import once
 from attention.answer.run_queue import aside
 from attention.core.ablation import Change, Effect
-from attention.core.messages import message, messages
+from attention.core.messages import message
 from attention.core.trace import Cut, Trace
 from attention.experiments.corpus import Sentences
 from attention.experiments.five_ways import Result
@@ -332,7 +332,7 @@ def run_one(
         return Pane(info, is_other, notices=(str(error),))
     except ModelUnavailableError as error:
         return Pane(info, is_other, reason=error.with_traceback(None))
-    notices = [message("{reason}: the first sentence is shown alone.", reason=reason.rstrip("."))] if reason else []
+    notices = [" ".join((reason, message("The first sentence is shown alone.")))] if reason else []
     part = recorded.trace.info.part_or_whole(view.part)
     trace = recorded.trace.part(part)
     if is_other:
@@ -347,7 +347,7 @@ def run_one(
     scene = HeadContext(trace, layer, head, word, place.cell)
     opened = step_of(view.step).opened(scene, view[FACTORS])
     if place.cell is not None and opened.cell != place.cell:
-        notices.append(message("The link points to a cell that this matrix does not have: another one is explained."))
+        notices.append(message("The link points to a cell that this matrix lacks. Another is explained."))
     notices += _cuts(recorded.trace)
     address = Address(recorded.key, part, opened.layer, opened.head, opened.word, opened.cell)
     return Pane(
@@ -368,20 +368,16 @@ def place_within(place: Place, info: ModelInfo, text: str) -> tuple[tuple[int, i
     notices = []
     if place.layer is not None and place.layer >= info.n_layers:
         notices.append(
-            messages(
-                "The link points to layer {layer}, and there is {n} layer here: the last is shown.",
-                "The link points to layer {layer}, and there are {n} layers here: the last is shown.",
-                info.n_layers,
+            message(
+                "The link points to layer {layer}. The last, {last}, is shown.",
                 layer=place.layer + 1,
+                last=info.n_layers,
             )
         )
     if place.head is not None and place.head >= info.n_heads:
         notices.append(
-            messages(
-                "The link points to head {head}, and there is {n} head here: the last is shown.",
-                "The link points to head {head}, and there are {n} heads here: the last is shown.",
-                info.n_heads,
-                head=place.head + 1,
+            message(
+                "The link points to head {head}. The last, {last}, is shown.", head=place.head + 1, last=info.n_heads
             )
         )
     layer, head = place.layer_and_head(info, text)
@@ -396,13 +392,12 @@ def _chosen_word(view: View, trace: Trace, notices: list[str]) -> int | None:
     if view.word is None or view.word < len(tokens):
         return view.word
     notices.append(
-        messages(
-            "The link points to {unit} {word}, and this {noun} has {n} token, counted from 0.",
-            "The link points to {unit} {word}, and this {noun} has {n} tokens, counted from 0.",
-            len(tokens),
+        message(
+            "The link points to {unit} {word}, but the last of this {noun} is {last}.",
             unit=reading.unit,
             word=view.word,
             noun=reading.noun,
+            last=len(tokens) - 1,
         )
     )
     return None
@@ -413,15 +408,14 @@ def _cuts(whole: Trace) -> list[str]:
     if whole.cut is not None:
         said.append(
             message(
-                "{model} takes {kept} tokens here, and the text has {total}: it was cut after “{end}”.",
+                "{model} takes {kept} tokens here; the text has {total}. It was cut after “{end}”.",
                 **_cut_facts(whole.info, whole.cut),
             )
         )
     if whole.decoder is not None and whole.decoder.cut is not None:
         said.append(
             message(
-                "{model} takes {kept} tokens here, and what the decoder is given has {total}: "
-                "it was cut after “{end}”.",
+                "{model} takes {kept} tokens here; the decoder's input has {total}. It was cut after “{end}”.",
                 **_cut_facts(whole.info, whole.decoder.cut),
             )
         )

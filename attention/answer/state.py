@@ -215,7 +215,7 @@ def choose(parameter: Parameter[T] | str, value: T) -> None:
     view = current()
     if not found.fits(value, context()):
         if found is MODEL:
-            change(lambda view: view, [message("{model} is no longer here: choose another model.", model=str(value))])
+            change(lambda view: view, [message("{model} is no longer here. Choose another model.", model=str(value))])
         return
     if found is MODEL:
         _set_model(str(value))

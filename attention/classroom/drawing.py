@@ -131,7 +131,7 @@ def show(shown: Shown) -> dict[str, Any]:
     # From step to step, an unchanged picture may be the start of another's transition.
     pictures = page.pictures if view.page is STEP_BY_STEP else _at_rest(page.pictures)
     modules = {each["component"] for each in pictures}
-    nothing = message("There is nothing to be seen here yet.")
+    nothing = message("Nothing to see here yet.")
     # While a question about the view is open, the page itself would show its answer.
     is_held = shown.seen in ("closed", "hidden")
     return {
@@ -184,7 +184,7 @@ def _info(link: str) -> ModelInfo:
 def _blocks(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
     """Return a page's blocks without its question, which the teacher asks."""
     if seen == "hidden":
-        return (Notice(message("What is to be seen here comes back with the answer."), is_quiet=True),)
+        return (Notice(message("This reappears with the answer."), is_quiet=True),)
     content = CONTENTS[view.page]
     # Blocks that can only be pressed or downloaded in the app are left out where nothing is lost.
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=not content.opens))
@@ -204,7 +204,7 @@ def _while_closed(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
         return purpose
     return (
         *purpose,
-        Notice(message("Your teacher asks the question that comes before this, or opens it."), is_quiet=True),
+        Notice(message("Your teacher asks a question before this, or opens it."), is_quiet=True),
     )
 
 

@@ -71,16 +71,16 @@ class Entry:
         # Malformed codes are counted, too, but not looked up.
         found = await self._let_in((code or "", request.state.caller))
         if isinstance(found, TooManyError):
-            raise RefusedError(429, message("Too many wrong codes came from here: try again in a minute."))
+            raise RefusedError(429, message("Too many wrong codes. Try again in a minute."))
         if found is None:
-            told = message("There is no room with this code. Look at it once more: it has six letters.")
+            told = message("No room has this code. Check its six letters.")
             raise RefusedError(404, told)
         return found
 
     async def seat(self, request: Request, room: Room) -> str:
         """Return a new pupil key in a room; raise RefusedError after too many newcomers from the same place."""
         caller: Caller = request.state.caller
-        told = message("Too many came at once: try again in a few minutes.")
+        told = message("Too many joined at once. Try again in a few minutes.")
         check(self._limits.seats, (room.code, caller.browser), told)
         if await self._n_before(f"{room.code} {caller.group}") >= self._limits.newcomers.attempts:
             raise RefusedError(429, told)

@@ -36,7 +36,7 @@ def is_full() -> RefusedError:
 
 def not_read() -> RefusedError:
     """Return the error for a malformed body."""
-    return RefusedError(400, message("The server did not read what was sent."))
+    return RefusedError(400, message("The server could not read this."))
 
 
 async def answer_to(request: Request, error: Exception) -> Response:
@@ -54,19 +54,19 @@ def _refused(request: Request, error: Exception) -> RefusedError:
         case UnfitError():
             status, told = 409, str(error)
         case NotYoursError():
-            status, told = 403, message("Only whoever has opened the room can do this.")
+            status, told = 403, message("Only the room's owner can do this.")
         case FullError():
-            status, told = 503, message("There are too many rooms here at the moment: try again later.")
+            status, told = 503, message("Too many rooms are open. Try again later.")
         case UnusableError():
             _LOGGER.error("Classes cannot be kept: %s.", error)
-            status, told = 503, message("There can be no class on this server at the moment: its log says why.")
+            status, told = 503, message("No class can be held on this server now. Its log says why.")
         case StoreError():
             _LOGGER.error("The rooms cannot be reached: %s", type(error.__cause__).__name__)
-            status, told = 503, message("The class cannot be reached at the moment: try again in a few seconds.")
+            status, told = 503, message("Can't reach the class. Try again in a few seconds.")
         case _:
             # Without its message, which may quote the user's text.
             kind, where = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
             _LOGGER.error("%.100r failed with %s:\n%s", request.scope["path"].rpartition("/")[2], kind, where)
-            status, told = 500, message("Something went wrong on the server: load the page anew.")
+            status, told = 500, message("Something went wrong on the server. Reload the page.")
     is_away = isinstance(error, StoreError) and not isinstance(error, UnusableError)
     return RefusedError(status, told, is_away=is_away)

@@ -114,5 +114,5 @@ async def _answer(
 def _joined(request: Request, room: Room) -> str:
     pupil = seat_of(request, room)
     if pupil is None:
-        raise RefusedError(403, message("Load the page anew to join the room."))
+        raise RefusedError(403, message("Reload the page to join the room."))
     return pupil

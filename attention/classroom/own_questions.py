@@ -109,7 +109,7 @@ class OnTheirOwn:
             async with self._queues.turn(room.code):
                 data = await run_in_threadpool(_questions, found.link, text)
         except BusyError as error:
-            told = message("Many sentences are being read: yours is sent again in a few seconds.")
+            told = message("Many sentences are being read. Yours is sent again in a few seconds.")
             raise RefusedError(503, told, is_away=True) from error
         begun: Begun = await self._database(own_store.begin, room.code, found.number, pupil, nickname, data)
         if begun == "full":
@@ -155,12 +155,12 @@ def _sentence(said: Mapping[str, Any]) -> str:
     typed = said.get("text")
     text = clean(typed) if isinstance(typed, str) else ""
     if not text:
-        raise RefusedError(400, message("Type a sentence of your own, or take one of those that are suggested."))
+        raise RefusedError(400, message("Type a sentence, or take a suggested one."))
     if len(text) > own.MAX_SENTENCE:
         raise RefusedError(
             400,
             message(
-                "Take a shorter sentence: it may have {most} characters, and this one has {n}.",
+                "This sentence has {n} characters; at most {most} are allowed. Shorten it.",
                 most=own.MAX_SENTENCE,
                 n=len(text),
             ),
@@ -176,7 +176,7 @@ def _nickname(said: Mapping[str, Any]) -> str:
         raise RefusedError(
             400,
             message(
-                "Choose a nickname of at most {most} characters: only your teacher sees it.", most=own.MAX_NICKNAME
+                "Choose a nickname of at most {most} characters. Only your teacher sees it.", most=own.MAX_NICKNAME
             ),
         )
     return nickname
@@ -192,7 +192,7 @@ def _questions(link: str, text: str) -> dict[str, Any]:
     with in_turn():
         questions = own.questions_on(pane.scene)
     if not questions:
-        raise RefusedError(400, message("There is nothing to ask about this sentence: type a longer one."))
+        raise RefusedError(400, message("There is nothing to ask about this sentence. Type a longer one."))
     place = {"layer": pane.scene.layer + 1, "head": pane.scene.head + 1, "word": pane.scene.word}
     here = f"{link}&{urlencode({'text': text, **place})}"
     return {
@@ -236,4 +236,4 @@ def _over() -> RefusedError:
 
 
 def _no_answer() -> RefusedError:
-    return RefusedError(400, message("This is no answer to the question."))
+    return RefusedError(400, message("Not an answer to this question."))

@@ -80,9 +80,9 @@ async def _answer(act: Act) -> Json:
         raise RefusedError(409, message("This question is over."))
     answered = asking.given(asking.unpacked(room.question), act.said.get("given"))
     if answered is None:
-        raise RefusedError(400, message("This is no answer to the question."))
+        raise RefusedError(400, message("Not an answer to this question."))
     if not await act.hall.database.take(Sent(room.code, room.number, act.who, answered)):
-        raise RefusedError(409, message("The answers have been revealed already."))
+        raise RefusedError(409, message("The answers are already revealed."))
     act.hall.desks.note(room.code)
     return {"number": room.number, "given": list(answered.given)}
 

@@ -52,7 +52,7 @@ def joined_at(request: Request) -> str:
     """Return the address at which others enter a room's code."""
     host = asked_host(request.headers)
     if not host:
-        raise RefusedError(400, message("The request names no host, so that nobody could find the room."))
+        raise RefusedError(400, message("The request names no host, so nobody could find the room."))
     return f"{address_for_others(request.scope['scheme'], host)}{_base()}room"
 
 
@@ -66,7 +66,7 @@ def check_origin(request: Request) -> None:
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
     is_ours = origin is None or is_known(origin, asked_host(request.headers), named_hosts())
     if not is_ours or site not in ("same-origin", "none"):
-        raise RefusedError(403, message("This was sent by a page of another site."))
+        raise RefusedError(403, message("This came from another site."))
 
 
 # ------------------------------------------------------------------------------------- whose room it means
@@ -144,7 +144,7 @@ async def body_of(request: Request, most: int) -> Mapping[str, Any]:
     async for part in request.stream():
         found += part
         if len(found) > most:
-            raise RefusedError(413, message("This is too long to be shown to a class: shorten the text."))
+            raise RefusedError(413, message("This is too long to show to a class. Shorten the text."))
     try:
         said = json.loads(found or b"{}")
     except (ValueError, RecursionError):

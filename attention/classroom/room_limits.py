@@ -57,5 +57,5 @@ class Limits:
 def check(limit: Limit, who: Hashable, sentence: str = "", *, is_away: bool = False) -> None:
     """Count an attempt; raise RefusedError if there were too many."""
     if not limit.takes(who):
-        told = sentence or message("That was too quick: try again in a few seconds.")
+        told = sentence or message("Too fast. Try again in a few seconds.")
         raise RefusedError(429, told, is_away=is_away)

@@ -23,7 +23,7 @@ def policy(framed_by: str) -> str:
 
 def _no_code() -> str:
     without = ", ".join(letter for letter in string.ascii_uppercase if letter not in ALPHABET)
-    return message("This is no code of a room. A code has six letters, and none of these: {without}.", without=without)
+    return message("Not a room code. A code has six letters, and none of these: {without}.", without=without)
 
 
 def page(typed: str, *, wall: str = "") -> str:
@@ -45,9 +45,9 @@ def page(typed: str, *, wall: str = "") -> str:
     task = plain(message("Find it"))
     own = plain(message("Ten questions"))
     heading = plain(message("Join a class"))
-    label = plain(message("The code that your teacher shows: six letters"))
+    label = plain(message("The six letters your teacher shows"))
     join = plain(message("Join"))
-    no_script = plain(message("The pictures are drawn by a script, and scripts are switched off."))
+    no_script = plain(message("The pictures need JavaScript, which is switched off."))
     return f"""<!doctype html>
 <html lang="{plain(language().name)}">
 <head>

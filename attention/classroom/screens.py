@@ -74,7 +74,7 @@ class Live:
         if self.is_lost == is_lost:
             return
         self.is_lost = is_lost
-        told = message("The class's memory is out of reach: what you see stays, and it goes on by itself.")
+        told = message("Can't reach the class. What you see stays; it continues by itself.")
         for each in self.all:
             each.send("trouble", {"told": told} if is_lost else None)
 
@@ -192,6 +192,6 @@ def _drawn(shown: Shown) -> Written:
     except Exception as error:
         # Without its message, which may quote the user's text.
         _LOGGER.error("%s cannot be drawn for a room: %s", shown.page, type(error).__name__)
-        told = message("This view cannot be shown here: the teacher goes on with another one.")
+        told = message("This view can't be shown here. Wait for the next one.")
         nothing = {"page": "", "title": "", "caption": "", "html": f"<p>{told}</p>", "pictures": [], "modules": {}}
         return event("view", nothing)

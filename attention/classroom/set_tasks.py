@@ -49,7 +49,7 @@ class RoomTasks:
             UnfitError: the task is over, or does not apply to the link.
             RefusedError: too many links, or too many waiting for a verdict.
         """
-        told = message("That was too quick: look at it once more, and hand in again then.")
+        told = message("Too fast. Check your view, then hand in again.")
         check(self._limits.hand_ins, pupil, told)
         check(self._limits.hand_ins_of_room, code, _busy())
         current = await self._database(finds.task, code)
@@ -97,7 +97,7 @@ class RoomTasks:
 
 
 def _busy() -> str:
-    return message("Many hand in at this moment: try again in a few seconds.")
+    return message("Many are handing in now. Try again in a few seconds.")
 
 
 def _over() -> UnfitError:

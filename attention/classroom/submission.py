@@ -36,7 +36,7 @@ def view_of(pasted: str, host: str) -> View:
     if found.scheme not in ("", "http", "https"):
         raise _strange()
     if found.netloc and not is_known(f"{found.scheme or 'http'}://{found.netloc}", host, named_hosts()):
-        raise UnfitError(message("This link leads to another site: hand in one of this app."))
+        raise UnfitError(message("This link leads to another site. Hand in a link of this app."))
     page = _page(found.path)
     if page is None or not (found.query or found.path):
         raise _strange()
@@ -59,7 +59,7 @@ def place_of(page: str, link: str) -> ModelHead:
         panes = [] if _is_empty(view) else run_page(view, load_silently)
     scene = next((pane.scene for pane in panes if pane.scene is not None), None)
     if scene is None or not scene.info.reading.takes_sentences:
-        raise UnfitError(message("This task is about the head on your screen: show one that reads a sentence first."))
+        raise UnfitError(message("This task is about the head on your screen. Show one that reads a sentence first."))
     return ModelHead(scene.info.model_id, scene.info.name, scene.layer, scene.head)
 
 
@@ -68,7 +68,7 @@ def _shortly(sentence: str) -> str:
 
 
 def _strange() -> UnfitError:
-    return UnfitError(message("This is no link of this app: copy the address of the page with your view."))
+    return UnfitError(message("Not a link of this app. Copy the address of the page with your view."))
 
 
 def _page(path: str) -> Page | None:
@@ -83,7 +83,7 @@ def _view(page: Page, link: str) -> View:
     query = dict(parse_qsl(link, keep_blank_values=True))
     view, notices = View.from_query(query, page, models)
     if query.get(MODEL.name, view.model) not in models:
-        raise UnfitError(message("The model of this link is not here: choose one that is on the page Models."))
+        raise UnfitError(message("The model of this link is not here. Choose one from the page Models."))
     if notices:
         raise UnfitError(" ".join(notices))
     return view.valid_for(Context(models, view.model))

@@ -96,7 +96,7 @@ async def open_room(hall: Hall, request: Request) -> Response:
     check(
         hall.limits.openings,
         address_of_client(request),
-        message("Too many rooms were opened from here: try again later."),
+        message("Too many rooms were opened from here. Try again later."),
     )
     where = joined_at(request)
     said = await body_of(request, hall.limits.body)
@@ -210,7 +210,7 @@ async def _opened(room: Room) -> str:
 def _question_of_view(room: Room) -> Mapping[str, Any]:
     guess = guess_of(room.page, room.link)
     if guess is None:
-        raise RefusedError(409, message("There is nothing to guess about this view: choose another step or word."))
+        raise RefusedError(409, message("Nothing to guess about this view. Choose another step or word."))
     return asking.packed(guess)
 
 
@@ -218,7 +218,7 @@ def _ready_question(room: Room, name: object) -> Mapping[str, Any]:
     question = ready(name) if isinstance(name, str) else None
     guess = None if question is None else ready_of(room.page, room.link, question)
     if question is None or guess is None:
-        raise RefusedError(409, message("This question does not fit what is shown: choose another one."))
+        raise RefusedError(409, message("This question does not fit this view. Choose another."))
     is_closed = is_guessed(room.page, room.link)
     return asking.packed(guess, "closed" if is_closed else "hidden" if question.is_hidden else "as it is")
 
@@ -276,6 +276,5 @@ def _is_not_followed(said: Mapping[str, Any]) -> bool:
 
 def _not_followed() -> str:
     return message(
-        "A class can follow the steps, all heads, the neuron view, Compare and the labs. "
-        "Here, it stays with the view that it has."
+        "A class can follow the steps, All heads, Neuron view, Compare and the labs. Here it keeps its last view."
     )

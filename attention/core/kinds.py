@@ -69,20 +69,20 @@ WRITTEN = Use(
     variants={"tokens/words": "tokens/words-written"},
 )
 
-_READ, _WRITTEN = message("read"), message("written")
+_READ, _WRITTEN = message("source"), message("target")
 _DECODER, _OUTPUT = message("decoder"), message("encoder's output")
 
 # Cross-attention: target tokens attend to source tokens.
 CROSS = Use(
     sides=(
-        Side(caption=message("What is written asks")),
-        Side("read", message("Tokens that were read"), message("What was read is asked")),
+        Side(caption=message("Queries: target tokens")),
+        Side("read", message("Source tokens"), message("Keys: source tokens")),
     ),
     source="Z",
     is_reading=False,
     has_patterns=False,
     has_pieces=False,
-    others=message("encoder or decoder, or another model"),
+    others=message("the encoder, the decoder or another model"),
     formulas={
         "tokens": rf"{{\text{{{_READ}}} \to s_1, \dots, s_m}} \quad\allowbreak "
         rf"{{\text{{{_WRITTEN}}} \to t_1, \dots, t_n}}",
@@ -120,15 +120,15 @@ class Second:
 
 _SENTENCE = Second(
     message("Second sentence"),
-    message("None: the first sentence is read alone"),
-    message("Two sentences that the model reads as one text, with its own sign between them. Leave it empty for none."),
+    message("Optional"),
+    message("Both sentences are read as one text, with a separator between them."),
     is_joined=True,
     is_everywhere=False,
 )
 _TARGET = Second(
-    message("What the decoder writes"),
-    message("Left empty, {model} writes it itself", model="{model}"),
-    message("The decoder reads these words one after another, and looks at the sentence above with each of them."),
+    message("Target sentence"),
+    message("Empty: {model} writes it", model="{model}"),
+    message("The decoder's words. Each attends to the sentence above."),
     is_joined=False,
     is_everywhere=True,
 )
@@ -144,7 +144,7 @@ class Build:
         default_factory=lambda: {"none": message("none"), "causal": message("causal"), "padding": message("padding")}
     )
     mask_help: str = message(
-        "none: every token sees all · causal: no token sees what comes later · padding: [PAD] is added and hidden"
+        "none: every token sees all · causal: no token sees later ones · padding: [PAD] is added and masked"
     )
     # The lesson that states that later tokens are always hidden; empty if they are not.
     hides_later: str = ""
@@ -165,8 +165,8 @@ DECODER = Build(
         "padding": message("causal, padding"),
     },
     mask_help=message(
-        "This model always hides what comes later: both causal masks are the same · "
-        "padding: more tokens are added and hidden"
+        "This model always masks later tokens, so both causal masks are the same · padding: extra tokens are added "
+        "and masked"
     ),
     hides_later="mask/decoder",
     says_next=True,

@@ -15,7 +15,7 @@ from attention.core.paths import ASSETS
 
 __all__ = ["DIGITS", "FRENCH", "PICTURE", "TEXT", "Reading", "recognised"]
 
-_TYPE = message("Type a sentence above, or choose one of the examples: attention needs at least one word.")
+_TYPE = message("Type a sentence above or choose an example.")
 
 
 def _lines(name: str) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ class Reading:
     units: str = message("words")
     # The unit as a field label, as a part of the embedding, and in the name of the first step.
     label: str = message("Word")
-    part: str = message("Word part")
+    part: str = message("Token embedding")
     cut: str = message("Cut the sentence into tokens")
     # A text that counts as empty, and the page's prompt when there is nothing to read.
     blank: str = ""
@@ -115,7 +115,7 @@ TEXT = Reading(
 
 FRENCH = Reading(
     name="french",
-    what=message("French of its own few hundred words"),
+    what=message("a few hundred French words"),
     noun=message("sentence"),
     kind=message("text"),
     examples=_lines("examples-french.txt"),
@@ -138,10 +138,10 @@ PICTURE = Reading(
     unit=message("patch"),
     units=message("patches"),
     label=message("Patch"),
-    part=message("Patch part"),
+    part=message("Patch embedding"),
     cut=message("Cut the picture into patches"),
     blank="0" * pixels.SIDE**2,
-    invitation=message("The field is empty: draw a digit in it, or choose one beside it."),
+    invitation=message("Draw a digit or choose an example."),
     # Pictures have one size and no padding.
     masks=("none", "causal"),
     # The prediction is read off the first token.

@@ -95,7 +95,7 @@ def read_sentences(data: bytes) -> Sentences:
     raw_lines = body.splitlines()
     if len(raw_lines) > MAX_LINES:
         problems.append(
-            message("The file has more than {most} lines: only the first {most} count.", most=f"{MAX_LINES:,}")
+            message("The file has more than {most} lines. Only the first {most} are read.", most=f"{MAX_LINES:,}")
         )
     for number, raw in enumerate(raw_lines, 1):
         if b"\0" in raw:
@@ -115,28 +115,26 @@ def read_sentences(data: bytes) -> Sentences:
         elif line:
             lines.append(line)
     if undecodable:
-        problems.append(message("Not UTF-8, and left out: {lines}.", lines=_name_lines(undecodable)))
+        problems.append(message("Left out, not UTF-8: {lines}.", lines=_name_lines(undecodable)))
     if overlong:
         problems.append(
             message(
-                "Longer than {most} characters, and left out: {lines}.",
+                "Left out, longer than {most} characters: {lines}.",
                 most=f"{MAX_LINE_CHARACTERS:,}",
                 lines=_name_lines(overlong),
             )
         )
     if not lines and not problems:
-        problems.append(message("The file holds no sentence: all its lines are blank."))
+        problems.append(message("The file has no sentence: every line is blank."))
     return Sentences(tuple(lines), tuple(problems))
 
 
 def _too_large(n_whole_lines: int) -> str:
     limit = f"{MAX_BYTES // 2**20} MB"
     if not n_whole_lines:
-        return message(
-            "The file is larger than {limit}, and line 1 alone is larger than that: nothing of it counts.", limit=limit
-        )
+        return message("Line 1 alone exceeds {limit}, so nothing was read.", limit=limit)
     return message(
-        "The file is larger than {limit}: only the first {limit} counts, which ends with line {line}.",
+        "The file exceeds {limit}. It was read up to line {line}.",
         limit=limit,
         line=f"{n_whole_lines:,}",
     )
@@ -144,7 +142,7 @@ def _too_large(n_whole_lines: int) -> str:
 
 def _binary(number: int) -> str:
     return message(
-        "This is not a plain text file (line {line} holds a zero byte): save it as text in UTF-8, one sentence a line.",
+        "Not a plain text file (zero byte in line {line}). Save it as UTF-8 text, one sentence per line.",
         line=f"{number:,}",
     )
 

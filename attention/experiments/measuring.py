@@ -115,7 +115,7 @@ class Measurement(Generic[R]):
                     "%s failed with %s:\n%s", self._name, kind, "".join(traceback.format_tb(error.__traceback__))
                 )
                 self.failure = message(
-                    "{name} failed on one of the sentences ({kind}); what it did before stands.",
+                    "{name} failed on a sentence ({kind}). Results so far are kept.",
                     name=self._name,
                     kind=kind,
                 )

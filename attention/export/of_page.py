@@ -44,11 +44,12 @@ def worksheet(view: View, pane: Pane, scene: HeadContext, small: HeadContext) ->
 
 def left_out(view: View, pane: Pane) -> tuple[str, ...]:
     """Return notes on what worksheet and notebooks leave out, and which head they show if the page has none."""
-    found = [message("What is set in the lab is not in it.")] if view.page in pages.OF_LABS.values() else []
+    found = [message("Settings of the lab are not included.")] if view.page in pages.OF_LABS.values() else []
     if pane.scene is not None and HEAD in CONTENTS[view.page].idle(view, [pane]):
         found.append(
             message(
-                "The page is about no single head: this is layer {layer}, head {head}. Step by step has all others.",
+                "The page is not about a single head; this shows layer {layer}, head {head}. For others, open Step "
+                "by step.",
                 layer=pane.scene.layer + 1,
                 head=pane.scene.head + 1,
             )

@@ -70,7 +70,7 @@ def parts_bars(labels: Sequence[str], parts: Float[Array, " N"], title: str, *, 
     """Return one vertical bar for each part, coloured by its sign unless they ``are_weights``."""
     return Bars(
         title=title,
-        alt=message("Bars: {title}. The table below has the same numbers.", title=title),
+        alt=message("Bar chart: {title}; numbers in the table below.", title=title),
         labels=tuple(labels),
         series=(("", "weight" if are_weights else "signed", parts),),
         are_upright=True,
@@ -81,7 +81,7 @@ def lengths_bars(labels: Sequence[str], lengths: Sequence[float] | Array, title:
     """Return one horizontal bar for each norm."""
     return Bars(
         title=title,
-        alt=message("Bars: {title}. The words beside them have the same numbers.", title=title),
+        alt=message("Bar chart: {title}; numbers in the text beside it.", title=title),
         labels=tuple(labels),
         series=(("", "inactive", np.asarray(lengths)),),
         decimals=decimals,
@@ -91,9 +91,9 @@ def lengths_bars(labels: Sequence[str], lengths: Sequence[float] | Array, title:
 def candidates_bars(labels: Sequence[str], probabilities: Sequence[float]) -> Bars:
     """Return one bar for each candidate for the next token, from 0 to 1."""
     return Bars(
-        title=message("probability of coming next"),
+        title=message("next-token probability"),
         alt=message(
-            "The {n_labels} likeliest next tokens and their probabilities; the buttons have the same numbers.",
+            "Probabilities of the {n_labels} likeliest next tokens; numbers on the buttons.",
             n_labels=len(labels),
         ),
         labels=tuple(labels),
@@ -111,9 +111,9 @@ def spread_bars(before: Float[Array, "Q K"], after: Float[Array, "Q K"], *, is_c
     centres = (edges[:-1] + edges[1:]) / 2
     scores = (f"{centre:.2f}".replace("-", "\u2212") for centre in centres)
     return Bars(
-        title=message("how often each score occurs"),
+        title=message("distribution of scores"),
         alt=told_spread(is_closer=is_closer),
-        labels=tuple(message("scores about {score}", score=score) for score in scores),
+        labels=tuple(message("scores near {score}", score=score) for score in scores),
         series=((message("before"), "inactive", counts_before), (message("after"), "weight", counts_after)),
         are_upright=True,
         decimals=0,

@@ -277,7 +277,7 @@ def layers(values: Float[Array, "L H"], title: str, unit: str, current: Head, *,
             for one, other in zip(layer, head, strict=True)
         ],
     }
-    alt = message("{title}, of every head, layer by layer; the table below has the same numbers.", title=title)
+    alt = message("{title} of every head, by layer; numbers in the table below.", title=title)
     return figure(
         [{**each, "hovertemplate": "%{hovertext}: %{y}<extra></extra>"} for each in (mean, heads)],
         title,
@@ -461,7 +461,7 @@ def lengths(
     return figure(
         [bars],
         title,
-        alt or message("Bars: {title}. The words beside them have the same numbers.", title=title),
+        alt or message("Bar chart: {title}; numbers in the text beside it.", title=title),
         x={**_values(), "hoverformat": _COUNTS if are_counts else ".4~r"},
         y={**names, "showgrid": False},
         height=84 + 26 * max(len(numbers), 2),
@@ -526,7 +526,7 @@ def spread(
     ]
     return figure(
         data,
-        message("how often each score occurs"),
+        message("distribution of scores"),
         told_spread(is_closer=is_closer),
         x={**_titled(message("score")), "hoverformat": ".2f"},
         y={**_values(counted), "hoverformat": _COUNTS},
@@ -541,7 +541,7 @@ def spots(names: Sequence[str], values: Float[Array, "P N"], medians: Float[Arra
     times = {
         "type": "scatter",
         "mode": "markers",
-        "name": message("shuffled once"),
+        "name": message("one shuffle"),
         "x": places + SPREAD * (2 * index / max(n_values - 1, 1) - 1),
         "y": values.ravel(),
         "marker": {"color": WEIGHT, "size": 7, "opacity": 0.75},
@@ -559,7 +559,7 @@ def spots(names: Sequence[str], values: Float[Array, "P N"], medians: Float[Arra
     return figure(
         [{**each, "hovertemplate": "%{hovertext}: %{y}<extra></extra>"} for each in (times, middle)],
         title,
-        message("{title}: a point for each time, and the medians; the table below has the same numbers.", title=title),
+        message("{title}: a point per run, and the medians; numbers in the table below.", title=title),
         x=_named(names),
         y=_values(),
         hovermode="closest",

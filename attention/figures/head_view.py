@@ -120,8 +120,8 @@ class HeadView(Large):
     column_labels: tuple[str, ...]
     heads: tuple[HeadLines, ...]
     alt: str
-    row_axis: str = message("queries: who asks")
-    column_axis: str = message("keys: who is asked")
+    row_axis: str = message("queries: attending")
+    column_axis: str = message("keys: attended to")
     row_breaks: tuple[int, ...] = ()
     column_breaks: tuple[int, ...] = ()
     row_start: int = 0

@@ -35,9 +35,9 @@ def head_heatmap(weights: Float[Array, "Q K"], rows: Sequence[str], columns: Seq
     return figure(
         [drawn],
         title,
-        message("{title}: the weight that each token gives to each.", title=title),
-        x={**_tokens(columns), "side": "top", "title": {"text": message("keys (who is asked)")}},
-        y={**_tokens(rows, is_down=True), "title": {"text": message("queries (who asks)")}, "scaleanchor": "x"},
+        message("{title}: attention weight of each query for each key.", title=title),
+        x={**_tokens(columns), "side": "top", "title": {"text": message("keys (attended to)")}},
+        y={**_tokens(rows, is_down=True), "title": {"text": message("queries (attending)")}, "scaleanchor": "x"},
         height=height,
         width=width,
         margin={"t": 60 + _AROUND // 2},

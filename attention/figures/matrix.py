@@ -228,7 +228,7 @@ class Matrix(Large):
         if not (self._is_too_large_to_turn and self._differs):
             return ""
         return message(
-            "Nothing moves here: the picture has {n} cells, and up to {most} are moved one by one.",
+            "Not animated: {n} cells, more than {most}.",
             n=f"{self.values.size:,}",
             most=f"{MAX_CELLS:,}",
         )
@@ -291,8 +291,8 @@ class Matrix(Large):
         if not n:
             return ""
         return messages(
-            "{n} cell beyond ±{limit} has a corner",
-            "{n} cells beyond ±{limit} have a corner",
+            "{n} cell beyond ±{limit} (corner mark)",
+            "{n} cells beyond ±{limit} (corner mark)",
             n,
             limit=number(self.colour_limit, decimals_of(self.colour_limit)),
         )

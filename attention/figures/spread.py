@@ -16,8 +16,8 @@ N_BINS = 30
 def told_spread(*, is_closer: bool) -> str:
     """Describe the histograms in words."""
     if is_closer:
-        return message("How often each score occurs, before and after scaling: afterwards they are closer to 0.")
-    return message("How often each score occurs, before and after scaling.")
+        return message("Distribution of the scores before and after scaling: scaling brings them closer to 0.")
+    return message("Distribution of the scores before and after scaling.")
 
 
 def binned(before: Array, after: Array) -> tuple[Float[Array, " B+1"], Float[Array, "2 B"]]:

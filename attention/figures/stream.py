@@ -149,11 +149,11 @@ class Stream:
     def _told(self, longest: float) -> list[str]:
         width, n_shown = self.states.shape[1], self.strips.shape[1]
         return [
-            message("strip: the vector’s {n} numbers, divided by its length", n=width)
+            message("strip: the vector’s {n} numbers, divided by its norm", n=width)
             if n_shown == width
-            else message("strip: {n} of the vector’s {width} numbers, divided by its length", n=n_shown, width=width),
+            else message("strip: {n} of the vector’s {width} numbers, divided by its norm", n=n_shown, width=width),
             message("full colour from ±{limit}", limit=number(self.limit)),
-            message("line: as thick as the vector is long, up to {length}", length=number(longest)),
+            message("line: thickness shows the norm, up to {length}", length=number(longest)),
         ]
 
     def _branches(self) -> Sequence[Added]:

@@ -37,7 +37,7 @@ _CROSS_MEASURES = {
     message("entropy (nats)"): "entropy",
     message("largest weight of a row"): "largest",
     message("special tokens"): "special",
-    message("most looked at"): "vertical",
+    message("most attended to"): "vertical",
 }
 
 
@@ -143,7 +143,7 @@ def share_table(
     given: list[str] = []
     columns: list[list[str]] = [[], [], []]
     for counted, table in (
-        (message("{special} counted in", special=named), shares),
+        (message("with {special}", special=named), shares),
         (message("words only"), word_shares),
     ):
         for asking, (to_first, to_second) in zip(SENTENCES, table.tolist(), strict=True):

@@ -14,7 +14,7 @@ from attention.lesson.prose import exact, lesson, word
 __all__ = ["WHOLE_VECTOR", "Detail", "indexed", "tell_largest"]
 
 # The bars' axis if a cell is explained by the vector that contains it.
-WHOLE_VECTOR = message("the whole vector, dimension by dimension")
+WHOLE_VECTOR = message("the whole vector, by dimension")
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ class CodeContext:
         values = self.write(**{name: known[name][rows] if name in known else None for name in "XQKV"})
         if not known:
             nothing: Values = dict.fromkeys(("row", "n_shown", "answer", "result", "cut"))
-            title = message("The vectors that enter this layer were not recorded.")
+            title = message("The inputs of this layer were not recorded.")
             return self.fill("recorded", {**values, **nothing, "title": title})
         name, array = next(iter(known.items()))
         return self.fill("recorded", {"title": title, "result": name, **values, **self.vector(array, rows)})

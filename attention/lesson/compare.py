@@ -243,14 +243,14 @@ class Comparison:
         name = self.units[row].text
         return Matrix(
             name="row",
-            title=message("Where “{word}” looks", word=name),
+            title=message("What “{word}” attends to", word=name),
             values=both[kept].astype(np.float32),
             row_labels=tuple(self.units[key].text for key in kept),
             column_labels=(self.first.short(message("1st sentence")), self.second.short(message("2nd sentence"))),
-            row_axis=message("keys that get {weight} or more", weight=number(SHOWN)),
+            row_axis=message("keys with weight {weight} or more", weight=number(SHOWN)),
             column_axis=message("the row of “{word}”", word=name),
             palette="weights",
-            alt=message("The weights that “{word}” gives to other words, side by side.", word=name),
+            alt=message("The weights of “{word}” in both, side by side.", word=name),
             row_role="key",
             blank=message("not here"),
         )
@@ -265,11 +265,11 @@ class Comparison:
             values=values.astype(np.float32),
             row_labels=labels,
             column_labels=labels,
-            row_axis=message("queries (who asks)"),
-            column_axis=message("keys (who is asked)"),
+            row_axis=message("queries (attending)"),
+            column_axis=message("keys (attended to)"),
             palette="signed" if name == "difference" else "weights",
             alt=message(
-                "{title}: weights between {n_labels} words, blank where a word is not there.",
+                "{title}: weights between {n_labels} words, blank where a word is missing.",
                 title=title,
                 n_labels=len(labels),
             ),
@@ -440,7 +440,7 @@ def changes_picture(changed: Float[Array, "L H"], current: Head) -> Matrix:
     n_layers, n_heads = changed.shape
     return Matrix(
         name="changes",
-        title=message("The largest difference in each head"),
+        title=message("Largest difference per head"),
         values=changed.astype(np.float32),
         row_labels=tuple(message("Layer {layer}", layer=layer + 1) for layer in range(n_layers)),
         column_labels=tuple(str(head + 1) for head in range(n_heads)),

@@ -89,7 +89,7 @@ def weights_of(scene: HeadContext, letter: Letter, results: Sequence[str]) -> tu
     if linear is None:
         return ()
     column = scene.cell.column if scene.cell is not None and scene.cell.matrix in results else None
-    axis = message("head:dimension") if letter == "O" else message("dimensions that go in")
+    axis = message("head:dimension") if letter == "O" else message("input dimensions")
     weight = _matrix(scene, linear, f"W_{letter}", linear.weight, linear.rows, axis, column)
     found: list[Explained] = [(weight, partial(_explain_weight, letter=letter))]
     if linear.bias is not None:
@@ -115,7 +115,7 @@ def _matrix(
         row_labels=rows,
         column_labels=linear.columns,
         row_axis=axis,
-        column_axis=message("dimensions that come out"),
+        column_axis=message("output dimensions"),
         palette="signed",
         alt=message(
             "{name}: {n_rows} by {n_columns} weights of layer {layer}, head {head}.",
@@ -153,7 +153,7 @@ def _explain_weight(scene: HeadContext, cell: Cell, *, letter: Letter) -> Detail
             product=exact(float(products[linear.row])),
             count=len(linear.rows),
         )
-    axis = message("what this weight adds to each token's number")
+    axis = message("this weight's contribution to each token")
     return Detail(title, note, indexed(linear.tokens), products, axis)
 
 

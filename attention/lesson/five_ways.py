@@ -28,7 +28,7 @@ def ways_table(results: Sequence[Result]) -> dict[str, list[str | int]]:
 
 
 def _given(result: Result) -> str:
-    return message("one head's output") if result.way.is_one_head else message("what all heads add")
+    return message("one head's output") if result.way.is_one_head else message("output of all heads")
 
 
 def shape_table(result: Result) -> dict[str, list[str]]:

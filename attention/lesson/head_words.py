@@ -111,7 +111,7 @@ def in_words(
     if gaze.pair is None:
         return told
     query, key, weight = gaze.pair
-    largest = message("most weight from “{query}” to “{key}”", query=query, key=key)
+    largest = message("largest weight from “{query}” to “{key}”", query=query, key=key)
     return f"{told}; {_with_number(largest, weight)}"
 
 
@@ -119,7 +119,7 @@ def _pronoun(gaze: Gaze | None) -> list[str]:
     if gaze is None or gaze.pronoun_pair is None:
         return []
     pronoun, noun, weight = gaze.pronoun_pair
-    return [_with_number(message("finds a noun for “{pronoun}”: “{noun}”", pronoun=pronoun, noun=noun), weight)]
+    return [_with_number(message("links “{pronoun}” to the noun “{noun}”", pronoun=pronoun, noun=noun), weight)]
 
 
 def _behaviours(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
@@ -128,13 +128,13 @@ def _behaviours(summary: HeadSummary, gaze: Gaze | None, reading: Reading, speci
     ends = next((name for name in special if name in SEPARATORS), message("the end"))
     is_free = summary.first <= SINK
     rules = (
-        (message("looks one {unit} back", unit=unit), summary.previous, NEIGHBOUR),
-        (message("looks one {unit} ahead", unit=unit), summary.next, NEIGHBOUR),
-        (message("looks at the {unit} itself", unit=unit), summary.itself, NEIGHBOUR),
+        (message("attends to the previous {unit}", unit=unit), summary.previous, NEIGHBOUR),
+        (message("attends to the next {unit}", unit=unit), summary.next, NEIGHBOUR),
+        (message("attends to the {unit} itself", unit=unit), summary.itself, NEIGHBOUR),
         # If the first word repeats, weight on it is a sink rather than attention to the same word.
-        (message("looks at the same {unit} elsewhere", unit=unit), summary.same_word * is_free, NEIGHBOUR),
+        (message("attends to the same {unit} elsewhere", unit=unit), summary.same_word * is_free, NEIGHBOUR),
         (_first(gaze, special), summary.first, SINK),
-        (message("looks at {name}, which ends the text", name=ends), summary.separator, SINK),
+        (message("attends to {name} (end of text)", name=ends), summary.separator, SINK),
     )
     found = [_with_number(phrase, value) for phrase, value, threshold in rules if value > threshold]
     if not found and summary.normalised_entropy > BROAD:
@@ -144,11 +144,11 @@ def _behaviours(summary: HeadSummary, gaze: Gaze | None, reading: Reading, speci
 
 def _first(gaze: Gaze | None, special: Sequence[str]) -> str:
     if special and special[0] not in SEPARATORS:
-        return message("looks at {name}, the first token", name=special[0])
+        return message("attends to {name} (first token)", name=special[0])
     # More than half of all weight is on the first token, so it is the gaze's column.
     if gaze is None:
-        return message("looks at the first token")
-    return message("looks at “{name}”, the first token", name=gaze.column)
+        return message("attends to the first token")
+    return message("attends to “{name}” (first token)", name=gaze.column)
 
 
 def _pattern(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
@@ -159,44 +159,45 @@ def _pattern(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special:
         found.append(_column(summary, gaze, reading, special))
     if label.endswith("diagonal"):
         near = summary.previous + summary.itself + summary.next
-        found.append(_with_number(message("looks at the {unit} itself and its neighbours", unit=unit), near))
+        found.append(_with_number(message("attends to the {unit} itself and its neighbours", unit=unit), near))
     if label == "block":
-        found.append(_with_number(message("stays within its own sentence"), summary.pattern.block))
+        found.append(_with_number(message("stays within its sentence"), summary.pattern.block))
     if not found and summary.positional > POSITIONAL and summary.mean_distance <= _NEAR:
         distance = number(summary.mean_distance)
-        found.append(message("looks at what is near (mean distance {distance})", distance=distance))
+        found.append(message("attends nearby (mean distance {distance})", distance=distance))
     return found
 
 
 def _column(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> str:
     """Return the phrase for a head whose heatmap has one strong column, or one at each special token."""
     if gaze is None:
-        phrase, share = message("most {units} look at the same one", units=reading.units), summary.pattern.vertical
+        phrase, share = message("most {units} attend to the same one", units=reading.units), summary.pattern.vertical
     elif not gaze.is_special:
-        phrase, share = message("most {units} look at “{name}”", units=reading.units, name=gaze.column), gaze.share
+        phrase, share = message("most {units} attend to “{name}”", units=reading.units, name=gaze.column), gaze.share
     elif min(summary.first, summary.separator) >= _BOTH and len(special) > 1:
-        phrase, share = message("looks at {names}", names=listed(special)), summary.first + summary.separator
+        phrase, share = message("attends to {names}", names=listed(special)), summary.first + summary.separator
     elif gaze.column == special[0] and special[0] not in SEPARATORS:
         phrase, share = _first(gaze, special), gaze.share
     else:
-        phrase, share = message("looks at {names}", names=gaze.column), gaze.share
+        phrase, share = message("attends to {names}", names=gaze.column), gaze.share
     return _with_number(phrase, share)
 
 
 def _cross_in_words(summary: CrossSummary, special: Sequence[str]) -> str:
     if summary.special > SINK:
         names = listed(special) if special else message("special tokens")
-        return _with_number(message("looks at {names}", names=names), summary.special)
+        return _with_number(message("attends to {names}", names=names), summary.special)
     if summary.largest > NEIGHBOUR:
-        return _with_number(message("each token looks at one other above all"), summary.largest)
+        return _with_number(message("each token attends mostly to one other"), summary.largest)
     if summary.normalised_entropy > BROAD:
-        return _spread(TEXT, summary.normalised_entropy)
+        return _spread(reading, summary.normalised_entropy)
     return message("no single pattern on this {noun}", noun=TEXT.noun)
 
 
 def _spread(reading: Reading, evenness: float) -> str:
-    phrase = message("spreads its weight over many {units}", units=reading.units)
-    return message("{phrase} (evenness {evenness})", phrase=phrase, evenness=number(evenness))
+    return message(
+        "spreads its weight over many {units} (evenness {evenness})", units=reading.units, evenness=number(evenness)
+    )
 
 
 def _with_number(phrase: str, value: float) -> str:

@@ -48,8 +48,8 @@ class LayerMeasure:
 
 LAYER_MEASURES = (
     LayerMeasure("punctuation", message("Weight on punctuation marks"), message("share")),
-    LayerMeasure("entropy", message("How widely it looks: entropy"), message("nats"), is_share=False),
-    LayerMeasure("mean_distance", message("How far it looks: mean distance"), message("tokens"), is_share=False),
+    LayerMeasure("entropy", message("Spread: entropy"), message("nats"), is_share=False),
+    LayerMeasure("mean_distance", message("Reach: mean distance"), message("tokens"), is_share=False),
 )
 
 
@@ -113,7 +113,7 @@ def averages(result: StudyResult, alignment: Alignment, current: Head, zoom: int
             n_sentences=f"{result.n_sentences:,}",
         ),
         alt=message(
-            "The mean weights of all {n_heads} heads of {name} over {n_sentences} sentences.",
+            "Mean weights of all {n_heads} heads of {name} over {n_sentences} sentences.",
             n_heads=n_heads,
             name=name,
             n_sentences=f"{result.n_sentences:,}",
@@ -137,11 +137,11 @@ def mean_matrix(result: StudyResult, alignment: Alignment, head: Head) -> Matrix
         values=mean.weights[head],
         row_labels=labels,
         column_labels=labels,
-        row_axis=message("query positions (who asks)"),
-        column_axis=message("key positions (who is asked)"),
+        row_axis=message("query positions (attending)"),
+        column_axis=message("key positions (attended to)"),
         palette="weights",
         alt=message(
-            "The mean weights of {place} between {n_labels} positions, over {n_sentences} sentences.",
+            "Mean weights of {place} between {n_labels} positions, over {n_sentences} sentences.",
             place=place,
             n_labels=len(labels),
             n_sentences=f"{result.n_sentences:,}",
@@ -164,25 +164,12 @@ def how_many(result: StudyResult, alignment: Alignment) -> str:
     fewest, n = int(counts.min()), result.n_sentences
     facts: dict[str, str | float] = {"total": f"{n:,}", "positions": len(counts)}
     if fewest == n:
-        if alignment == "start":
-            return message(
-                "Each cell is the mean over all {total} sentences, at their first {positions} positions.", **facts
-            )
-        return message(
-            "Each cell is the mean over all {total} sentences, at their last {positions} positions.", **facts
-        )
-    facts |= {"full": int((counts == n).sum()), "fewest": f"{fewest:,}"}
-    if alignment == "start":
-        return message(
-            "Sentences are not equally long: cell (i, j) is the mean over those that have both positions. "
-            "All {total} have the first {full}, and {fewest} have all {positions} that are shown. "
-            "What lies beyond is left out, so a row may add up to less than 1.",
-            **facts,
-        )
+        return message("Each cell averages all {total} sentences, at {positions} positions.", **facts)
     return message(
-        "Sentences are not equally long: cell (i, j) is the mean over those that have both positions. "
-        "All {total} have the last {full}, and {fewest} have all {positions} that are shown. "
-        "What lies beyond is left out, so a row may add up to less than 1.",
+        "Cell (i, j) averages the sentences with both positions: all {total} have {full}, {fewest} have all "
+        "{positions}. Positions beyond are left out, so a row may sum to less than 1.",
+        fewest=f"{fewest:,}",
+        full=int((counts == n).sum()),
         **facts,
     )
 

@@ -14,7 +14,7 @@ from attention.measures.segments import groups
 
 __all__ = ["pairs", "vectors"]
 
-_ASKS, _ASKED = message("queries (who asks)"), message("keys (who is asked)")
+_ASKS, _ASKED = message("queries (attending)"), message("keys (attended to)")
 
 
 def pairs(
@@ -86,7 +86,7 @@ def vectors(
         column_axis=column_axis,
         palette="signed",
         alt=message(
-            "{title}: one vector of {width} numbers for each of {count} tokens.",
+            "{title}: {count} vectors of {width} numbers, one per token.",
             title=title,
             width=values.shape[1],
             count=values.shape[0],

@@ -35,7 +35,7 @@ def neuron(scene: HeadContext, key: int) -> Neuron:
             text=scene.focus.text,
         ),
         alt=message(
-            "The query of {text} against {n_key_labels} keys of {d_head} numbers, {place}.",
+            "The query of {text} and {n_key_labels} keys of {d_head} numbers, {place}.",
             text=scene.focus.text,
             n_key_labels=len(scene.key_labels),
             d_head=scene.d_head,
@@ -84,11 +84,11 @@ def value_picture(scene: HeadContext, key: int) -> Matrix:
     hidden[1] = is_hidden
     return _rows(
         "handing",
-        message("What comes of it: {value} and the output", value="v"),
+        message("The result: {value} and the output", value="v"),
         values,
         (f"v({scene.key_labels[key]})", f"{part} × v", message("output({query})", query=scene.focus.text)),
         message(
-            "The value of {key}, what its weight leaves of it, and the output of {query}.",
+            "The value of {key}, its weighted value, and the output of {query}.",
             key=scene.key_labels[key],
             query=scene.focus.text,
         ),

@@ -28,7 +28,7 @@ _LABELS: dict[LinkName, str] = {
     "keys": message("keys"),
     "values": message("values"),
     "outputs": message("the heads' outputs"),
-    "added": message("what the layer adds"),
+    "added": message("attention output ΔE"),
 }
 
 
@@ -80,13 +80,13 @@ class Proof:
         """Return the result in one plain sentence, for the model with this name."""
         difference = scientific(self.largest_difference)
         told = message(
-            "{rows} · recomputed vs. {name}'s own output: largest difference {difference}",
+            "{rows} · recomputed vs. {name}'s output: largest difference {difference}",
             rows=self.rows,
             name=name,
             difference=difference,
         )
         broken = ", ".join(link.label for link in self.links if not link.holds)
-        return message("{told} · not as {name} has it: {links}", told=told, name=name, links=broken) if broken else told
+        return message("{told} · differs from {name}: {links}", told=told, name=name, links=broken) if broken else told
 
     @property
     def rows(self) -> str:
@@ -98,8 +98,8 @@ class Proof:
         if not self.n_masked_rows:
             return rows
         return messages(
-            "{rows} ({n} wholly masked row to 0)",
-            "{rows} ({n} wholly masked rows to 0)",
+            "{rows} ({n} fully masked row to 0)",
+            "{rows} ({n} fully masked rows to 0)",
             self.n_masked_rows,
             rows=rows,
         )
@@ -109,12 +109,12 @@ class Proof:
         rows = []
         for link in self.links:
             if link.found is None:
-                rows.append((link.label, link.made_of, message("not known"), ""))
+                rows.append((link.label, link.made_of, message("unknown"), ""))
             else:
                 found = scientific(link.found.absolute), scientific(link.found.relative)
                 rows.append((link.label, link.made_of, *found))
         error = scientific(self.largest_row_error)
-        return [*rows, (message("sums of the rows"), message("1, or 0 if all is masked"), error, error)]
+        return [*rows, (message("row sums"), message("1, or 0 if fully masked"), error, error)]
 
 
 def tell_proof(name: str, proof: Proof) -> str:
@@ -179,4 +179,4 @@ def _made_of(name: LinkName, layers: Sequence[LayerTrace]) -> str:
     if any(layer.query_norm is not None or layer.key_norm is not None for layer in layers):
         made = message("{made}, normalised", made=made)
     is_turned = any(layer.rotary is not None for layer in layers)
-    return message("{made}, turned by the positions", made=made) if is_turned else made
+    return message("{made}, rotated by position", made=made) if is_turned else made

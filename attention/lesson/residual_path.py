@@ -136,7 +136,7 @@ def _added(scene: HeadContext, lengths: Lengths) -> list[Station]:
         change=fact(change),
         summed=fact(summed),
     )
-    begun = [Station(message("came in"), before, ""), Station("ΔE", change, "")]
+    begun = [Station(message("input"), before, ""), Station("ΔE", change, "")]
     norm = scene.attention.added_norm
     if norm is not None:
         normed = float(np.linalg.norm(norm(scene.change[row])))
@@ -177,7 +177,7 @@ def _fed(scene: HeadContext, lengths: Lengths, following: Sublayer) -> list[Stat
         told_left = lesson("onward/left", layer=scene.layer + 1, **facts)
     return [
         Station(message("feed-forward"), fed, told_fed),
-        Station(message("goes out"), left, told_left),
+        Station(message("output"), left, told_left),
     ]
 
 

@@ -75,7 +75,7 @@ def sizes_of(trace: Trace) -> Sizes:
         d_model=trace.info.d_model,
         d_head=d_head,
         context=len(trace.key_tokens),
-        source=message("as it was run here"),
+        source=message("as run here"),
         d_value=None if d_value == d_head else d_value,
         has_matrices=layer.projections is not None,
     )
@@ -244,11 +244,11 @@ def shared_pictures(scene: HeadContext, variants: Sequence[Shared]) -> tuple[Mat
             values=variant.weights[scene.head],
             row_labels=scene.labels,
             column_labels=scene.key_labels,
-            row_axis=message("queries (who asks)"),
-            column_axis=message("keys (who is asked)"),
+            row_axis=message("queries (attending)"),
+            column_axis=message("keys (attended to)"),
             palette="weights",
             alt=message(
-                "The weights of head {head} with {n_key_value_heads} key/value heads.",
+                "Weights of head {head} with {n_key_value_heads} key/value heads.",
                 head=scene.head + 1,
                 n_key_value_heads=variant.n_key_value_heads,
             ),

@@ -217,11 +217,11 @@ def head_matrix(scene: HeadContext, look: Look, head: int) -> Matrix:
         hidden=masked if masked.any() else None,
         row_labels=labels,
         column_labels=key_labels,
-        row_axis=message("queries (who asks)"),
-        column_axis=message("keys (who is asked)"),
+        row_axis=message("queries (attending)"),
+        column_axis=message("keys (attended to)"),
         palette="weights",
         alt=message(
-            "The weights of {place}: {n_labels} queries by {n_key_labels} keys.",
+            "Weights of {place}: {n_labels} queries by {n_key_labels} keys.",
             place=place,
             n_labels=len(labels),
             n_key_labels=len(key_labels),
@@ -275,12 +275,12 @@ def layer_lines(scene: HeadContext, look: Look, head: int, lines: Lines = Lines(
         heads = tuple(HeadLines(message("Head {head}", head=i + 1), one, i) for i, one in enumerate(weights))
         shown = (head,) if lines.heads is None else lines.heads
     return HeadView(
-        title=message("Layer {layer}: who looks at whom", layer=scene.layer + 1),
+        title=message("Layer {layer}: attention as lines", layer=scene.layer + 1),
         row_labels=labels[row:row_end],
         column_labels=key_labels[column:column_end],
         heads=heads,
         alt=message(
-            "Lines between {n_labels} tokens or words, as thick as layer {layer} has weights.",
+            "Lines between {n_labels} tokens or words; thickness shows the weights of layer {layer}.",
             n_labels=len(labels),
             layer=scene.layer + 1,
         ),
@@ -333,7 +333,7 @@ def order(sorting: Sorting, surveyed: Survey, trace: Trace, look: Look, current:
 
 def _by_entropy(surveyed: Survey) -> Order:
     sharpest_first = sorted(surveyed.summaries, key=lambda summary: summary.entropy)
-    title = message("From heads that look at one word to heads that look at many (entropy, nats)")
+    title = message("From focused to spread (entropy, nats)")
     badges = {place(summary): number(summary.entropy) for summary in sharpest_first}
     return Order(((title, [place(summary) for summary in sharpest_first]),), badges)
 
@@ -354,9 +354,9 @@ def _by_pattern(surveyed: Survey) -> Order:
 def _by_share(surveyed: Survey, shares: Float[Array, "N 2 2"]) -> Order:
     first, second = SENTENCES
     across = dict(zip(map(place, surveyed.summaries), shares[:, 0, 1].tolist(), strict=True))
-    title = message("From the most to the least that the rows of {first} give to {second}", first=first, second=second)
+    title = message("By weight from {first} to {second}, largest first", first=first, second=second)
     if surveyed.special:
-        title = message("{title} ({special} counted in)", title=title, special=listed(surveyed.special))
+        title = message("{title} (with {special})", title=title, special=listed(surveyed.special))
     heads = sorted(across, key=lambda head: -across[head])
     return Order(((title, heads),), {head: number(share) for head, share in across.items()})
 
@@ -370,7 +370,7 @@ def _by_similarity(trace: Trace, look: Look, current: Head) -> Order:
         for head, weights in enumerate(look.weights(record, trace))
     }
     title = message(
-        "From the most to the least like layer {layer}, head {head} (Jensen–Shannon distance)",
+        "By similarity to layer {layer}, head {head} (Jensen–Shannon distance)",
         layer=current[0] + 1,
         head=current[1] + 1,
     )

@@ -78,7 +78,7 @@ def findings_table(findings: Sequence[Finding]) -> dict[str, list[str | int | fl
     paper = [PAPER.get(each.relation) for each in findings]
     return {
         message("relation"): [each.relation for each in findings],
-        message("what it is"): [MEANINGS.get(each.relation, "") for each in findings],
+        message("meaning"): [MEANINGS.get(each.relation, "") for each in findings],
         message("cases"): [each.count for each in findings],
         message("head"): [_place(each.layer, each.head) for each in findings],
         message("asked"): [_DIRECTIONS[each.direction] for each in findings],
@@ -118,7 +118,7 @@ def describe(finding: Finding, n_heads: int) -> str:
         right=_bold_percent(finding.accuracy),
         error=number(100 * error, 0),
         heads=n_heads,
-        held=_bold_percent(finding.held_out) if finding.held_out is not None else message("(too few cases to say)"),
+        held=_bold_percent(finding.held_out) if finding.held_out is not None else message("(too few cases)"),
         rule=_RULES[finding.offset],
         offset_right=_bold_percent(finding.offset_accuracy),
     )
@@ -140,9 +140,9 @@ _DIRECTIONS = {
     "head to dependent": message("head to dependent"),
 }
 _DIRECTION_WORDS = {
-    "dependent to head": message("A word counts as right if it looks most at the one that it belongs to."),
+    "dependent to head": message("A word counts as right if it attends most to the word it depends on."),
     "head to dependent": message(
-        "A word counts as right if, of all others, the one that it belongs to looks at it most."
+        "A word counts as right if, of all others, the word it depends on attends to it most."
     ),
 }
 
@@ -229,8 +229,8 @@ def example_matrix(trace: Trace, sentence: Annotated, finding: Finding, case: Ca
         values=weights,
         row_labels=sentence.words,
         column_labels=sentence.words,
-        row_axis=message("queries (who asks)"),
-        column_axis=message("keys (who is asked)"),
+        row_axis=message("queries (attending)"),
+        column_axis=message("keys (attended to)"),
         palette="weights",
         alt=message(
             "The weights of {place} between the {n_words} words of “{text}”.",

@@ -61,13 +61,13 @@ def comparing(scene: HeadContext) -> Products | None:
         return None
     told = message(
         "Kept: Q, {rows} × {width}, and K, {columns} × {width}. "
-        "Changed: each pair is one number now, the sum of {width} products.",
+        "Changed: each pair is now one number, the sum of {width} products.",
         rows=rows,
         columns=columns,
         width=width,
     )
     if bias is not None:
-        told = message("{told} A position bias is added.", told=told)
+        told = " ".join((told, message("A position bias is added.")))
     biases = None if bias is None else bias[scene.head, scene.word]
     return Products(told, message("Q and K"), scene.word, rows, steps.queries[scene.word], steps.keys, biases)
 
@@ -77,11 +77,11 @@ def scaling(scene: HeadContext) -> Change:
     before = pairs(scene, "scores", "S", scene.steps.scores)
     scale = scene.attention.scale
     if scale == 1:
-        done = message("nothing, because this model does not divide its scores.")
+        done = message("Changed: nothing; this model does not divide its scores.")
     elif scale < 1:
-        done = message("each number ÷ {divisor}.", divisor=number(1 / scale))
+        done = message("Changed: each number ÷ {divisor}.", divisor=number(1 / scale))
     else:
-        done = message("each number × {factor}.", factor=number(scale))
+        done = message("Changed: each number × {factor}.", factor=number(scale))
     return Change(before, "divide", _told(before, done), 1 / scale)
 
 
@@ -91,9 +91,14 @@ def masking(scene: HeadContext) -> Change:
     hidden = np.isneginf(scene.steps.masked_scores)
     n_hidden, total = int(hidden.sum()), hidden.size
     done = (
-        messages("{n} of {total} cells is −∞ now.", "{n} of {total} cells are −∞ now.", n_hidden, total=total)
+        messages(
+            "Changed: {n} of {total} cells is now −∞.",
+            "Changed: {n} of {total} cells are now −∞.",
+            n_hidden,
+            total=total,
+        )
         if n_hidden
-        else message("nothing, because the mask hides no cell.")
+        else message("Changed: nothing; the mask hides no cell.")
     )
     return Change(before, "mask", _told(before, done))
 
@@ -147,16 +152,16 @@ def joining(scene: HeadContext) -> Joining | None:
         width=width,
     )
     if parts is None:
-        done = message("Changed: nothing more, because W_O of this model is not known.")
+        done = message("Changed: nothing; W_O of this model is unknown.")
         return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row])
     norm, sizes = scene.attention.added_norm, {"width": width, "d_model": scene.change.shape[1]}
     if not scene.knows_layers:
-        done = message("Changed: W_O, {width} × {d_model}, makes ΔE of them.", **sizes)
+        done = message("Changed: W_O, {width} × {d_model}, maps them to ΔE.", **sizes)
     elif norm is None:
-        done = message("Changed: W_O, {width} × {d_model}, makes ΔE of them, which is added to x.", **sizes)
+        done = message("Changed: W_O, {width} × {d_model}, maps them to ΔE, which is added to x.", **sizes)
     else:
         done = message(
-            "Changed: W_O, {width} × {d_model}, makes ΔE of them; {norm} comes before it is added to x.",
+            "Changed: W_O, {width} × {d_model}, maps them to ΔE; {norm} follows before it is added to x.",
             norm=norm.name,
             **sizes,
         )
@@ -176,7 +181,7 @@ def splitting(tokens: Sequence[Token]) -> Split | None:
     added = list(dict.fromkeys(token.text for token in tokens if not _is_typed(token)))
     told = [
         _kept_words(pieces, len(sizes)),
-        messages("Changed: they are {n} token now.", "Changed: they are {n} tokens now.", len(tokens)),
+        messages("Changed: now {n} token.", "Changed: now {n} tokens.", len(tokens)),
         messages("{n} word is cut into pieces.", "{n} words are cut into pieces.", n_cut) if n_cut else "",
         message("The model adds {names}.", names=listed(added)) if added else "",
     ]
@@ -214,6 +219,5 @@ def _between(before: Token | None, token: Token) -> str:
 
 def _told(before: Matrix, done: str) -> str:
     rows, columns = before.values.shape
-    return message(
-        "Kept: {name}, {rows} × {columns}. Changed: {done}", name=before.title, rows=rows, columns=columns, done=done
-    )
+    kept = message("Kept: {name}, {rows} × {columns}.", name=before.title, rows=rows, columns=columns)
+    return f"{kept} {done}"

@@ -39,8 +39,8 @@ def tell_unfamiliar(trace: Trace) -> str:
     if unknown < _SHARE * len(words):
         return ""
     return message(
-        "This does not look like English, which is nearly all that {name} knows: {n} of {total} words are unknown to "
-        "it or cut into pieces, so its weights here say little.",
+        "This does not look like English, the main language of {name}: {n} of {total} words are unknown or cut into "
+        "pieces, so its weights say little.",
         name=trace.info.name,
         n=unknown,
         total=len(words),

@@ -47,25 +47,25 @@ BEHAVIOUR_RULES = (
         message("separator sink"),
         "separator",
         SINK,
-        message("share of weight on what ends a text, in BERT {sign}", sign="[SEP]"),
+        message("share of weight on separators, {sign} in BERT", sign="[SEP]"),
         CLARK,
     ),
     BehaviourRule(
         message("start sink"),
         "first",
         SINK,
-        message("share of weight on the first token, in BERT {sign}", sign="[CLS]"),
+        message("share of weight on the first token, {sign} in BERT", sign="[CLS]"),
         message("{paper}, for {sign}", paper=CLARK, sign="[CLS]"),
     ),
     BehaviourRule(
         message("broad"),
         "normalised_entropy",
         BROAD,
-        message("entropy, as a share of the highest possible (ln K for K tokens),"),
+        message("entropy, as a share of its maximum (ln K for K tokens),"),
         message("{paper}, {nats} nats of ln {tokens}", paper=CLARK, nats=BROAD_NATS, tokens=CLARK_TOKENS),
     ),
     BehaviourRule(
-        message("positional"), "positional", POSITIONAL, message("variance that the offset alone explains"), OURS
+        message("positional"), "positional", POSITIONAL, message("variance explained by the offset alone"), OURS
     ),
 )
 

@@ -36,10 +36,10 @@ PATTERN_TITLES: Mapping[PatternName, str] = {
     "heterogeneous": message("heterogeneous"),
 }
 PATTERN_MEANINGS: Mapping[PatternName, str] = {
-    "vertical": message("Vertical: all rows look at the same one or two columns"),
-    "diagonal": message("Diagonal: each row looks at its own place and beside it"),
-    "vertical + diagonal": message("Vertical + diagonal: the same column or two, and each row’s own place"),
-    "block": message("Block: each sentence looks at itself"),
+    "vertical": message("Vertical: every row attends to the same one or two columns"),
+    "diagonal": message("Diagonal: each row attends to its own position and its neighbours"),
+    "vertical + diagonal": message("Vertical + diagonal: one or two columns, plus each row’s own position"),
+    "block": message("Block: each sentence attends to itself"),
     "heterogeneous": message("Heterogeneous: none of these shapes"),
 }
 PATTERN_NAMES: tuple[PatternName, ...] = get_args(PatternName)

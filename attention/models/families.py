@@ -295,21 +295,16 @@ _T5_SIZES = Sizes(
 
 # Notes on models that add to their scores after scaling, or scale something else.
 _ADDS_AFTER = message(
-    "It adds its position bias once the scores are divided by √d_k. Here it is added before, √d_k times as "
-    "large, which is the same."
+    "It adds its position bias after dividing the scores by √d_k. Here the bias, times √d_k, is added before: the "
+    "result is the same."
 )
 _DIVIDES_QUERIES = message(
-    "It divides its queries by √d_k, and not the scores. Here the scores are divided, which is the same."
+    "It divides its queries by √d_k instead of its scores. Here the scores are divided: the result is the same."
 )
-_READS_PICTURES_TOO = message(
-    "It can read pictures beside a text. Only the part of it that reads the text is loaded, and counted, here."
-)
-_HEARS_SOUNDS_TOO = message(
-    "It can hear sounds beside a text. Only the part of it that reads the text is loaded, and counted, here."
-)
+_READS_PICTURES_TOO = message("It can read pictures too. Only its text part is loaded and counted here.")
+_HEARS_SOUNDS_TOO = message("It can hear sounds too. Only its text part is loaded and counted here.")
 _NORMALISES_WORDS = message(
-    "Its decoder normalises the vectors of the words before it adds those of the positions: its word vectors are shown "
-    "after that norm."
+    "Its decoder normalises token embeddings before adding positional encodings; they are shown after that norm."
 )
 
 # Keys that contradict an architecture's name: with one of the first, transformers lets most decoders see later tokens;

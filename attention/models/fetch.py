@@ -20,7 +20,7 @@ from huggingface_hub import HfApi, get_session, hf_hub_url, hf_raise_for_status
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
-from attention.core.messages import message, messages
+from attention.core.messages import message
 
 # The shortest interval between progress reports.
 _TELL_SECONDS = 0.1
@@ -44,7 +44,7 @@ def main() -> None:
         except Exception:  # whatever was answered: it comes from outside
             _tell(
                 problem=message(
-                    "The hub's answer about {model_id} makes no sense: it may not be a hub.",
+                    "The answer about {model_id} is not from a hub. Check the hub's address.",
                     model_id=request["model_id"],
                 )
             )
@@ -95,40 +95,33 @@ def _sentence(error: Exception, model_id: str, patience: float) -> str:
     if isinstance(error, HfHubHTTPError):
         return _refusal(error.response, model_id)
     if isinstance(error, _UNREACHABLE):
-        return message("The hub cannot be reached from here: there is no network, or the hub is down.")
+        return message("Can't reach the hub: there is no network, or the hub is down.")
     if isinstance(error, httpx2.TimeoutException):
         return message(
-            "The hub has not answered for {seconds} seconds about {model_id}: it is too slow now, nothing "
-            "is kept; try again later.",
+            "No answer from the hub about {model_id} for {seconds} seconds. Nothing was kept; try again later.",
             seconds=f"{patience:.0f}",
             model_id=model_id,
         )
-    return message(
-        "The hub broke off in the middle of {model_id}: nothing of it is kept; try again.", model_id=model_id
-    )
+    return message("The hub broke off while sending {model_id}. Nothing was kept; try again.", model_id=model_id)
 
 
 def _refusal(response: httpx2.Response, model_id: str) -> str:
     status = response.status_code
     if status in (401, 403, 404):
         return message(
-            "The hub shows no model {model_id} to everybody ({status}): it may be misspelt, private, or ask "
-            "for an account, and this server signs in nowhere.",
+            "The hub has no public model {model_id} ({status}). Check the spelling; private models and those that "
+            "need an account can't be fetched.",
             model_id=model_id,
             status=status,
         )
     wait = response.headers.get("Retry-After", "")
     if status == 429 and wait.isdecimal():
-        return messages(
-            "The hub has been asked too often from here (429): try again in {n} second.",
-            "The hub has been asked too often from here (429): try again in {n} seconds.",
-            int(wait),
-        )
+        return message("Too many requests to the hub (429). Try again in {seconds} s.", seconds=int(wait))
     if status == 429:
-        return message("The hub has been asked too often from here (429): try again in some minutes.")
+        return message("Too many requests to the hub (429). Try again in a few minutes.")
     if status >= 500:
-        return message("The hub itself is out of order ({status}): try again later.", status=status)
-    return message("The hub's answer about {model_id} cannot be used ({status}).", model_id=model_id, status=status)
+        return message("The hub failed ({status}). Try again later.", status=status)
+    return message("The hub's answer about {model_id} is unusable ({status}).", model_id=model_id, status=status)
 
 
 if __name__ == "__main__":

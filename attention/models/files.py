@@ -94,7 +94,7 @@ def read_json(file: Path, limit: int = MAX_JSON_BYTES) -> dict[str, Any]:
             data = source.read(limit + 1)[:limit]
     except OSError as error:
         raise ValueError(
-            message("The model's {file} cannot be read: {reason}.", file=file.name, reason=error.strerror or str(error))
+            message("Couldn't read the model's {file}: {reason}.", file=file.name, reason=error.strerror or str(error))
         ) from None
     return parse_json(data, file.name)
 
@@ -104,21 +104,19 @@ def parse_json(data: bytes, name: str) -> dict[str, Any]:
     try:
         found = json.loads(data.decode("utf-8"), parse_constant=_refuse_number, parse_float=_finite)
     except RecursionError:
-        raise ValueError(message("The model's {name} cannot be read: it is nested far too deep.", name=name)) from None
+        raise ValueError(message("Couldn't read the model's {name}: it is nested too deeply.", name=name)) from None
     except UnicodeDecodeError:
-        raise ValueError(message("The model's {name} cannot be read: it is no text in UTF-8.", name=name)) from None
+        raise ValueError(message("Couldn't read the model's {name}: it is not UTF-8 text.", name=name)) from None
     except json.JSONDecodeError as error:
         raise ValueError(
-            message(
-                "The model's {name} cannot be read: it is no JSON, from line {line} on.", name=name, line=error.lineno
-            )
+            message("Couldn't read the model's {name}: invalid JSON at line {line}.", name=name, line=error.lineno)
         ) from None
     except ValueError as error:
         raise ValueError(
-            message("The model's {name} cannot be read: {reason}.", name=name, reason=in_one_line(str(error)))
+            message("Couldn't read the model's {name}: {reason}.", name=name, reason=in_one_line(str(error)))
         ) from None
     if not isinstance(found, dict):
-        raise ValueError(message("The model's {name} is no configuration: it must hold names and values.", name=name))
+        raise ValueError(message("The model's {name} must hold names and values.", name=name))
     return found
 
 
@@ -134,7 +132,7 @@ def weights_of(folder: Path) -> tuple[Path, ...]:
     if not is_there(folder / INDEX):
         raise ValueError(
             message(
-                "The folder {folder} has no weights in the safetensors format ({file}).",
+                "The folder {folder} has no safetensors weights ({file}).",
                 folder=shown(folder),
                 file=SINGLE,
             )
@@ -142,10 +140,10 @@ def weights_of(folder: Path) -> tuple[Path, ...]:
     parts = read_json(folder / INDEX).get("weight_map")
     names = set(parts.values()) if isinstance(parts, dict) and all(map(_is_name, parts.values())) else set()
     if not 0 < len(names) <= MAX_SHARDS:
-        raise ValueError(message("The model's {index} does not say in which files its weights are.", index=INDEX))
+        raise ValueError(message("The model's {index} does not say which files hold its weights.", index=INDEX))
     missing = sorted(name for name in names if not is_there(folder / name))
     if missing:
-        raise ValueError(message("The model lacks a part of its weights: {file}.", file=in_one_line(missing[0])))
+        raise ValueError(message("Some of the model's weights are missing: {file}.", file=in_one_line(missing[0])))
     return tuple(folder / name for name in sorted(names))
 
 
@@ -182,7 +180,7 @@ def check_beside(folder: Path) -> None:
             except OSError as error:
                 raise ValueError(
                     message(
-                        "The model's {name} cannot be read: {reason}.", name=name, reason=error.strerror or str(error)
+                        "Couldn't read the model's {name}: {reason}.", name=name, reason=error.strerror or str(error)
                     )
                 ) from None
 
@@ -192,15 +190,14 @@ def check_vocabulary(names: Collection[str]) -> None:
     if not any(name in names for name in _VOCABULARIES):
         raise ValueError(
             message(
-                "The model lacks its tokenizer. Put its tokenizer.json beside its weights, or the files of its "
-                "vocabulary: vocab.txt; vocab.json and merges.txt; or spiece.model, sentencepiece.bpe.model or "
-                "tokenizer.model."
+                "The model has no tokenizer. Put tokenizer.json beside its weights, or the vocabulary: vocab.txt; "
+                "vocab.json and merges.txt; or spiece.model, sentencepiece.bpe.model or tokenizer.model."
             )
         )
     if _VOCABULARY in names and _MERGES not in names and _WHOLE_TOKENIZER not in names:
         raise ValueError(
             message(
-                "The model lacks a part of its tokenizer. Put its {missing} or its {whole} beside its {there}.",
+                "The model's tokenizer is incomplete. Put {missing} or {whole} beside {there}.",
                 missing=_MERGES,
                 whole=_WHOLE_TOKENIZER,
                 there=_VOCABULARY,
@@ -220,11 +217,11 @@ def opened(file: Path, limit: int | None = None) -> Iterator[io.BufferedReader]:
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as source:
         about = os.fstat(source.fileno())
         if not stat.S_ISREG(about.st_mode):
-            raise ValueError(message("What is called {file} is no file.", file=in_one_line(file.name)))
+            raise ValueError(message("Its {file} is not a file.", file=in_one_line(file.name)))
         if source.read(len(_LARGE_FILE_POINTER)) == _LARGE_FILE_POINTER:
             raise ValueError(
                 message(
-                    "The file {file} only stands for the one that Git LFS keeps: fetch it with “git lfs pull”.",
+                    "Its {file} is only a Git LFS pointer. Run “git lfs pull”.",
                     file=in_one_line(file.name),
                 )
             )
@@ -232,7 +229,7 @@ def opened(file: Path, limit: int | None = None) -> Iterator[io.BufferedReader]:
         if limit is not None and about.st_size > limit:
             raise ValueError(
                 message(
-                    "The file {file} has {size} MB, and {most} MB are the most that are read.",
+                    "Its {file} has {size} MB; at most {most} MB can be read.",
                     file=in_one_line(file.name),
                     size=f"{about.st_size / 1e6:,.0f}",
                     most=f"{limit / 1e6:,.0f}",
@@ -257,12 +254,12 @@ def _head(file: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
     except OSError as error:
         reason = error.strerror or in_one_line(str(error))
         raise ValueError(
-            message("The model's {file} cannot be read: {reason}.", file=in_one_line(file.name), reason=reason)
+            message("Couldn't read the model's {file}: {reason}.", file=in_one_line(file.name), reason=reason)
         ) from None
     except SafetensorError:
         raise ValueError(
             message(
-                "The model's {file} is no file in the safetensors format, or it is damaged.",
+                "The model's {file} is damaged or not in safetensors format.",
                 file=in_one_line(file.name),
             )
         ) from None
@@ -273,7 +270,7 @@ def _is_name(name: object) -> bool:
 
 
 def _refuse_number(name: str) -> NoReturn:
-    raise ValueError(message("it holds {name} where a number should be", name=name))
+    raise ValueError(message("it holds {name} instead of a number", name=name))
 
 
 def _finite(digits: str) -> float:

@@ -72,7 +72,7 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     if not isinstance(model_type, str) or not model_type:
         raise ValueError(
             message(
-                "This model does not say of which architecture it is. Those that can be shown are: {known}.",
+                "This model does not state its architecture. Supported: {known}.",
                 known=known,
             )
         )
@@ -80,8 +80,8 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     if model_type.endswith("encoder-decoder"):
         raise ValueError(
             message(
-                "This model is of the architecture {name}: two models that were joined, one as encoder and one as "
-                "decoder. An encoder–decoder can be shown only if it is one model, such as T5 or BART.",
+                "This model ({name}) joins two models as encoder and decoder. Only single encoder–decoders are "
+                "supported, such as T5 or BART.",
                 name=name,
             )
         )
@@ -89,8 +89,7 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     if code is None:
         raise ValueError(
             message(
-                "This model is of the architecture {name}. Those that can be shown are: {known}. This one is not in "
-                "the version of transformers that is installed here.",
+                "The installed version of transformers lacks this model's architecture, {name}. Supported: {known}.",
                 name=name,
                 known=known,
             )
@@ -98,8 +97,7 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     if not code.names_ids:
         raise ValueError(
             message(
-                "This model is of the architecture {name}, which reads something else than a text. Those that can be "
-                "shown are: {known}; and others that read a text alone.",
+                "This model ({name}) does not read text. Supported: {known}, and other text-only models.",
                 name=name,
                 known=known,
             )
@@ -107,9 +105,8 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     if not config.get("vocab_size") and (code.uses_interface or any(part in config for part in _PARTS)):
         raise ValueError(
             message(
-                "This model is of the architecture {name}, whose config.json says nothing of one vocabulary: it reads "
-                "something else than a text, or a text beside pictures or sounds. Those that can be shown are: "
-                "{known}; and others that read a text alone.",
+                "This model ({name}) does not read text alone: config.json states no single vocabulary. Supported: "
+                "{known}, and other text-only models.",
                 name=name,
                 known=known,
             )
@@ -117,9 +114,8 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     if not code.uses_interface:
         raise ValueError(
             message(
-                "This model is of the architecture {name}. Those that can be shown are: {known}; and others that "
-                "leave their attention to a function of transformers. This one has no attention, or computes it in a "
-                "way of its own, which cannot be recorded.",
+                "This model ({name}) has no attention, or computes it in its own code, which can't be recorded. "
+                "Supported: {known}, and others that use transformers' attention functions.",
                 name=name,
                 known=known,
             )
@@ -127,17 +123,16 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     if code.has_sinks:
         raise ValueError(
             message(
-                "This model is of the architecture {name}, whose heads may leave a part of each weight to no token at "
-                "all (attention sinks): its attention does more than the steps that are explained here.",
+                "This model's heads ({name}) may leave part of each row's weight to no token (attention sinks), "
+                "which the steps here do not cover.",
                 name=name,
             )
         )
     if _is_hybrid(config):
         raise ValueError(
             message(
-                "This model is of the architecture {name} and a hybrid: its config.json says that some of its layers "
-                "have no attention, or one without a softmax. Only a model with softmax attention in every layer can "
-                "be shown.",
+                "This model ({name}) is a hybrid: config.json lists layers without softmax attention. Choose a "
+                "model with it in every layer.",
                 name=name,
             )
         )
@@ -145,21 +140,19 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     if has_two and code.has_other_input:
         raise ValueError(
             message(
-                "This model is of the architecture {name}, whose encoder reads something else than a text. Those that "
-                "can be shown are: {known}; and others that read a text alone.",
+                "This model's encoder ({name}) does not read text. Supported: {known}, and other text-only models.",
                 name=name,
                 known=known,
             )
         )
     is_causal = not has_two and _is_causal(config, code)
     return Architecture(
-        message("{name}, as far as it is known", name=model_type[:40]),
+        message("{name}, partly known", name=model_type[:40]),
         replace(_NOWHERE, is_causal=is_causal),
         replace(_NOWHERE, is_causal=True) if has_two else None,
         sizes=_SIZES_OF_TWO if has_two else _SIZES,
         note=message(
-            "Models of this architecture are not known part by part: what could not be found in its layers, and "
-            "checked, is not shown."
+            "This architecture is not known part by part. Only what was found in its layers and verified is shown."
         ),
         is_known=False,
     )

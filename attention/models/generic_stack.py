@@ -87,14 +87,12 @@ class OtherStack:
         """Refuse a model whose attention or mask differs from the steps; return the shapes of its heads."""
         layers = _explained(calls, "self")
         if self._is_causal and not all(masks.is_causal(layer.mask) for layer in layers):
-            raise ValueError(message("it is said to predict the next token, and lets tokens see those after them"))
+            raise ValueError(message("it is configured as a decoder, but tokens see later ones"))
         if not self._is_causal and all(masks.is_causal(layer.mask) for layer in layers):
-            raise ValueError(message("it hides from each token those after it, which its config.json does not say"))
+            raise ValueError(message("it masks later tokens, but its config.json does not say so"))
         shapes = {tuple(each.shape[::2] for each in (layer.queries, layer.keys, layer.values)) for layer in layers}
         if len(shapes) > 1:
-            raise ValueError(
-                message("its layers differ in how many heads they have, or in how wide these are, and are shown alike")
-            )
+            raise ValueError(message("its layers differ in the number or width of their heads"))
         return next(iter(shapes))
 
     def measured(self, info: ModelInfo) -> ModelInfo:
@@ -150,9 +148,7 @@ class OtherDecoder:
         own, other = _explained(calls[0::2], "masked self"), _explained(calls[1::2], "cross")
         n_keys = [{layer.keys.shape[1] for layer in layers} for layers in (own, other)]
         if n_keys != [{_N_TOKENS - 1}, {_N_TOKENS}] or not all(masks.is_causal(layer.mask) for layer in own):
-            raise ValueError(
-                message("its decoder does not look first at what it has written, and then at what was read")
-            )
+            raise ValueError(message("its decoder does not attend first to the target and then to the source"))
 
     def _try(self, encoder: Any, n_layers: int) -> list[AttentionCall]:
         """Run both on a few tokens; return the decoder's attention calls."""
@@ -189,8 +185,7 @@ def _check_count(calls: Sequence[AttentionCall], states: Sequence[Any], n_calls:
     if len(calls) != n_calls or len(states) != n_layers + 1:
         raise ValueError(
             message(
-                "its {n_layers} layers were to leave their attention to transformers {n_calls} times, and did so "
-                "{count} times: it cannot be recorded",
+                "its {n_layers} layers called attention {count} times instead of {n_calls}, so it can't be recorded",
                 n_layers=n_layers,
                 count=len(calls),
                 n_calls=n_calls,
@@ -204,7 +199,7 @@ def _explained(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[Lay
     for layer in layers:
         # Written so that NaN fails.
         if not layer.check() <= _NEAR * float(np.abs(layer.model_output).max()):
-            raise ValueError(message("its attention does more than the steps that are explained here"))
+            raise ValueError(message("its attention goes beyond the steps explained here"))
     return layers
 
 

@@ -156,9 +156,7 @@ def check_id(typed: str) -> str:
     try:
         validate_repo_id(model_id)
     except HFValidationError:
-        raise HubError(
-            message("That is no id of the hub: it looks like google-bert/bert-base-uncased, an owner and a name.")
-        ) from None
+        raise HubError(message("Not a model ID. Use owner/name, such as google-bert/bert-base-uncased.")) from None
     return model_id
 
 
@@ -250,7 +248,7 @@ def _read_manifest(folder: Path) -> Kept | Damaged | None:
         return Damaged(
             folder,
             message(
-                "Its {file} is damaged: remove the folder {folder}, and fetch the model again.",
+                "Its {file} is damaged. Delete the folder {folder} and fetch the model again.",
                 file=MANIFEST,
                 folder=shown(folder),
             ),
@@ -361,14 +359,12 @@ def _check_allowed(model_id: str, limits: Allowed) -> None:
     if _is_our_own(model_id):
         raise HubError(
             message(
-                "{model_id} is a model that comes with this project: none of the hub is put in its place.",
+                "{model_id} comes with this project and is not fetched from the hub.",
                 model_id=model_id,
             )
         )
     if model_id not in limits:
-        raise HubError(
-            message("This server's owner does not let {model_id} be fetched from the hub.", model_id=model_id)
-        )
+        raise HubError(message("This server's owner does not allow fetching {model_id}.", model_id=model_id))
 
 
 def _look_up(line: Line, model_id: str) -> _Offer:
@@ -389,17 +385,17 @@ def _chosen(model_id: str, files: Collection[str]) -> list[str]:
     elif any(fnmatch(name, pattern) for name in files for pattern in _PICKLES):
         raise HubError(
             message(
-                "{model_id} has only pickle files, which can run code when they are opened: only weights in the "
-                "safetensors format are fetched.",
+                "{model_id} has only pickle files, which can run code when opened. Choose a model with safetensors "
+                "weights.",
                 model_id=model_id,
             )
         )
     else:
-        raise HubError(message("{model_id} has no weights in the safetensors format.", model_id=model_id))
+        raise HubError(message("{model_id} has no safetensors weights. Choose another model.", model_id=model_id))
     if CONFIG not in files:
         raise HubError(
             message(
-                "{model_id} has no {file}, which says how it is built: it is no model of transformers.",
+                "{model_id} has no {file}, so it is not a transformers model.",
                 model_id=model_id,
                 file=CONFIG,
             )
@@ -411,7 +407,7 @@ def _check_size(offer: _Offer, limits: Allowed) -> None:
     if offer.n_bytes > limits.max_bytes:
         raise HubError(
             message(
-                "{model_id} has {size} MB, and this server fetches {most} MB at most.",
+                "{model_id} has {size} MB; this server fetches at most {most} MB.",
                 model_id=offer.model_id,
                 size=f"{offer.n_bytes / 1e6:,.0f}",
                 most=f"{limits.max_bytes / 1e6:,.0f}",
@@ -421,7 +417,7 @@ def _check_size(offer: _Offer, limits: Allowed) -> None:
         if not file.name.endswith(".safetensors") and file.size > MAX_BESIDE_BYTES:
             raise HubError(
                 message(
-                    "The {file} of {model_id} has {size} MB, and only weights may have more than {most} MB.",
+                    "The {file} of {model_id} has {size} MB; only weights may exceed {most} MB.",
                     file=file.name,
                     model_id=offer.model_id,
                     size=f"{file.size / 1e6:,.0f}",
@@ -434,9 +430,7 @@ def _read_config(offer: _Offer, folder: Path) -> dict[str, Any]:
     try:
         return read_json(folder / CONFIG)
     except ValueError:
-        raise HubError(
-            message("The {file} of {model_id} cannot be read: it is damaged.", file=CONFIG, model_id=offer.model_id)
-        ) from None
+        raise HubError(message("The {file} of {model_id} is damaged.", file=CONFIG, model_id=offer.model_id)) from None
 
 
 def _fetch_all(
@@ -451,8 +445,7 @@ def _fetch_all(
         if not _is_as_promised(file, folder / file.name, digests[file.name]):
             raise HubError(
                 message(
-                    "What came as {file} of {model_id} is not what the hub promised: it is damaged. Nothing of it "
-                    "is kept; try again later.",
+                    "The {file} of {model_id} arrived damaged. Nothing was kept; try again later.",
                     file=file.name,
                     model_id=offer.model_id,
                 )
@@ -491,14 +484,14 @@ def _check_weights(offer: _Offer, folder: Path) -> None:
             if missing:
                 raise HubError(
                     message(
-                        "{model_id} lacks a part of its weights: {file}.",
+                        "Some weights of {model_id} are missing: {file}.",
                         model_id=offer.model_id,
                         file=in_one_line(missing[0]),
                     )
                 )
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError):
         raise HubError(
-            message("The weights of {model_id} are no safetensors, whatever their name says.", model_id=offer.model_id)
+            message("The weights of {model_id} are not safetensors, despite their name.", model_id=offer.model_id)
         ) from None
 
 
@@ -511,7 +504,7 @@ def _explained(target: Path) -> Iterator[None]:
         reason = error.strerror or str(error)
         raise HubError(
             message(
-                "{folder} cannot be written: {reason}. Nothing of the model is kept.",
+                "Couldn't write to {folder}: {reason}. Nothing was kept.",
                 folder=str(target.parent),
                 reason=reason,
             )

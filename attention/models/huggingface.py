@@ -166,7 +166,7 @@ class HuggingFaceModel:
         """See ``Model.trace``."""
         pair = None if pair is None else clean(pair) or None
         if pair is not None and self._target is not None and not self._info.reading.takes_pair:
-            raise ValueError(message("{name} writes its translation itself.", name=self._info.name))
+            raise ValueError(message("{name} writes its own translation.", name=self._info.name))
         source = self._read(text, None if self._target is not None else pair, masks.n_padding(mask))
         with recording() as calls:
             result = self._run([source], self._mask(mask, len(source.tokens)), is_whole=True)
@@ -187,7 +187,7 @@ class HuggingFaceModel:
         """Clean and tokenise one or two texts, the first of which must not be empty."""
         text = clean(text)
         if not text:
-            raise ValueError(message("There is no text to look at: type at least one word."))
+            raise ValueError(message("There is no text. Type at least one word."))
         if pair is not None and not self._architecture.takes_pairs:
             raise ValueError(message("{name} takes one text, not two.", name=self._info.name))
         if self._text is None:
@@ -196,7 +196,7 @@ class HuggingFaceModel:
             self._check_words(text)
         encoding, cut = self._text.encode(text, pair, self._info.max_tokens - n_padding)
         if all(word is None for word in encoding.word_ids):
-            raise ValueError(message("The text has no visible characters: type at least one word."))
+            raise ValueError(message("The text has no visible characters. Type at least one word."))
         tokens = self._text.tokens(encoding, text, pair)
         return _Source(text, (*tokens, *self._text.padding(len(tokens), n_padding)), cut)
 
@@ -208,7 +208,7 @@ class HuggingFaceModel:
     def _read_picture(self, text: str, n_padding: int) -> _Source:
         assert self._picture is not None
         if n_padding:
-            raise ValueError(message("{name} reads pictures of one size, which need no padding.", name=self._info.name))
+            raise ValueError(message("{name} reads pictures of one size and needs no padding.", name=self._info.name))
         self._picture.pixels(text)
         return _Source(text, self._picture.tokens())
 
@@ -382,7 +382,7 @@ def check_size(info: ModelInfo, folder: Path) -> None:
         if found != size:
             raise ValueError(
                 message(
-                    "its config.json says two things of how many {name} there are, {one} and {other}",
+                    "its config.json gives both {one} and {other} {name}",
                     name=name,
                     one=f"{size:,}",
                     other=f"{found:,}",
@@ -392,7 +392,7 @@ def check_size(info: ModelInfo, folder: Path) -> None:
     if n_asked > info.n_parameters + info.d_model * (info.d_model + 1) + _SPARE_NUMBERS:
         raise ValueError(
             message(
-                "its config.json asks for {n_asked} numbers, and its weights have {n_there}",
+                "its config.json asks for {n_asked} numbers, but its weights have {n_there}",
                 n_asked=f"{n_asked:,}",
                 n_there=f"{info.n_parameters:,}",
             )
@@ -408,13 +408,11 @@ def _sizes_of_layers(config: Any, info: ModelInfo, *, is_known: bool) -> tuple[t
         )
     except RuntimeError:
         # transformers raises this for a size that varies between layers.
-        raise ValueError(
-            message("its layers differ in how many heads they have, or in how wide these are, and are shown alike")
-        ) from None
+        raise ValueError(message("its layers differ in the number or width of their heads")) from None
     return (
         (message("numbers in a vector"), info.d_model, config.hidden_size),
         (message("heads"), info.n_heads, config.num_attention_heads),
-        (message("heads for keys and values"), info.n_key_value_heads, n_key_value_heads),
+        (message("key/value heads"), info.n_key_value_heads, n_key_value_heads),
         # In models outside the table, the heads are measured when they run.
         *([(message("numbers in a head"), info.d_head, head_width)] if is_known else []),
     )
@@ -472,8 +470,7 @@ def _load(kind: Any, folder: Path, config: Any, architecture: Architecture) -> A
     if missing:
         raise ValueError(
             message(
-                "The model's files lack {count} of its weights, such as {name}: what it did with random numbers "
-                "in their place would be no result. Get its files anew, or choose another model.",
+                "Weights are missing ({count}, such as {name}). Get the files again or choose another model.",
                 count=len(missing),
                 name=missing[0],
             )

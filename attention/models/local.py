@@ -78,7 +78,7 @@ def load(found: Found) -> Model:
         raise ModelUnavailableError(found.problem, _remedy(found))
     if found.kept is not None and not hub.is_whole(found.kept):
         raise ModelUnavailableError(
-            message("The files of {model_id} are not the ones that were fetched.", model_id=found.model_id),
+            message("The files of {model_id} have changed since they were fetched.", model_id=found.model_id),
             _fetch_again(found),
         )
     from attention.models.huggingface import HuggingFaceModel, check_size
@@ -93,7 +93,7 @@ def load(found: Found) -> Model:
         if not isinstance(error, Exception) and not is_panic(error):
             raise
         raise ModelUnavailableError(
-            message("{name} cannot be loaded: {reason}.", name=found.info.name, reason=_reason(error).rstrip(".")), ""
+            message("Couldn't load {name}: {reason}.", name=found.info.name, reason=_reason(error).rstrip(".")), ""
         ) from None
 
 
@@ -161,7 +161,7 @@ def _described(model_id: str, folder: Path, name: str, licence: str, source: str
         stamp = _stamp(folder)
     except OSError as error:
         return message(
-            "The folder {folder} cannot be read: {reason}.", folder=shown(folder), reason=error.strerror or str(error)
+            "Couldn't read the folder {folder}: {reason}.", folder=shown(folder), reason=error.strerror or str(error)
         )
     except ValueError as error:
         return str(error)
@@ -204,7 +204,7 @@ def _read(
     except ValueError as error:
         return str(error)
     except Exception as error:  # whatever is in a folder, it may break one model but no page
-        return message("Its files cannot be read ({kind}).", kind=type(error).__name__)
+        return message("Couldn't read its files ({kind}).", kind=type(error).__name__)
     return replace(info, revision=hashlib.sha256(repr(stamp).encode()).hexdigest()[:16])
 
 

@@ -61,8 +61,8 @@ def check_fits(info: ModelInfo) -> None:
     if needed.total > allowed:
         raise ValueError(
             message(
-                "It takes {total} GB of memory, and {allowed} GB are allowed here: {weights} GB for its {count} "
-                "million numbers of 4 bytes, and {record} GB for the record of a text of {tokens} tokens.",
+                "It needs {total} GB of memory; {allowed} GB are allowed. Its {count} million 4-byte numbers take "
+                "{weights} GB, recording {tokens} tokens {record} GB.",
                 total=_gigabytes(needed.total),
                 allowed=_gigabytes(allowed),
                 weights=_gigabytes(needed.weights),

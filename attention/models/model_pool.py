@@ -219,7 +219,7 @@ class ModelPool:
             frames = "".join(traceback.format_tb(error.__traceback__))
             _LOGGER.error("%s cannot be loaded: %s: %s\n%s", model_id, kind, error, frames)
             failure = ModelUnavailableError(
-                message("{model_id} cannot be loaded ({kind}).", model_id=model_id, kind=kind), ""
+                message("Couldn't load {model_id} ({kind}).", model_id=model_id, kind=kind), ""
             )
         with self._changed:
             if failure is None:
@@ -293,6 +293,6 @@ class ShelvedModel:
             if model.info.revision != self._info.revision:
                 name = self._info.name
                 raise ModelUnavailableError(
-                    message("The files of {name} have just changed: load the page anew.", name=name), ""
+                    message("The files of {name} have just changed. Reload the page.", name=name), ""
                 )
             yield model

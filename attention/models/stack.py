@@ -503,7 +503,7 @@ def norm_of(module: Any) -> Norm | None:
         return None
     found = next((norm for norm in _norms(module) if _does_as(norm, module)), None)
     if found is None:
-        raise ValueError(message("The norm {name} of this model is not known.", name=type(module).__name__))
+        raise ValueError(message("This model's norm {name} is unknown.", name=type(module).__name__))
     return found
 
 

@@ -135,7 +135,7 @@ def _check_room(folder: Path, needed_bytes: int) -> None:
     if free < needed_bytes:
         raise OSError(
             message(
-                "{free} MiB are free there, and {needed} MiB are needed",
+                "{needed} MiB are needed and {free} MiB are free",
                 free=f"{free / 2**20:,.0f}",
                 needed=f"{needed_bytes / 2**20:,.0f}",
             )

@@ -80,7 +80,7 @@ class TextReader:
         if pair is not None:
             raise ValueError(
                 message(
-                    "The two texts have {total} tokens together, and {model} takes {limit}: shorten one of them.",
+                    "The two texts have {total} tokens together; {model} takes {limit}. Shorten one of them.",
                     total=total,
                     model=self._name,
                     limit=limit,
@@ -96,7 +96,7 @@ class TextReader:
         if not text[:end].strip():
             raise ValueError(
                 message(
-                    "{model} takes {limit} tokens, and its tokenizer makes more of any text.",
+                    "{model} takes {limit} tokens, fewer than its tokenizer always adds. Choose another model.",
                     model=self._name,
                     limit=limit,
                 )
@@ -110,8 +110,8 @@ class TextReader:
         if unknown is not None:
             raise ValueError(
                 message(
-                    "The files of {model} do not fit together: its tokenizer has a token with the number {number}, "
-                    "and its weights have vectors for {n_known}. Try another sentence or model.",
+                    "The files of {model} do not match: its tokenizer gave token ID {number}, but its weights have "
+                    "{n_known} token embeddings. Try another sentence or model.",
                     model=self._name,
                     number=f"{unknown:,}",
                     n_known=f"{self._n_known:,}",
@@ -267,17 +267,15 @@ def _load(folder: Path) -> Any:
         if not has_file:
             raise ValueError(
                 message(
-                    "The tokenizer of this model needs a library that is not installed here (sentencepiece): choose "
-                    "a model that brings a tokenizer.json."
+                    "This model's tokenizer needs sentencepiece, which is not installed. Choose a model with a "
+                    "tokenizer.json."
                 )
             ) from error
         tokenizer = None
     if hasattr(tokenizer, "backend_tokenizer"):
         return tokenizer
     if not has_file:
-        raise ValueError(
-            message("The tokenizer of this model has no fast form: choose a model that brings a tokenizer.json.")
-        )
+        raise ValueError(message("This model's tokenizer has no fast version. Choose a model with a tokenizer.json."))
     return PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
 
 
@@ -293,9 +291,8 @@ def _check_belongs(tokenizer: Any, name: str, n_known: int) -> None:
         return
     raise ValueError(
         message(
-            "The files of {model} do not fit together: its tokenizer has {n_tokens} tokens, up to the number "
-            "{highest}, and its weights have vectors for {n_known}. Put the tokenizer that was trained with these "
-            "weights beside them: {files}.",
+            "The files of {model} do not match: its tokenizer has {n_tokens} tokens with IDs up to {highest}, but "
+            "its weights have {n_known} token embeddings. Put the right tokenizer beside them: {files}.",
             model=name,
             n_tokens=f"{len(numbers):,}",
             highest=f"{max(numbers, default=-1):,}",

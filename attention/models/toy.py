@@ -219,11 +219,11 @@ TOY_INFO = ModelInfo(
     licence="MIT",
     source=message("this project: {file}", file="attention/models/toy.py"),
     summary=message(
-        "A model small enough to print whole: weights written by hand, and a name for every dimension of a word."
+        "A model small enough to print: weights written by hand, and a name for every embedding dimension."
     ),
     default_layer=0,
     default_head=1,
-    head_names=(message("near by"), message("matching meaning"), message("reaching far")),
+    head_names=(message("nearby"), message("matching meaning"), message("far away")),
     feature_names=FEATURES,
 )
 
@@ -460,7 +460,7 @@ class ToyModel:
         text = clean(text)
         spans = _spans(text)
         if not spans:
-            raise ValueError(message("There is no text to look at: type at least one word."))
+            raise ValueError(message("There is no text. Type at least one word."))
         kept = spans[: MAX_TOKENS - n_padding]
         cut = Cut(len(kept), len(spans), last_words(text[: kept[-1][1]])) if len(kept) < len(spans) else None
         return Encoded(text, self._tokens(text, kept, n_padding), cut)

@@ -16,7 +16,7 @@ def refusal(name: str, text: str, folder: Path) -> str:
     if not unknown:
         return ""
     told = message(
-        "{name} knows only the French words that it was trained on, and not {words}.",
+        "{name} knows only the French words it was trained on, not {words}.",
         name=name,
         words=_quoted(unknown),
     )
@@ -24,7 +24,7 @@ def refusal(name: str, text: str, folder: Path) -> str:
     hints = [
         message("Spelt like “{word}”: {words}.", word=word, words=_quoted(found)) for word, found in alike if found
     ]
-    return " ".join([told, *hints, message("Under the field are all words that it knows.")])
+    return " ".join([told, *hints, message("The words it knows are listed under the field.")])
 
 
 def _quoted(found: list[str]) -> str:

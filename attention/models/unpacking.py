@@ -141,7 +141,7 @@ def _explained(target: Path) -> Iterator[None]:
         reason = getattr(error, "strerror", None) or in_one_line(str(error))
         raise ModelUnavailableError(
             message(
-                "SmolLM2 has to be converted once, and {folder} cannot be written: {reason}.",
+                "SmolLM2 must be converted once, but {folder} is not writable: {reason}.",
                 folder=str(target.parent),
                 reason=reason,
             ),

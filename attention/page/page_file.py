@@ -166,7 +166,7 @@ class _Page:
         given = _json({"pictures": self.pictures, "styles": {name: assets.lean_css(assets.css(name)) for name in used}})
         heading = plain(self.title)
         words = f"<h1>{heading}</h1>" + (f'\n<p class="caption">{plain(self.caption)}</p>' if self.caption else "")
-        no_script = plain(message("The pictures are drawn by a script, and scripts are switched off."))
+        no_script = plain(message("The pictures need JavaScript, which is switched off."))
         return f"""<!doctype html>
 <html lang="{plain(language().name)}">
 <head>

@@ -58,7 +58,7 @@ FRONT = Page(
     "",
     message("What this is"),
     "Learn",
-    message("A sentence in which a pronoun looks for its noun: press its words, type another one, guess first."),
+    message("A pronoun looks for its noun: guess first, press words, type your own sentence."),
     own=(settings.GUESS, settings.FIRST_ANSWER),
     tab=message("See attention"),
 )
@@ -89,7 +89,7 @@ ALL_HEADS = Page(
     "all_heads",
     message("All heads"),
     "Explore",
-    message("Every head of every layer on your sentence, and what each one does."),
+    message("Every head of every layer on your sentence, and what each does."),
     own=(
         settings.SORT,
         settings.ZOOM,
@@ -109,7 +109,7 @@ NEURON_VIEW = Page(
     "neuron_view",
     message("Neuron view"),
     "Explore",
-    message("How one query meets every key, number by number."),
+    message("One query times every key, number by number."),
     matrix=NEURON,
     minutes=3,
 )
@@ -127,7 +127,7 @@ MANY_SENTENCES = Page(
     "many_sentences",
     message("Many sentences"),
     "Explore",
-    message("What every head does on average over 500 sentences, or over a file of yours."),
+    message("What every head does on average over 500 sentences, or over your own file."),
     own=(settings.FILE, settings.ALIGNMENT, settings.ZOOM, settings.HOLD, settings.ROWS),
     is_for=_takes_sentences,
     minutes=5,
@@ -136,7 +136,7 @@ SYNTAX_CHECK = Page(
     "syntax_check",
     message("Syntax check"),
     "Explore",
-    message("Which head finds the grammatical head of a word, and how often."),
+    message("Which head finds a word's grammatical head, and how often."),
     own=(settings.RELATION, settings.EXAMPLE, settings.RARE, settings.HOLD, settings.ROWS),
     is_for=_takes_sentences,
     minutes=5,
@@ -145,7 +145,7 @@ FIND_IT = Page(
     "find_it",
     message("Find it"),
     "Explore",
-    message("Five things to find, a head, a layer or two sentences, and a rule that judges what you found."),
+    message("Five tasks: find a head, a layer or two sentences, and a rule judges your find."),
     own=(settings.TASK, settings.VERSUS),
     minutes=15,
 )
@@ -161,7 +161,7 @@ CLASSROOM = Page(
     "classroom",
     message("A class"),
     "Class",
-    message("A room that your class follows on its own screens, and three lesson plans."),
+    message("A room your class follows on its own screens, and three lesson plans."),
     own=(settings.PLAN,),
     minutes=45,
 )
@@ -169,7 +169,7 @@ EXPLORE = Page(
     "explore",
     message("Overview"),
     "Explore",
-    message("All pages on which you look at heads, sentences and models in your own way."),
+    message("Pages to explore heads, sentences and models your own way."),
     tab=message("Explore"),
 )
 LABS_PAGE = Page(
@@ -182,7 +182,7 @@ MODELS = Page(
     "models",
     message("Models"),
     "Explore",
-    message("All models that there are, where they are now, and the way to more of them."),
+    message("Every model, where it is now, and how to get more."),
     own=(settings.GET,),
 )
 

@@ -157,8 +157,8 @@ class Choice(Kind[T]):
     def can_be(self, context: Context) -> str:
         """Name the options."""
         if self.example:
-            return message("it looks like {example}", example=self.example)
-        return message("it can be {options}", options=", ".join(map(self.written, self.options(context))))
+            return message("It looks like {example}.", example=self.example)
+        return message("It can be {options}.", options=", ".join(map(self.written, self.options(context))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class Flag(Kind[bool]):
 
     def can_be(self, _: Context) -> str:
         """Name both."""
-        return message("it can be {options}", options="0, 1")
+        return message("It can be {options}.", options="0, 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class Number(Kind[int]):
 
     def can_be(self, context: Context) -> str:
         """Name the bounds."""
-        return message("it can be {first} to {last}", first=self.first, last=self.count(context) - 1 + self.first)
+        return message("It can be {first} to {last}.", first=self.first, last=self.count(context) - 1 + self.first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class Text(Kind[str]):
 
     def can_be(self, _: Context) -> str:
         """Say that any text is accepted."""
-        return message("it can be any text")
+        return message("It can be any text.")
 
     def tidy(self, value: str) -> str:
         """Clean the text."""
@@ -262,7 +262,7 @@ class Name(Kind[str]):
 
     def can_be(self, _: Context) -> str:
         """Give the maximum length and an example."""
-        return message("it has {n} characters at most, and looks like {example}", n=self.most, example=self.example)
+        return message("It has at most {n} characters and looks like {example}.", n=self.most, example=self.example)
 
     def tidy(self, value: str) -> str:
         """Clean the name."""
@@ -290,7 +290,7 @@ class Cells(Kind[Cell]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return message("it looks like {example}", example="scores-3-2")
+        return message("It looks like {example}.", example="scores-3-2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +312,7 @@ class Spots(Kind[Spot]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return message("it looks like {example}", example="A-8")
+        return message("It looks like {example}.", example="A-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ class Grid(Kind[tuple[int, ...]]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return message("it looks like {example}", example="0.6.1f")
+        return message("It looks like {example}.", example="0.6.1f")
 
     @staticmethod
     def of(rows: Iterable[int]) -> tuple[int, ...]:
@@ -381,7 +381,7 @@ class Order(Kind[tuple[int, ...]]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return message("it looks like {example}", example="3-1-2")
+        return message("It looks like {example}.", example="3-1-2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,7 +411,7 @@ class Indices(Kind[tuple[int, ...]]):
     def can_be(self, context: Context) -> str:
         """Give an example and the bounds."""
         last = self.count(context) - 1 + self.first
-        return message("it looks like {example}, from {first} to {last}", example="1-3", first=self.first, last=last)
+        return message("It looks like {example}, from {first} to {last}.", example="1-3", first=self.first, last=last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,7 +441,7 @@ class Pins(Kind[tuple[Side, tuple[int, ...]]]):
 
     def can_be(self, _: Context) -> str:
         """Give two examples."""
-        return message("it looks like {example} or {other}", example="query-3-5", other="key-1")
+        return message("It looks like {example} or {other}.", example="query-3-5", other="key-1")
 
     def tidy(self, value: tuple[Side, tuple[int, ...]]) -> tuple[Side, tuple[int, ...]]:
         """Keep no more than a link has room for."""
@@ -476,7 +476,7 @@ class Answers(Kind[Answer]):
 
     def can_be(self, _: Context) -> str:
         """Give two examples."""
-        return message("it looks like {example} or {other}", example="0a1b2c3d-2", other="0a1b2c3d-show")
+        return message("It looks like {example} or {other}.", example="0a1b2c3d-2", other="0a1b2c3d-show")
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,7 +502,7 @@ class Keys(Kind[tuple[str, ...]]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return message("it looks like {example}", example="behind.rules")
+        return message("It looks like {example}.", example="behind.rules")
 
     @staticmethod
     def turned(value: tuple[str, ...], key: str, *, is_in: bool) -> tuple[str, ...]:
@@ -536,7 +536,7 @@ class Sorts(Kind[tuple[tuple[str, RowOrder], ...]]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return message("it looks like {example}", example="heads_table-5down")
+        return message("It looks like {example}.", example="heads_table-5down")
 
     @staticmethod
     def with_value(
@@ -605,7 +605,6 @@ class Parameter(Generic[T]):
     needs: Callable[[ModelInfo], bool] = _every
     opening: Callable[[ModelInfo], T] | None = None
     otherwise: str = ""
-    unknown: str = message("is not known here")
     yields_to: str = ""
 
     def opened(self, info: ModelInfo | None) -> T:
@@ -626,19 +625,14 @@ class Parameter(Generic[T]):
     def complain(self, written: str, context: Context) -> str:
         """Return the notice about an invalid value: the value, what is shown instead, and the possible values."""
         default = "" if self.default is None else self.kind.write(self.default)
-        otherwise = self.otherwise or message("{value} is shown", value=default or message("the default"))
-        return message(
-            "The link says {said}, which {unknown}: {otherwise}; {can_be}.",
-            said=self._said(written),
-            unknown=self.unknown,
-            otherwise=otherwise,
-            can_be=self.kind.can_be(context),
-        )
+        shown = message("{value} is shown.", value=default) if default else message("The default is shown.")
+        told = message("The link says {said}, which is unknown.", said=self._said(written))
+        return f"{told} {self.otherwise or shown} {self.kind.can_be(context)}"
 
     def give_way(self, written: str) -> str:
         """Return the notice that another parameter of the link takes precedence."""
         return message(
-            "The link says {said} and {other}=: {other} counts.", said=self._said(written), other=self.yields_to
+            "The link says {said} and {other}=; {other} counts.", said=self._said(written), other=self.yields_to
         )
 
     def _said(self, written: str) -> str:
@@ -647,7 +641,7 @@ class Parameter(Generic[T]):
 
 
 def _refuse(kind: Text, info: ModelInfo) -> str:
-    return message("The link has a {noun}, which {name} does not take: it is left out.", noun=kind.noun, name=info.name)
+    return message("The link has a {noun}, which {name} does not take. It is left out.", noun=kind.noun, name=info.name)
 
 
 def read(parameter: Parameter[T], query: Mapping[str, str], context: Context) -> tuple[T, str]:

@@ -150,7 +150,6 @@ MODEL: Parameter[str] = Parameter(
     bundled.default().model_id,
     # The word stays in focus: its spot is set after the model.
     resets=("part", *_TOKENS, *_PLACES, "on", "savings", "hold"),
-    unknown=message("is not here"),
 )
 TEXT: Parameter[str] = Parameter(
     "text",
@@ -202,7 +201,7 @@ LAYER: Parameter[int | None] = Parameter(
 HEAD: Parameter[int | None] = Parameter(
     "head", Number(lambda context: context.info.n_heads, first=1), None, resets=("on",)
 )
-CELL: Parameter[Cell | None] = Parameter("cell", Cells(), None, otherwise=message("no cell is opened"))
+CELL: Parameter[Cell | None] = Parameter("cell", Cells(), None, otherwise=message("No cell is open."))
 
 # A second model beside the first, and its layer, head and cell.
 BESIDE: Parameter[bool] = Parameter("beside", Flag(), False, needs=_takes_sentences)
@@ -212,7 +211,7 @@ BESIDE_LAYER: Parameter[int | None] = Parameter(
 BESIDE_HEAD: Parameter[int | None] = Parameter(
     "beside_head", Number(lambda context: context.other.n_heads, first=1), None
 )
-BESIDE_CELL: Parameter[Cell | None] = Parameter("beside_cell", Cells(), None, otherwise=message("no cell is opened"))
+BESIDE_CELL: Parameter[Cell | None] = Parameter("beside_cell", Cells(), None, otherwise=message("No cell is open."))
 
 # Whether the proof is open.
 PROOF: Parameter[bool] = Parameter("proof", Flag(), False)
@@ -262,8 +261,10 @@ FACTORS: Parameter[str] = Parameter("factors", Choice(lambda _: ("", *LETTERS)),
 MAP: Parameter[bool] = Parameter("map", Flag(), True)
 # Whether a step asks a question first, and the answer; it counts only for its own question.
 GUESS: Parameter[bool] = Parameter("guess", Flag(), False)
-ANSWER: Parameter[Answer | None] = Parameter("answer", Answers(), None, otherwise=message("the question is asked"))
-FIRST_ANSWER: Parameter[Answer | None] = Parameter("first", Answers(), None, otherwise=message("the question is asked"))
+ANSWER: Parameter[Answer | None] = Parameter("answer", Answers(), None, otherwise=message("The question is asked."))
+FIRST_ANSWER: Parameter[Answer | None] = Parameter(
+    "first", Answers(), None, otherwise=message("The question is asked.")
+)
 # Whether the step is projected: large, and without controls.
 PRESENT: Parameter[bool] = Parameter("present", Flag(), False)
 
@@ -294,11 +295,11 @@ WORDS: Parameter[bool] = Parameter("words", Flag(), False, resets=("pins",))
 RENORMALISE: Parameter[bool] = Parameter("renormalise", Flag(), False)
 BLOCK: Parameter[Block] = Parameter("block", Choice(lambda _: BLOCK_NAMES), "all")
 ON: Parameter[tuple[int, ...] | None] = Parameter(
-    "on", Indices(lambda context: context.info.n_heads), None, otherwise=message("the head that is chosen is on")
+    "on", Indices(lambda context: context.info.n_heads), None, otherwise=message("The chosen head is on.")
 )
 LEAST: Parameter[float | None] = Parameter("least", Choice(lambda _: THRESHOLDS, written="{:g}".format), None)
 PINS: Parameter[tuple[Side, tuple[int, ...]] | None] = Parameter(
-    "pins", Pins(), None, otherwise=message("nothing is pinned")
+    "pins", Pins(), None, otherwise=message("Nothing is pinned.")
 )
 MEAN: Parameter[bool] = Parameter("mean", Flag(), False)
 

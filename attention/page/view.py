@@ -313,7 +313,7 @@ class View:
 
 def _folded(noun: str) -> str:
     return message(
-        "The {noun} has line breaks, tabs or several spaces in a row: the model reads one space in their place.",
+        "The {noun} has line breaks, tabs or repeated spaces; the model reads single spaces.",
         noun=noun,
     )
 
@@ -321,11 +321,9 @@ def _folded(noun: str) -> str:
 def _cut(noun: str, cleaned: str, kept: str) -> str:
     facts: dict[str, str | float] = {"noun": noun, "all": f"{len(cleaned):,}", "room": f"{len(kept):,}"}
     if not kept:
-        return message(
-            "The {noun} has {all} characters, and a link has room for {room} of them: it was left out.", **facts
-        )
+        return message("The {noun} has {all} characters; a link has room for {room}, so it was left out.", **facts)
     return message(
-        "The {noun} has {all} characters, and a link has room for {room} of them: it was cut after “{end}”.",
+        "The {noun} has {all} characters; a link has room for {room}, so it was cut after “{end}”.",
         end=last_words(kept),
         **facts,
     )

@@ -48,7 +48,7 @@ def tiles(parts: Sequence[Weights], title: str, mode: Mode | None, note: str = "
     if mode not in {None, "dark", "light"}:
         raise ValueError(f'display_mode must be "dark", "light" or None, got {mode!r}')
     summary = title or _size(parts)
-    told = message("Press a head to read its weights.")
+    told = message("Press a head to see its weights.")
     given = {"title": summary, "theme": mode or ""}
     return _drawn("atlas", "tiles", parts, given, summary, f"{note}\n{told}".strip())
 
@@ -104,7 +104,7 @@ def _instead(part: Weights, summary: str) -> str:
         for row, key in enumerate(best)
     )
     told = message(
-        "The picture is drawn by a script: trust the notebook to see it. "
-        "Until then, where each token looks most, in the mean of all heads:"
+        "This picture needs a script: trust the notebook to see it. Until then, what each token attends to most, "
+        "averaged over the heads:"
     )
     return f"<p>{plain(summary)}. {plain(told)}</p><table>{rows}</table>"

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.core.messages import message, messages
+from attention.core.messages import message
 from attention.core.paths import ASSETS
 from attention.core.text import clean
 from attention.training.jobs import Frame, Job
@@ -91,25 +91,17 @@ def read(given: str) -> str:
     n_symbols = len(set(text))
     problem = ""
     if not text:
-        problem = message("There is nothing but white space in this text.")
+        problem = message("This text is blank. Paste some text.")
     elif len(text) > MOST:
-        problem = message("This text is too long: at most {most} characters can be learnt here.", most=f"{MOST:,}")
+        problem = message("This text is too long. Use at most {most} characters.", most=f"{MOST:,}")
     elif len(text) < LEAST:
-        problem = messages(
-            "This text has {n} character, and at least {least} are needed to learn how it is written.",
-            "This text has {n} characters, and at least {least} are needed to learn how it is written.",
-            len(text),
-            n=f"{len(text):,}",
-            least=f"{LEAST:,}",
-        )
+        problem = message("Use at least {least} characters; this text has {n}.", least=f"{LEAST:,}", n=f"{len(text):,}")
     elif n_symbols < FEWEST_SYMBOLS or n_symbols > MOST_SYMBOLS:
-        problem = messages(
-            "This text has {n} different character; it takes {fewest} to {most} to learn from it here.",
-            "This text has {n} different characters; it takes {fewest} to {most} to learn from it here.",
-            n_symbols,
-            n=f"{n_symbols:,}",
+        problem = message(
+            "Use {fewest} to {most} different characters; this text has {n}.",
             fewest=FEWEST_SYMBOLS,
             most=f"{MOST_SYMBOLS:,}",
+            n=f"{n_symbols:,}",
         )
     if problem:
         raise ValueError(problem)

@@ -76,9 +76,9 @@ class Teacher:
 
     def start(self, *, asks_nickname=False):
         """Start ten questions for each pupil."""
-        self.press("On their own")
+        self.press("Individually")
         if asks_nickname:
-            self.bar.get_by_label("Ask for a nickname").check()
+            self.bar.get_by_label("Ask for nicknames").check()
         self.press("Start")
 
     def expect_covered(self):
@@ -134,7 +134,7 @@ class Pupil:
 
     def join_by_hand(self, code):
         self.page.goto(f"{self.tab.url}/room")
-        self.page.get_by_label("The code").fill(code)
+        self.page.get_by_label("The six letters").fill(code)
         self.page.keyboard.press("Enter")
         return self
 
@@ -205,7 +205,7 @@ class Setter(Teacher):
 
     def set(self, title):
         self.bar.get_by_role("group", name="What the class does").get_by_role("button", name="Find it").click()
-        choice = self.bar.get_by_role("combobox", name="What to find")
+        choice = self.bar.get_by_role("combobox", name="Task")
         expect(choice.get_by_role("option", name=title)).to_be_attached()
         choice.select_option(title)
         self.press("Set this task")

@@ -176,7 +176,7 @@ class Tab:
         """Choose a page from the menu of its group."""
         group = next((page.group for page in PAGES if page.title == title), "")
         if title == MODELS.title:
-            self.control("Model").select_option(label="All models, and more …")
+            self.control("Model").select_option(label="All models …")
             return self
         self.menu(group)
         self.page.locator(".st-key-header").get_by_role("link", name=title, exact=True).click()

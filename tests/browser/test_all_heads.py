@@ -96,7 +96,7 @@ def test_several_heads_are_their_mean(opened, models, weights):
     other = models["minilm-l6"].trace(SENTENCE).layers[LAYER].head(6).weights
     lines.locator(".query .token").nth(2).hover()
     expect_numbers(lines, "key", (weights[2] + other[2]) / 2)
-    tab.page.get_by_text("The layer's mean instead of its heads").click()
+    tab.page.get_by_text("Mean of the layer's heads").click()
     tab.expect_query(text=SENTENCE, layer="5", head="3", on="3-7", mean="1")
     every = np.stack([models["minilm-l6"].trace(SENTENCE).layers[LAYER].head(head).weights for head in range(12)])
     lines.locator(".query .token").nth(2).hover()
@@ -273,11 +273,11 @@ def test_pages_that_were_taken_away_open_from_the_disk_without_a_network(opened,
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.on("request", lambda request: asked.append(request.url))
     for label, part in (
-        ("All heads, a page of its own", ".atlas canvas"),
-        ("Lines, a page of its own", ".head-view .query .token"),
-        ("Heatmap, a page of its own", ".matrix .picture"),
-        ("Heatmap, a page of Plotly’s", ".plot .heatmaplayer image"),
-        ("All heads, a page of Plotly’s", ".plot .heatmaplayer image"),
+        ("All heads, standalone page", ".atlas canvas"),
+        ("Lines, standalone page", ".head-view .query .token"),
+        ("Heatmap, standalone page", ".matrix .picture"),
+        ("Heatmap, Plotly page", ".plot .heatmaplayer image"),
+        ("All heads, Plotly page", ".plot .heatmaplayer image"),
     ):
         download = tab.take_away(label)
         file = tmp_path / download.suggested_filename
@@ -295,7 +295,7 @@ def test_pages_that_were_taken_away_open_from_the_disk_without_a_network(opened,
 
 def test_a_heatmap_is_taken_along_as_a_figure_with_the_exact_weights_and_as_a_png(opened, weights, tmp_path):
     tab = opened(layer="5", head="3")
-    tab.take_away("Heatmap, JSON of Plotly’s").save_as(tmp_path / "heatmap.json")
+    tab.take_away("Heatmap, Plotly JSON").save_as(tmp_path / "heatmap.json")
     figure = go.Figure(json.loads((tmp_path / "heatmap.json").read_text("utf-8")))
     sent = figure.data[0].z
     numbers = np.frombuffer(base64.b64decode(sent["bdata"]), sent["dtype"]).reshape(weights.shape)
@@ -315,7 +315,7 @@ def test_what_is_hidden_is_blank_and_rows_add_up_to_1_again_only_if_one_asks_for
     kept = weights.copy()
     kept[[0, -1]] = kept[:, [0, -1]] = np.nan
     shown.expect_to_show(kept)
-    tab.page.get_by_text("Rows sum to 1 again").click()
+    tab.page.get_by_text("Renormalise rows").click()
     tab.expect_query(text=SENTENCE, layer="5", head="3", hide="special", renormalise="1")
     kept /= np.nansum(kept, axis=1, keepdims=True)
     shown.expect_to_show(kept)

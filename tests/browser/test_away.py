@@ -31,7 +31,7 @@ def come_back(tab, cable):
     cable.mend()
     app = tab.page.get_by_test_id("stApp")
     expect(app).to_have_attribute("data-test-connection-state", "CONNECTED", timeout=60_000)
-    expect(tab.page.get_by_text("The connection is lost").locator("visible=true")).to_have_count(0)
+    expect(tab.page.get_by_text("Connection lost").locator("visible=true")).to_have_count(0)
     # That it was sought in vain is no fault of the page.
     tab.errors.clear()
 
@@ -41,7 +41,7 @@ def test_while_the_server_is_away_the_page_says_so_once_and_can_be_read_on(cable
     cable.url = cable.url.replace("127.0.0.1", host)
     tab = new_tab(cable, viewport=viewport)
     tab.go(model="toy", step="scores")
-    sentence = tab.page.get_by_role("status").filter(has_text="The connection is lost")
+    sentence = tab.page.get_by_role("status").filter(has_text="Connection lost")
     expect(sentence).to_have_count(0)
     lose(tab, cable)
     expect(sentence).to_be_in_viewport(ratio=1)
@@ -60,11 +60,11 @@ def test_where_a_class_has_its_bar_the_bar_alone_says_it(cable, new_tab):
     tab.go(model="toy", step="scores").menu("Share")
     tab.page.get_by_role("button", name="Open a room for a class").click()
     tab.page.get_by_role("button", name="Close").click()
-    sentence = tab.page.get_by_text("The connection is lost").locator("visible=true")
+    sentence = tab.page.get_by_text("Connection lost").locator("visible=true")
     lose(tab, cable)
     expect(sentence).to_have_count(1)
     expect(tab.page.get_by_role("region", name="Class", exact=True).get_by_role("alert")).to_contain_text(
-        "The connection is lost"
+        "Connection lost"
     )
     come_back(tab, cable)
     tab.next()

@@ -130,7 +130,7 @@ def test_another_theme_repaints_it_and_what_is_zoomed_stays(draw):
 
 def test_the_arrow_keys_read_every_place(draw):
     shown = draw(KINDS["layers"]())
-    chart = shown.get_by_role("application", name="Heads, of every head, layer by layer")
+    chart = shown.get_by_role("application", name="Heads of every head, by layer")
     chart.focus()
     said = shown.get_by_role("status")
     chart.press("Home")

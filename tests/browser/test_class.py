@@ -187,11 +187,11 @@ def test_the_bar_follows_from_page_to_page(new_teacher, new_pupil):
 def test_a_ready_question_that_fits_is_asked_and_what_most_got_wrong_is_explained(new_teacher, new_pupil):
     teacher = new_teacher(step="softmax")
     choice = teacher.bar.get_by_role("combobox", name="What to ask")
-    option, other = (choice.get_by_role("option", name=name) for name in ("What adds up to 1?", "Two equal words"))
+    option, other = (choice.get_by_role("option", name=name) for name in ("What sums to 1?", "Same word, same"))
     expect(option).to_be_attached()
     # The sentence has no word twice.
     expect(other).not_to_be_attached()
-    choice.select_option("What adds up to 1?")
+    choice.select_option("What sums to 1?")
     choice.focus()
     same = choice.element_handle()
     pupils = [
@@ -204,7 +204,7 @@ def test_a_ready_question_that_fits_is_asked_and_what_most_got_wrong_is_explaine
     assert choice.evaluate("(element, same) => element === same && element.matches(':focus')", same)
     for pupil in pupils:
         expect(pupil.page.locator("#view .matrix")).not_to_have_count(0)
-    teacher.ask("A text twice as long")
+    teacher.ask("Doubling the text")
     for pupil, answer in zip(pupils, (1, 1, 2), strict=True):
         expect(pupil.question.get_by_role("button")).to_have_count(4)
         # Here, the picture tells nothing.
@@ -242,7 +242,7 @@ def test_everybody_can_read_a_screen_and_a_picture_that_would_tell_the_answer_wa
     # Ready, with an answer that the picture would tell.
     teacher.tab.to_step("Softmax")
     pupil.expect_step(7)
-    teacher.ask("Does a token attend to itself most?")
+    teacher.ask("Do tokens attend most to themselves?")
     expect(pupil.question.get_by_role("button")).to_have_count(4)
     expect(pupil.title).to_have_text(SENTENCE)
     expect(pupil.page.locator("#view").locator("svg, canvas, table, h2")).to_have_count(0)
@@ -306,7 +306,7 @@ def test_a_whole_lesson_with_all_that_happens_to_pupils(cable, new_teacher, new_
     expect(away.question).to_be_hidden()
     teacher.expect_here(4)
     # What is answered while offline arrives when there is a line again, and counts then: unless the question is over.
-    teacher.ask("What adds up to 1?")
+    teacher.ask("What sums to 1?")
     expect(away.question.get_by_role("button")).to_have_count(4)
     cable.cut()
     away.question.get_by_role("button").nth(1).click()
@@ -320,7 +320,7 @@ def test_a_whole_lesson_with_all_that_happens_to_pupils(cable, new_teacher, new_
     away.expect_step(9)
     expect(away.question).to_be_hidden()
     # What is asked next, all four answer.
-    teacher.ask("What adds up to 1?")
+    teacher.ask("What sums to 1?")
     for pupil in (away, phone, curious, late):
         pupil.answer(0)
     teacher.press("Show the answers")
@@ -378,7 +378,7 @@ def test_the_notes_of_a_lesson_lead_from_view_to_view_and_the_controls_stay_in_s
     teacher.expect_uncovered()
     expect_no_barrier(teacher.tab, "notes")
     # However much is open, the controls are in sight.
-    teacher.press("On their own")
+    teacher.press("Individually")
     last = teacher.bar.get_by_role("button", name="End the class")
     for each in (plan, clock, last):
         expect(each).to_be_in_viewport(ratio=1)
@@ -492,7 +492,7 @@ def test_an_open_question_covers_the_only_screen(new_person, new_pupil, scheme, 
     # Where nobody else sees it, there is the page, and what has been answered until now.
     teacher.privacy.check()
     teacher.expect_uncovered()
-    teacher.bar.get_by_text("Answers until now").click()
+    teacher.bar.get_by_text("Answers so far").click()
     expect(teacher.bar.get_by_role("row")).to_have_count(4)
     teacher.look("private", one)
     teacher.privacy.uncheck()
@@ -670,10 +670,10 @@ def test_a_first_visit_is_light_and_a_screen_on_the_wall_is_not_counted(new_teac
 
 def test_a_code_that_does_not_exist_is_said_so(new_pupil):
     pupil = new_pupil().join("BBBBBB")
-    expect(pupil.page.get_by_text("There is no room with this code.")).to_be_visible()
+    expect(pupil.page.get_by_text("No room has this code.")).to_be_visible()
     pupil.tab.errors.clear()  # the browser counts what is refused
     pupil.join_by_hand("nonsense!")
-    expect(pupil.page.get_by_text("This is no code of a room")).to_be_visible()
+    expect(pupil.page.get_by_text("Not a room code")).to_be_visible()
 
 
 def test_a_class_sees_the_charts_of_a_lab_and_can_save_them(new_teacher, new_pupil):

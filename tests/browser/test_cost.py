@@ -60,7 +60,7 @@ def test_what_is_on_paper_goes_by_mouse_and_keyboard_and_is_in_the_link(tab, new
     expect(tab.page).to_have_url(re.compile(f"tokens={2**20}"))
     slider.press("ArrowLeft")
     expect(tab.page.get_by_text(f"token, {cache / 2e9:.1f} GB for all 524,288")).to_be_visible()
-    tab.pick("Key/value heads", "32, one for each head")
+    tab.pick("Key/value heads", "32, one per head")
     expect(tab.page.get_by_text(f"token, {4 * cache / 2e9:.0f} GB for all 524,288")).to_be_visible()
     expect(tab.page).to_have_url(re.compile("kept=32"))
     there = new_tab()
@@ -82,7 +82,7 @@ def test_a_chart_is_not_made_anew_for_other_numbers_and_stays_as_it_is_zoomed(ta
     plot.locator(".main-svg").first.evaluate("drawing => { drawing.dataset.mark = 'same'; }")
     sizes = "plot => plot.data.map(({ marker }) => typeof marker.size)"
     assert plot.evaluate(sizes) == ["number", "object"]
-    tab.pick("Key/value heads", "32, one for each head")
+    tab.pick("Key/value heads", "32, one per head")
     expect(tab.page).to_have_url(re.compile("kept=32"))
     tab.page.wait_for_function(
         f"([plot, wanted]) => String(({sizes})(plot)) === wanted", arg=[plot.element_handle(), "object,number"]

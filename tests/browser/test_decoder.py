@@ -63,7 +63,7 @@ def test_a_pressed_token_joins_the_sentence(tab, models):
 
 def test_the_front_door_leads_to_where_the_prediction_is_seen(new_tab):
     tab = new_tab(viewport={"width": 1280, "height": 720}).go("", text="The cat sat on the mat")
-    tab.page.get_by_role("link", name="See what SmolLM2 says comes next").click()
+    tab.page.get_by_role("link", name="See what SmolLM2 predicts next").click()
     expect(tab.current_step).to_have_accessible_name("9 Heads", timeout=60_000)
     tab.settled()
     expect(tab.page.get_by_text(re.compile(f"^{MOST_PROBABLE}"))).to_be_in_viewport(ratio=1)

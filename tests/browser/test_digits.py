@@ -180,9 +180,7 @@ def test_it_can_be_drawn_with_the_keyboard(shared_tab, model):
 def test_a_digit_is_chosen_and_its_patches_and_heads_are_looked_at(shared_tab, model):
     tab = shared_tab.go(model=MODEL, step="softmax")
     picture = list(DIGITS)[3]
-    opened(tab).page.get_by_role("group", name="Digits to choose from").get_by_role(
-        "button", name="3", exact=True
-    ).click()
+    opened(tab).page.get_by_role("group", name="Example digits").get_by_role("button", name="3", exact=True).click()
     tab.expect_query(model=MODEL, step="softmax", text=picture)
     assert expect_answer(tab, model) == picture
     trace = model.trace(picture)

@@ -103,7 +103,7 @@ def test_a_room_for_a_class_opens_from_a_frame_in_a_tab_of_its_own(framed, bare_
     inside = bare_page.frame_locator("iframe")
     inside.get_by_role("button", name="Share", exact=True).click(timeout=PATIENCE)
     with bare_page.context.expect_page() as opened:
-        inside.get_by_role("link", name="Open a room for a class, in a tab of its own").click()
+        inside.get_by_role("link", name="Open a room for a class, in a new tab").click()
     tab = opened.value
     # The same view, and the room is open, as if it had been pressed there.
     expect(tab.locator(".letters")).to_have_text(re.compile("^[A-Z]{6}$"))

@@ -29,7 +29,7 @@ def test_why_divide_is_guessed_first_and_then_shown(tab):
     tab.go("why_divide", model="toy", text=SENTENCE)
     spread = tab.page.locator(".st-key-spread_at_width")
     told = tab.page.get_by_text(re.compile(r"\b8\.01\b"))
-    expect(tab.page.get_by_text("Covered until the question is answered.")).to_be_visible()
+    expect(tab.page.get_by_text("Hidden until the question is answered.")).to_be_visible()
     tab.page.get_by_role("slider", name="Numbers in a query, d").press("ArrowLeft")
     expect(spread).to_be_visible()
     tab.page.get_by_role("slider", name="Numbers in a query, d").press("ArrowRight")
@@ -85,7 +85,7 @@ def test_the_slider_of_the_width_goes_by_keys_and_is_in_the_link(tab, new_tab):
 def test_the_weights_of_the_head_follow_the_knobs(tab, models):
     show(tab.go("why_divide", model="toy", text=SENTENCE, head="2"))
     steps = models["toy"].trace(SENTENCE).layers[0].head(1)
-    tab.pick("Divide the scores by", "1, as they are")
+    tab.pick("Divide the scores by", "1 (unchanged)")
     tab.page.get_by_role("slider", name="Temperature").press("End")
     expect(tab.page.get_by_role("slider", name="Temperature")).to_have_attribute("aria-valuetext", "10")
     expect(tab.page).to_have_url(re.compile("divisor=none&temperature=10"))
@@ -123,7 +123,7 @@ def test_a_mask_is_painted_by_touch_and_how_is_said_below_what_is_painted(new_ta
     tab = new_tab(viewport={"width": 390, "height": 844}, has_touch=True)
     show(tab.go("masks", model="toy", text="Two small birds sing", rule="none"))
     cell = tab.page.locator(".st-key-mask rect[data-row='1'][data-column='2']")
-    how = tab.page.get_by_text("Press a cell of the scores").bounding_box()["y"]
+    how = tab.page.get_by_text("Press a score").bounding_box()["y"]
     painted, weights = (tab.page.locator(f".st-key-{name}").bounding_box()["y"] for name in ("mask", "own_weights"))
     assert painted < how < weights
     cell.scroll_into_view_if_needed()
@@ -166,10 +166,10 @@ def test_heads_are_switched_off_by_mouse_and_keyboard(tab, models):
 
     page = tab.page
     expect(page.get_by_text(moves([1], lambda *_: 0)).first).to_be_visible()
-    tab.pick("It hands on", "equal weights")
+    tab.pick("Replace its output with", "equal weights")
     expect(page).to_have_url(re.compile("off=even"))
     expect(page.get_by_text(moves([1], lambda steps, head: steps.values[head].mean(axis=0))).first).to_be_visible()
-    radio = tab.alternatives("Switch off").get_by_role("radio", name="this head alone")
+    radio = tab.alternatives("Ablate").get_by_role("radio", name="this head alone")
     radio.focus()
     radio.press("ArrowRight")
     expect(page).to_have_url(re.compile("only=rest"))
@@ -179,9 +179,9 @@ def test_heads_are_switched_off_by_mouse_and_keyboard(tab, models):
 def test_the_experiments_are_there_in_turn_and_lead_back(tab):
     show(tab.go("explain", model="toy", text=SENTENCE))
     for name, key in (
-        ("weights and lengths", "length_shares"),
-        ("words blotted out", "occluded"),
-        ("weights shuffled", "shuffles"),
+        ("weights and norms", "length_shares"),
+        ("occluded words", "occluded"),
+        ("shuffled weights", "shuffles"),
     ):
         tab.pick("Experiment", name)
         expect(tab.page.locator(f".st-key-{key}")).to_be_visible()
@@ -201,9 +201,7 @@ def test_the_parts_of_a_whole_model_open_by_mouse_and_keyboard_and_lead_on(tab, 
     before, after = (np.linalg.norm(state[3]) for state in (states[1], states[-1]))
     expect(tab.page.get_by_text(f"enters layer 2 as a vector of norm {before:.2f}")).to_be_visible()
     fed = float(trace.layers[4].lengths.fed[3])
-    tab.page.get_by_role(
-        "button", name=re.compile(f"^Layer 5, Feed-forward: adds a vector of length {fed:.2f}")
-    ).click()
+    tab.page.get_by_role("button", name=re.compile(f"^Layer 5, Feed-forward: adds a vector of norm {fed:.2f}")).click()
     expect(tab.page).to_have_url(re.compile("shown=feed-forward"))
     expect(tab.page).to_have_url(re.compile("layer=5"))
     expect(tab.page.get_by_role("heading", name="Feed-forward network in layer 5: each token alone")).to_be_visible()
@@ -290,12 +288,12 @@ def test_a_vector_is_followed_by_mouse_and_keyboard(tab, models):
     for _ in range(60):
         said.append(readout.inner_text())
         picture.press("ArrowRight")
-    assert any(each.endswith(f": length {most:.2f}") for each in said)
-    assert f"ΔE: length {length:.2f}" in said
+    assert any(each.endswith(f": norm {most:.2f}") for each in said)
+    assert f"ΔE: norm {length:.2f}" in said
     box = tab.page.locator(".st-key-way .scatterlayer .trace .point").nth(4).bounding_box()
     tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     expect(tab.page.locator(".st-key-way .hoverlayer")).to_have_text(re.compile(r"\d\.\d\d$"))
-    tab.pick("What is sent in", "all layers")
+    tab.pick("Sent by", "all layers")
     expect(tab.page).to_have_url(re.compile("scope=layers"))
     expect(tab.page.get_by_role("heading", name="All layers of Toy")).to_be_visible()
 
@@ -303,7 +301,7 @@ def test_a_vector_is_followed_by_mouse_and_keyboard(tab, models):
 def test_a_second_text_is_typed_and_a_word_of_both_drifts_apart(tab, new_tab, models):
     show(tab.go("vector_moves", model="minilm-l6", text="the bank of the river", word="2"))
     expect(tab.page.get_by_text("“bank” in “the bank of the river” and in “the bank of the city”")).to_be_visible()
-    tab.pick("Compared", "your text and another one")
+    tab.pick("Compared", "your text and another")
     field = tab.page.get_by_role("textbox", name="Second text")
     field.fill("Nobody sings")
     field.press("Enter")
@@ -389,7 +387,7 @@ def test_names_of_arrows_lie_apart(tab):
 def test_a_head_of_the_model_is_chosen_where_one_sees_its_score(tab):
     show(tab.go("train_one", model="toy", text="the cat sat, the cat sat"))
     assert tab.page.get_by_role("combobox", name="Layer").count() == 0
-    chart = tab.page.get_by_role("application", name=re.compile("^prefix-matching score on what you typed"))
+    chart = tab.page.get_by_role("application", name=re.compile("^prefix-matching score on your text"))
     chart.focus()
     for key in ("End", "Enter"):
         chart.press(key)

@@ -94,7 +94,7 @@ def test_what_lies_open_can_be_read_too(shared_tab):
 
 def test_what_grouped_queries_save_can_be_read_too(shared_tab):
     shared_tab.go(step="qkv", model="vit-digits")
-    shared_tab.page.get_by_text("What grouped queries save").click()
+    shared_tab.page.get_by_text("Savings by grouped queries").click()
     expect(shared_tab.page.locator(".st-key-shared_1")).to_be_visible()
     check(shared_tab, wide="dark")
 

@@ -28,7 +28,7 @@ def studied(models):
 
 
 def upload(tab, text):
-    own = tab.page.locator("details", has_text="Use sentences of your own")
+    own = tab.page.locator("details", has_text="Use your own sentences")
     if own.get_attribute("open") is None:
         own.locator("summary").click()
         expect(own).to_have_attribute("open", "")
@@ -97,7 +97,7 @@ def test_cancelling_stops_the_work_and_keeps_what_was_done(tab):
     expect(notice).to_have_text(said)
     expect(tab.words.filter(has_text=f"Layer 3, head 3, over {n_done:,} sentences")).to_be_visible()
     # It goes on from there, and can be cancelled again.
-    tab.page.get_by_role("button", name="Go on").click()
+    tab.page.get_by_role("button", name="Continue").click()
     cancel(tab)
     expect(notice).to_be_visible()
     expect(notice).not_to_have_text(said)

@@ -129,7 +129,7 @@ def test_an_arrow_leads_from_the_encoders_output_to_each_layer_of_the_decoder(ta
 
 def expect_arrows(tab, models, query):
     here = the_map(tab)
-    drawing = here.get_by_role("img", name="From the encoder's output into the cross-attention of every layer")
+    drawing = here.get_by_role("img", name="From the encoder's output to the cross-attention of every layer")
     n_layers = len(models["translator-fr-en"].trace("le chat dort").decoder.layers)
     expect(drawing.locator(".feed")).to_have_count(n_layers)
     expect(drawing).to_be_visible()

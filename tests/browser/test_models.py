@@ -67,7 +67,7 @@ def card_of(tab, model_id):
 
 
 def fetch(tab, model_id):
-    field = tab.page.get_by_role("textbox", name="Id of a model on the hub")
+    field = tab.page.get_by_role("textbox", name="Model ID on the hub")
     field.fill(model_id)
     tab.page.get_by_role("button", name="Download", exact=True).click()
 
@@ -77,7 +77,7 @@ def test_a_model_is_fetched_seen_on_its_way_by_everybody_and_looked_at(page, run
     hub.drip_seconds = 0.4
     expect(card(page, ALIAS)).to_contain_text("on the hub")
     page.page.get_by_role("button", name="Download, 440 MB").click()
-    expect(card(page, ALIAS)).to_contain_text("on its way")
+    expect(card(page, ALIAS)).to_contain_text("being fetched")
     bar = page.page.get_by_role("progressbar")
     expect(bar).to_be_visible()
     expect(page.page.get_by_text(re.compile(rf"{ID}: 0\.\d of 0\.\d MB, .* MB/s, .* left"))).to_be_visible()
@@ -86,7 +86,7 @@ def test_a_model_is_fetched_seen_on_its_way_by_everybody_and_looked_at(page, run
     expect(other.page.get_by_role("progressbar")).to_be_visible()
     page.go(step="tokens", model="toy")
     hub.go_on.set()
-    expect(other.page.get_by_text(f"{ID} is here now")).to_be_visible()
+    expect(other.page.get_by_text(f"{ID} is ready")).to_be_visible()
     expect(other.page.get_by_role("progressbar")).to_have_count(0)
     page.go("models")
     expect(card(page, ALIAS)).to_contain_text("on disk")
@@ -94,7 +94,7 @@ def test_a_model_is_fetched_seen_on_its_way_by_everybody_and_looked_at(page, run
     page.page.get_by_role("link", name=f"Look at {ALIAS}").click()
     page.expect_query(model=ID)
     expect(page.heading.first).to_contain_text("1.")
-    expect(page.proof).to_contain_text(f"{ALIAS}'s own output")
+    expect(page.proof).to_contain_text(f"{ALIAS}'s output")
     # ... and chosen on another page, from a list now that there are many.
     page.to_page("All heads")
     # The page before has such a list, too.
@@ -109,7 +109,7 @@ def test_who_cancels_sees_that_nothing_is_left(page, hub):
     hub.drip_seconds = 0.4
     fetch(page, "tiny/llama")
     page.page.get_by_role("button", name="Cancel").click()
-    expect(page.page.get_by_text("Cancelled: nothing of tiny/llama is kept.")).to_be_visible()
+    expect(page.page.get_by_text("Cancelled. Nothing of tiny/llama was kept.")).to_be_visible()
     expect(page.page.get_by_role("button", name="Cancel")).to_have_count(0)
     expect(page.page.get_by_role("progressbar")).to_have_count(0)
     expect(card(page, "tiny/llama")).to_have_count(0)
@@ -119,11 +119,11 @@ def test_who_cancels_sees_that_nothing_is_left(page, hub):
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        ({"status": 429}, "asked too often"),
-        ({"status": 404}, "may be misspelt, private"),
-        ({"break_off_at": 2**15}, "broke off in the middle"),
-        ({"spoilt": "model.safetensors"}, "is not what the hub promised"),
-        ({"is_silent": True}, "has not answered for 4 seconds"),
+        ({"status": 429}, "Too many requests"),
+        ({"status": 404}, "has no public model"),
+        ({"break_off_at": 2**15}, "broke off while sending"),
+        ({"spoilt": "model.safetensors"}, "arrived damaged"),
+        ({"is_silent": True}, "for 4 seconds"),
     ],
     ids=["429", "404", "broken off", "corrupt", "silent"],
 )
@@ -176,7 +176,7 @@ def test_a_link_to_a_model_that_is_not_here_leads_to_the_catalogue(running, hub,
     tab = new_tab(at=running).go(model="tiny/llama", step="scores")
     expect(tab.notices.first).to_contain_text("model=tiny/llama")
     tab.page.get_by_role("link", name="Look for tiny/llama").click()
-    field = tab.page.get_by_role("textbox", name="Id of a model on the hub")
+    field = tab.page.get_by_role("textbox", name="Model ID on the hub")
     expect(field).to_have_value("tiny/llama")
 
 

@@ -44,16 +44,16 @@ def running(tmp_path_factory):
 def test_a_folder_is_opened_and_what_its_model_does_is_said(running, new_tab, kind, step, told):
     tab = new_tab(at=running).go(model=kind, text=TEXT, step=step, layer="2")
     expect(tab.page.get_by_text(told).first).to_be_visible()
-    expect(tab.proof).to_contain_text(f"{kind}'s own output")
+    expect(tab.proof).to_contain_text(f"{kind}'s output")
     expect(tab.proof).to_contain_text("✓")
 
 
 @pytest.mark.slow
 def test_a_model_of_today_is_fetched_and_shown(running, new_tab):
     tab = new_tab(at=running).go("models")
-    tab.page.get_by_role("textbox", name="Id of a model on the hub").fill(FETCHED)
+    tab.page.get_by_role("textbox", name="Model ID on the hub").fill(FETCHED)
     tab.page.get_by_role("button", name="Download", exact=True).click()
-    expect(tab.page.get_by_text(f"{FETCHED} is here now")).to_be_visible()
+    expect(tab.page.get_by_text(f"{FETCHED} is ready")).to_be_visible()
     tab.go(model=FETCHED, text=TEXT, step="qkv")
     expect(tab.page.get_by_text("normalises").first).to_be_visible()
     expect(tab.proof).to_contain_text("✓")

@@ -68,7 +68,7 @@ def test_a_typed_sentence_changes_every_step_to_its_own_words_and_numbers(typed,
         },
         "heads": {"change": output_projection(layer.joined(), layer.projections.W_O, layer.projections.b_O)},
     }
-    proof = f"recomputed vs. {models[model].info.name}'s own output: largest difference {trace.check():.1e}"
+    proof = f"recomputed vs. {models[model].info.name}'s output: largest difference {trace.check():.1e}"
     for step in keys():
         if step == "tokens":
             expect(tab.chips.locator(".text")).to_have_text(texts)
@@ -114,7 +114,7 @@ def test_without_a_mask_what_a_decoder_would_hide_is_grey_and_has_its_scores(tab
     grey = matrix.root.locator(".cells rect.later[data-row]")
     places = grey.evaluate_all("all => all.map(({ dataset }) => [Number(dataset.row), Number(dataset.column)])")
     assert places == [[row, column] for row in range(6) for column in range(row + 1, 6)]
-    expect(matrix.root.locator("div.later")).to_contain_text("A decoder would hide the grey cells")
+    expect(matrix.root.locator("div.later")).to_contain_text("A decoder would mask the grey cells")
     tab.select("Mask", "causal")
     expect(matrix.cell(0, 5)).to_have_text("−∞")
     expect(grey).to_have_count(0)
@@ -192,7 +192,7 @@ def test_a_clicked_score_opens_into_the_products_that_make_it(typed, models, mod
     tab.matrix("scores").click(4, 1)
     expect(tab.detail).to_contain_text(f"q({trace.tokens[4].text}) · k({trace.tokens[1].text}) = ")
     rows = table_of(tab, "parts")
-    products = [float(row["q × k, dimension by dimension"]) for row in rows]
+    products = [float(row["q × k, by dimension"]) for row in rows]
     np.testing.assert_allclose(products, steps.queries[4] * steps.keys[1], atol=1e-5)
     told = re.search(r"= (\S+)", tab.detail.inner_text())[1]
     assert is_rounded(told, sum(products))
@@ -223,7 +223,7 @@ def test_a_clicked_output_opens_into_the_weighted_values_that_add_up_to_it(typed
     _, _, steps = place_of(models, "toy")
     tab.matrix("outputs").click(3, 2)
     expect(tab.detail).to_contain_text(re.compile(r"chased, \w+ 2 = "))
-    products = [float(row["weight × value, token by token"]) for row in table_of(tab, "parts")]
+    products = [float(row["weight × value, by token"]) for row in table_of(tab, "parts")]
     np.testing.assert_allclose(products, steps.weights[3] * steps.values[:, 2], atol=1e-6)
     assert sum(products) == pytest.approx(float(steps.head_outputs[3, 2]), abs=1e-5)
 
@@ -235,7 +235,7 @@ def test_a_clicked_change_opens_into_what_each_head_adds(typed, models):
     expect(tab.detail).to_contain_text("ΔE(dog), verb = ")
     rows = table_of(tab, "parts")
     assert [row["part"] for row in rows] == ["head 1", "head 2", "head 3"]
-    total = sum(float(row["what each head adds"]) for row in rows)
+    total = sum(float(row["contribution of each head"]) for row in rows)
     assert total == pytest.approx(float(layer.output()[2, 3]), abs=1e-5)
 
 

@@ -44,7 +44,7 @@ def test_a_typed_second_sentence_is_read_with_the_first_and_leads_somebody_else_
     expect(tab.words.filter(has_text="of A gives")).to_contain_text(f"{weights[:8, 8:].sum(1).mean():.2f}")
     expect(tab.words.filter(has_text="of B gives")).to_contain_text(f"{weights[8:, :8].sum(1).mean():.2f} to A")
     shares = [f"{weights[asking, asked].sum(1).mean():.2f}" for asking, asked in product([A, B], repeat=2)]
-    counted = "[CLS] and [SEP] counted in"
+    counted = "with [CLS] and [SEP]"
     cells = tab.page.locator(".table.whole td")
     for index, text in enumerate([f"A, {counted}", *shares[:2], "–", f"B, {counted}", *shares[2:], "–"]):
         expect(cells.nth(index)).to_have_text(text)

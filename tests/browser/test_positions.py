@@ -60,7 +60,7 @@ def test_a_word_is_dragged_elsewhere_and_the_order_is_in_the_link(lab, models, n
     expect_order(tab, "small", "boats", "nine", "left")
     expect(tab.page).to_have_url(re.compile("order=2-3-1"))
     expect_weights(tab, models, [1, 2, 0, 3], with_positions=False)
-    expect(tab.page.get_by_text("nine, place 3 of 4")).to_be_visible()
+    expect(tab.page.get_by_text("nine, position 3 of 4")).to_be_visible()
     there = new_tab()
     there.page.goto(tab.page.url)
     expect_order(there, "small", "boats", "nine", "left")
@@ -85,7 +85,7 @@ def test_a_word_is_picked_up_and_moved_with_the_keyboard(lab, models):
     # With Shift, an arrow moves at once.
     tab.page.keyboard.press("Shift+End")
     expect_order(tab, "nine", "boats", "left", "small")
-    expect(tab.page.locator(".st-key-order [role=status]")).to_have_text("small, place 4 of 4")
+    expect(tab.page.locator(".st-key-order [role=status]")).to_have_text("small, position 4 of 4")
 
 
 def test_pressed_one_after_the_other_a_word_takes_the_place_of_another(lab):
@@ -136,8 +136,8 @@ def test_every_scheme_is_chosen_and_stays_open_whatever_word_is_chosen(lab):
     tab = lab()
     schemes = ["sinusoids", "a table", "rotation", "ALiBi", "T5"]
     for scheme, word in zip(schemes, cycle(["3 left", "1 small"]), strict=False):
-        tab.pick("What tells the order", scheme)
-        chosen = tab.alternatives("What tells the order").get_by_role("radio", name=scheme, exact=True)
+        tab.pick("Positional encoding", scheme)
+        chosen = tab.alternatives("Positional encoding").get_by_role("radio", name=scheme, exact=True)
         expect(chosen).to_be_checked()
         tab.settled()
         # What the toy does not rotate is drawn at random, whatever the word.
@@ -154,7 +154,7 @@ def test_every_scheme_is_chosen_and_stays_open_whatever_word_is_chosen(lab):
 def test_the_arrows_turn_as_far_as_the_text_is_shifted(tab):
     tab.go("positions", model="smollm2-135m", text=SENTENCE, scheme="rotary")
     tab.page.get_by_role("button", name="Show me").click()
-    slider = tab.page.get_by_role("slider", name="Places by which the text is shifted")
+    slider = tab.page.get_by_role("slider", name="Shift of the text, in positions")
     slider.focus()
     slider.press("Home")
     expect(slider).to_have_attribute("aria-valuetext", "0")

@@ -305,7 +305,7 @@ def test_the_heads_are_joined_and_added_to_the_stream(opened, models):
     change, stream = layer.output()[3], layer.inputs[3]
     for place, vectors in (("800", (change, stream)), ("970", (stream + change,))):
         slider.fill(place)
-        lengths = re.findall(r"length (?:of )?([\d.]+)", slider.get_attribute("aria-valuetext"))
+        lengths = re.findall(r"norm ([\d.]+)", slider.get_attribute("aria-valuetext"))
         assert len(lengths) == len(vectors)
         assert all(is_rounded(text, np.linalg.norm(each)) for text, each in zip(lengths, vectors, strict=True))
     # The words around it, and what is read of a cell, are still those of the matrix.

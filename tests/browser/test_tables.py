@@ -87,12 +87,12 @@ def test_a_table_that_scrolls_keeps_its_headings_and_its_keys(tab):
 
 def test_what_is_opened_anywhere_is_in_the_link_and_back_shuts_it(tab, new_tab):
     tab.go("all_heads", model="toy")
-    rules = tab.page.locator("details").filter(has_text="The rules behind the labels")
+    rules = tab.page.locator("details").filter(has_text="Rules behind the labels")
     rules.locator("summary").click()
     tab.expect_query(model="toy", open="rules")
     expect(rules).to_have_attribute("open", "")
     there = new_tab().go_to(tab.page.url)
-    opened = there.page.locator("details").filter(has_text="The rules behind the labels")
+    opened = there.page.locator("details").filter(has_text="Rules behind the labels")
     expect(opened).to_have_attribute("open", "")
     opened.locator("summary").press("Enter")
     there.expect_query(model="toy")

@@ -69,7 +69,7 @@ def test_every_page_and_every_way_from_kind_to_kind_keeps_sentence_model_and_wor
 
 def test_french_and_its_model_and_word_are_still_there_after_the_front_door(tab):
     tab.go("")
-    tab.page.get_by_role("link", name="See which words a translator looks at").click()
+    tab.page.get_by_role("link", name="See which words a translator attends to").click()
     expect(tab.page.get_by_role("heading", level=2).first).to_be_visible()
     tab.settled()
     chosen = {"text": "le petit chat dort", "model": "translator-fr-en", "step": "softmax", "word": "2"}

@@ -135,7 +135,7 @@ class Shown:
     def notices(self):
         """The sentences about problems (that a table is too large to show is not one)."""
         found = [block["text"] for block in self.blocks if block["kind"] == "notice"]
-        return [sentence for sentence in found if not sentence.endswith("take the CSV.")]
+        return [sentence for sentence in found if not sentence.endswith("Take the CSV.")]
 
     @property
     def proofs(self):

@@ -126,7 +126,7 @@ def test_the_cell_of_a_link_is_chosen_in_all_three(open_page):
     for key in ("first", "second", "difference"):
         assert shown.component(key)["selected"] == [1, 0]
     (notice,) = open_page(PAGE, text="One two", versus="One three", cell="compare-9-0").notices
-    assert "does not have" in notice
+    assert "that this picture lacks" in notice
 
 
 @pytest.mark.parametrize("versus", ["<script>alert(1)</script>", "x", "\u200b", "word " * 400, "[MASK] $row"])

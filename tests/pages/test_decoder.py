@@ -8,7 +8,7 @@ from attention.models import get_info
 from tests.unit.lesson.telling import is_told
 
 MODEL = "smollm2-135m"
-SAVINGS = "What grouped queries save"
+SAVINGS = "Savings by grouped queries"
 FRANCE = "The capital of France is"
 
 

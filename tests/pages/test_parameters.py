@@ -50,7 +50,7 @@ def test_a_parameter_that_is_declared_is_in_its_control_and_in_the_link(open_mad
 
 @pytest.mark.parametrize(
     ("name", "value", "may_be"),
-    [("colour", "<b>", "red is shown; it can be red, green, blue"), ("shade", "4", "it can be 1 to 3")],
+    [("colour", "<b>", "red is shown. It can be red, green, blue."), ("shade", "4", "It can be 1 to 3.")],
 )
 def test_what_is_bad_is_complained_about(open_made_up, name, value, may_be):
     shown = open_made_up(model="toy", **{name: value})
@@ -115,7 +115,7 @@ def test_what_is_chosen_is_in_the_link_and_leads_somebody_else_there(open_page, 
 
 
 @pytest.mark.parametrize(
-    ("label", "name"), [("These parts as a table", "table"), ("What grouped queries save", "savings")]
+    ("label", "name"), [("These parts as a table", "table"), ("Savings by grouped queries", "savings")]
 )
 def test_what_is_opened_is_in_the_link_and_made_only_where_it_is_open(open_page, label, name):
     query = {"model": "toy", "step": "qkv"}
@@ -136,8 +136,8 @@ def test_what_is_opened_is_in_the_link_and_made_only_where_it_is_open(open_page,
 @pytest.mark.parametrize(
     ("file", "label", "key"),
     [
-        ("pages/all_heads.py", "The rules behind the labels", "rules"),
-        ("pages/many_sentences.py", "The rules behind the labels", "rules"),
+        ("pages/all_heads.py", "Rules behind the labels", "rules"),
+        ("pages/many_sentences.py", "Rules behind the labels", "rules"),
     ],
 )
 def test_every_other_fold_is_in_the_link_and_stays_on_its_page(open_page, file, label, key):
@@ -154,7 +154,7 @@ def test_every_other_fold_is_in_the_link_and_stays_on_its_page(open_page, file, 
 def test_what_grouped_queries_save_is_open_where_heads_share_until_it_is_shut(open_page):
     shown = open_page(model="smollm2-135m", step="qkv")
     assert "sizes" in shown.controls()
-    shown.open("What grouped queries save", is_open=False)
+    shown.open("Savings by grouped queries", is_open=False)
     assert shown.view[SAVINGS] is False
     assert "sizes" not in shown.controls()
     # Of another model, nobody has said so.

@@ -22,7 +22,7 @@ NAMES = {info.model_id: info.name for info in list_models()}
 def proof_line(model_id, text, mask="none"):
     """The line that must be at the bottom of the page, from the check of the trace itself."""
     check = load(model_id).trace(text, mask=mask).check()
-    return f"✓ rows sum to 1 · recomputed vs. {NAMES[model_id]}'s own output: largest difference {check:.1e}"
+    return f"✓ rows sum to 1 · recomputed vs. {NAMES[model_id]}'s output: largest difference {check:.1e}"
 
 
 # ---------------------------------------------------------------------------- all of it runs
@@ -53,7 +53,7 @@ def test_every_step_runs_with_every_model_mask_and_model_beside_and_is_proved(st
         assert shown.proofs == wanted
         assert re.search(r"\b(sat|cat|the \(\d\)|visite|septembre|en\b|l'|r\dc\d)|\[CLS\]", shown.text)
         named = "Cut the picture into patches" if reading is PICTURE and not seen else STEPS[len(seen)].heading(None)
-        headers = [header for header in shown.headings(2) if header != "Laid over the picture"]
+        headers = [header for header in shown.headings(2) if header != "Over the picture"]
         assert headers == [f"{len(seen) + 1}. {named}" for _ in shown_models]
         seen.append(shown.view.step)
     assert tuple(seen) == keys()
@@ -205,8 +205,8 @@ def test_a_word_in_focus_that_was_cut_is_found_in_the_other_model(open_page):
         ({"word": "99"}, ["word 99", "8 tokens"]),
         ({"word": "-1"}, ["word=-1"]),
         ({"cell": "1,2"}, ["cell=1,2", "scores-3-2"]),
-        ({"step": "scores", "cell": "scores-8-0"}, ["cell", "does not have"]),
-        ({"step": "scores", "cell": "weights-0-0"}, ["cell", "does not have"]),
+        ({"step": "scores", "cell": "scores-8-0"}, ["cell", "lacks"]),
+        ({"step": "scores", "cell": "weights-0-0"}, ["cell", "lacks"]),
         ({"beside": "2"}, ["beside=2"]),
     ],
 )
@@ -346,13 +346,13 @@ def test_large_weights_are_sent_in_shades_and_their_numbers_on_demand(open_page)
 def test_the_last_step_leads_on_into_the_next_layer_and_to_other_pages(open_page):
     shown = open_page(step="heads", layer="5", head="3")
     assert "enters layer 6" in shown.text
-    assert shown.component("main_onward")["labels"] == ["came in", "ΔE", "sum", "LayerNorm", "feed-forward", "goes out"]
+    assert shown.component("main_onward")["labels"] == ["input", "ΔE", "sum", "LayerNorm", "feed-forward", "output"]
     for label in ("All heads ▸", "Compare ▸"):
         assert "layer=5" in shown.ways[label]
         assert "head=3" in shown.ways[label]
     shown.send("main_next_layer", "press", 0)
     assert (shown.view.step, shown.view.pane.layer, shown.view.pane.head) == ("embed", 5, 2)
-    assert shown.component("main_inputs")["title"] == "X: what enters layer 6"
+    assert shown.component("main_inputs")["title"] == "X: input of layer 6"
     last = shown.choose("layer", 5).send("stepper", "choose", "heads")
     assert "main_next_layer" not in last.components()
 

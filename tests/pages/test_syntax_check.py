@@ -115,7 +115,7 @@ def test_without_a_sentence_of_ones_own_the_example_is_what_there_is(open_page):
         ({"relation": "object"}, "relation=object"),
         ({"relation": "iobj"}, "points to iobj, which is not in the table"),
         ({"example": "999"}, "example=999"),
-        ({"relation": "cop", "example": "1"}, "an example that does not have this relation"),
+        ({"relation": "cop", "example": "1"}, "an example without this relation"),
     ],
 )
 def test_a_relation_or_an_example_that_is_not_there_is_answered_with_a_sentence(open_page, query, words):

@@ -65,12 +65,12 @@ def test_the_front_door_shows_what_a_model_of_another_kind_read_and_leads_back_t
 
 def test_english_is_there_again_after_a_link_to_a_model_that_reads_french(open_page):
     shown = open_page("app.py", text=OWN["text"], model="toy", word="2")
-    follow(shown, "See which words a translator looks at ▸", STEP_PAGE)
+    follow(shown, "See which words a translator attends to ▸", STEP_PAGE)
     assert (shown.view.model, shown.view.text) == ("translator-fr-en", FRENCH.first)
     shown.choose("text", OWN["french"])
     follow(shown, "What this is")
     assert shown.widget("text").value == OWN["french"]
-    follow(shown, "Read the toy's every weight ▸", STEP_PAGE)
+    follow(shown, "Read every weight of the toy ▸", STEP_PAGE)
     assert (shown.view.model, shown.view.text) == ("toy", OWN["text"])
     assert shown.widget("word").value == 2
     assert shown.choose("model", "translator-fr-en").view.text == OWN["french"]
@@ -123,7 +123,7 @@ def test_a_word_is_the_same_after_three_models_and_one_of_the_second_sentence_to
 def test_the_ways_to_another_model_take_the_word_along(open_page):
     chosen = {"text": "The dog saw the dog", "word": "4"}
     shown = open_page(STEP_PAGE, model="toy", **chosen)
-    for label, way in (("Models", "Look at BERT ▸"), ("What this is", "See what SmolLM2 says comes next ▸")):
+    for label, way in (("Models", "Look at BERT ▸"), ("What this is", "See what SmolLM2 predicts next ▸")):
         query = link(follow(shown, label), way)
         assert (query["text"], query["at"]) == (chosen["text"], "A-16")
     follow(shown, "Models")

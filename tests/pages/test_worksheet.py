@@ -46,7 +46,7 @@ def test_the_worksheet_of_a_step_is_about_that_step(step):
 def test_other_pages_have_the_worksheet_of_what_they_are_about(page, step):
     answer = ask(page)
     assert title(answer) == f"{TEXT} · Worksheet: {step_of(step).title}"
-    told = "What is set in the lab is not in it." in answer.body.decode()
+    told = "Settings of the lab are not included." in answer.body.decode()
     assert told == (page in pages.OF_LABS.values())
 
 

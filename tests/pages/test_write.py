@@ -97,7 +97,7 @@ def test_what_the_story_has_taught_is_seen_by_everybody(open_page):
     [
         ({"start": "too short"}, "at least 2,000 are needed"),
         ({"start": "a" * (MOST + 1)}, "too long"),
-        ({"start": " \0\n" * LEAST}, "nothing but white space"),
+        ({"start": " \0\n" * LEAST}, "is blank"),
         ({"start": "\ud800" * LEAST}, "1 different character"),
         ("dance", None),
         ({"start": 7}, None),

@@ -154,7 +154,7 @@ def test_weights_of_no_one_shape_are_refused_with_their_shapes(weights):
 @pytest.mark.parametrize(("n_tokens", "max_bytes", "spread"), MAX_BYTES)
 def test_144_heads_are_small_enough_to_send(n_tokens, max_bytes, spread):
     tiles = Tiles.of(random_weights(n_tokens, spread=spread))
-    described = {(layer, head): "looks at the previous token" for layer in range(12) for head in range(12)}
+    described = {(layer, head): "attends to the previous token" for layer in range(12) for head in range(12)}
     payload = atlas(tiles, descriptions=described, badges=dict.fromkeys(described, "0.42")).payload()
     assert len(json.dumps(payload)) <= max_bytes
 

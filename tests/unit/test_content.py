@@ -169,7 +169,7 @@ def test_a_whole_page_has_every_panel_and_what_the_app_shows(step, pane_of, all_
     for kind in (Heading, Formula):
         told = [block for block in whole if isinstance(block, kind)]
         # On paper, where there is no map, the heads have a heading of their own; and nothing leads on from there.
-        assert [block for block in shown if isinstance(block, kind) and getattr(block, "text", "") != "What now"] == [
+        assert [block for block in shown if isinstance(block, kind) and getattr(block, "text", "") != "What next"] == [
             block for block in told if "all heads of" not in getattr(block, "text", "")
         ]
     assert [block for block in whole if isinstance(block, Way)] == []

@@ -121,7 +121,7 @@ def test_whatever_goes_wrong_becomes_a_sentence(fetch, caplog):
     fetch.error = RuntimeError("boom")
     fetch.go_on.set()
     failure = ended(Download("a", fetch)).failure
-    assert failure.startswith("a ")
+    assert failure.startswith("Couldn't fetch a ")
     assert "(RuntimeError)" in failure
     assert "RuntimeError" in caplog.text
 

@@ -91,15 +91,15 @@ def test_a_wrong_weight_shows(trace):
 
 def test_a_layer_that_does_more_is_refused_in_a_sentence(smollm2):
     layer = smollm2.trace(SENTENCE).layers[0]
-    assert "turns its queries" in five_ways.why_not(layer)
-    with pytest.raises(ValueError, match="turns its queries"):
+    assert "rotates queries" in five_ways.why_not(layer)
+    with pytest.raises(ValueError, match="rotates queries"):
         five_ways.run(layer, 0)
     plain = load("toy").trace(SENTENCE).layers[0]
     assert five_ways.why_not(plain) == ""
-    assert "another" in five_ways.why_not(replace(plain, kind="cross", key_inputs=plain.inputs))
+    assert "self-attention" in five_ways.why_not(replace(plain, kind="cross", key_inputs=plain.inputs))
     assert "scales" in five_ways.why_not(replace(plain, scale=1.0))
     assert "share" in five_ways.why_not(replace(plain, keys=plain.keys[:1], values=plain.values[:1]))
-    assert "not known" in five_ways.why_not(replace(plain, inputs=None))
+    assert "unknown" in five_ways.why_not(replace(plain, inputs=None))
 
 
 def test_the_page_says_how_well_they_agree(trace):

@@ -184,4 +184,4 @@ def test_a_module_brings_its_texts_in_the_language_of_the_server(pseudo):
     assert f'"Link copied":["{marked("Link copied")}"]' in module
     assert '"{n} other":["{n}【 other: one】","{n}【 others: few】","{n}【 others: many】"]' in module
     # What the component does not say is not sent.
-    assert "The field is empty" not in module
+    assert "Nothing drawn yet" not in module

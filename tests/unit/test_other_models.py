@@ -170,7 +170,7 @@ def test_layers_of_several_widths_are_refused_in_words(tmp_path):
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps({"model_type": "gemma4_text", **config}))
     save_file({f"model.layers.{n}.x": torch.zeros(10**5) for n in range(4)}, folder / "model.safetensors")
-    with pytest.raises(ValueError, match="how many heads"):
+    with pytest.raises(ValueError, match="number or width of their heads"):
         check_size(info_of(folder), folder)
 
 
@@ -187,7 +187,7 @@ DEBERTA = ALONE | {"position_biased_input": False, "relative_attention": True, "
 )
 def test_a_model_that_computes_attention_some_other_way_is_refused_with_the_reason(tmp_path, name, config):
     folder = saved(name, config, tmp_path / name)
-    with pytest.raises(ValueError, match="cannot be recorded"):
+    with pytest.raises(ValueError, match="can't be recorded"):
         info_of(folder)
 
 
@@ -195,32 +195,32 @@ def test_sinks_beside_the_scores_are_more_than_the_steps_explain(tmp_path):
     """gpt-oss lets a number of each head take a share of the weights."""
     config = SIZES | {"head_dim": 8, "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 4}
     folder = saved("GptOss", config, tmp_path / "sinks")
-    with pytest.raises(ValueError, match="than the steps"):
+    with pytest.raises(ValueError, match="attention sinks"):
         HuggingFaceModel(info_of(folder), folder)
 
 
 @pytest.mark.parametrize(
     ("config", "why"),
     [
-        ('{"model_type": "reformer"}', "in a way of its own"),
-        ('{"model_type": "whisper", "vocab_size": 9, "is_encoder_decoder": true}', "reads something else than a text"),
+        ('{"model_type": "reformer"}', "in its own code"),
+        ('{"model_type": "whisper", "vocab_size": 9, "is_encoder_decoder": true}', "does not read text"),
         (
             '{"model_type": "t5gemma", "is_encoder_decoder": true, "encoder": {"head_dim": 4}, "decoder": {}}',
-            "differ in how wide their vectors are",
+            "differ in vector width",
         ),
         ('{"model_type": "mamba", "vocab_size": 9}', "has no attention"),
-        ('{"model_type": "paligemma", "vision_config": {}}', "a text beside pictures"),
-        ('{"model_type": "llama4", "text_config": {"vocab_size": 9}}', "a text beside pictures"),
-        ('{"model_type": "llava", "text_config": {}}', "does not say how many num_hidden_layers"),
-        ('{"model_type": "gemma3"}', "nothing of the part of it that reads a text, text_config"),
-        ('{"model_type": "clip_vision_model"}', "Those that can be shown are"),
-        ('{"model_type": "../../x"}', "Those that can be shown are"),
-        ('{"model_type": "starcoder2", "vocab_size": 9}', "does not say how many"),
-        ('{"model_type": "beit", "vocab_size": 8192}', "reads something else than a text"),
-        ('{"model_type": "wav2vec2", "vocab_size": 32}', "reads something else than a text"),
-        ('{"model_type": "openai-gpt", "vocab_size": 9}', "in a way of its own"),
-        ('{"model_type": "newer-than-this", "vocab_size": 9}', "not in the version of transformers"),
-        ('{"model_type": "encoder-decoder", "is_encoder_decoder": true}', "two models that were joined"),
+        ('{"model_type": "paligemma", "vision_config": {}}', "does not read text alone"),
+        ('{"model_type": "llama4", "text_config": {"vocab_size": 9}}', "does not read text alone"),
+        ('{"model_type": "llava", "text_config": {}}', "does not state num_hidden_layers"),
+        ('{"model_type": "gemma3"}', "does not describe the text part, text_config"),
+        ('{"model_type": "clip_vision_model"}', "Supported"),
+        ('{"model_type": "../../x"}', "Supported"),
+        ('{"model_type": "starcoder2", "vocab_size": 9}', "does not state"),
+        ('{"model_type": "beit", "vocab_size": 8192}', "does not read text"),
+        ('{"model_type": "wav2vec2", "vocab_size": 32}', "does not read text"),
+        ('{"model_type": "openai-gpt", "vocab_size": 9}', "in its own code"),
+        ('{"model_type": "newer-than-this", "vocab_size": 9}', "version of transformers lacks"),
+        ('{"model_type": "encoder-decoder", "is_encoder_decoder": true}', "joins two models"),
         ('{"model_type": "gpt_oss", "vocab_size": 9}', "attention sinks"),
         ('{"model_type": "jamba", "vocab_size": 9, "attn_layer_period": 8}', "a hybrid"),
         ('{"model_type": "bamba", "vocab_size": 9, "num_hidden_layers": 9, "attn_layer_indices": [3]}', "a hybrid"),
@@ -271,7 +271,7 @@ def test_a_decoder_that_hides_nothing_is_not_called_one(tmp_path, has_head):
     """What is not in the table is judged by the mask with which it runs."""
     folder = saved("Starcoder2", SIZES | {"is_causal": False}, tmp_path / "both")
     if has_head:
-        with pytest.raises(ValueError, match="after them"):
+        with pytest.raises(ValueError, match="see later ones"):
             HuggingFaceModel(info_of(folder), folder)
         return
     config = json.loads((folder / "config.json").read_text()) | {"architectures": ["Starcoder2Model"]}
@@ -358,5 +358,5 @@ def test_an_encoder_with_an_attention_of_its_own_is_refused(folder_of, tmp_path,
     (folder / "model.safetensors").unlink()
     made = getattr(transformers, f"{kind}ForConditionalGeneration")(getattr(transformers, f"{kind}Config")(**config))
     made.save_pretrained(folder)
-    with pytest.raises(ValueError, match="to transformers"):
+    with pytest.raises(ValueError, match="called attention 0 times"):
         HuggingFaceModel(info_of(folder), folder)

@@ -58,14 +58,14 @@ def test_the_tables_of_a_pair_name_the_tokens_that_are_there(trace, kind):
     surveyed = survey(trace, Look())
     table = share_table(surveyed.shares[0], surveyed.word_shares[0], surveyed.special)
     assert [*table] == ["from", "to A", "to B", f"to {both}"]
-    assert table["from"][:2] == [f"A, {both} counted in", f"B, {both} counted in"]
+    assert table["from"][:2] == [f"A, with {both}", f"B, with {both}"]
     heads = head_table(surveyed.summaries, surveyed.shares, surveyed.special)
     begins, ends = both.split(" and ")
     assert heads[begins] == [round(summary.classifier, 4) for summary in surveyed.summaries]
     assert heads[ends] == [round(summary.separator, 4) for summary in surveyed.summaries]
     assert any(heads[ends])
     title, _ = order("across", surveyed, trace, Look(), (0, 0)).groups[0]
-    assert f"({both} counted in)" in title
+    assert f"(with {both})" in title
 
 
 def test_a_model_without_special_tokens_has_no_column_for_them(smollm2):

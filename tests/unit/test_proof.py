@@ -166,19 +166,19 @@ def test_what_is_not_known_is_said_and_not_called_good(trace_of):
     trace = trace_of("toy")
     (layer,) = trace.layers
     table = {row[0]: row[2] for row in prove(replace(trace, layers=(replace(layer, added=None),))).table()}
-    assert table["what the layer adds"] == "not known"
+    assert table["attention output ΔE"] == "unknown"
     assert "e-" in table["the heads' outputs"]
     table = {row[0]: row[2] for row in prove(replace(trace, layers=(replace(layer, inputs=None),))).table()}
-    assert [table[name] for name in ("queries", "keys", "values")] == ["not known"] * 3
+    assert [table[name] for name in ("queries", "keys", "values")] == ["unknown"] * 3
 
 
 def test_each_link_is_told_with_what_it_is_made_of_as_the_model_does_it(trace_of):
     made = {model_id: {row[0]: row[1] for row in prove(trace_of(model_id)).table()} for model_id in MODELS}
     assert made["minilm-l6"]["queries"] == "X·W_Q + b_Q"
-    assert made["smollm2-135m"]["queries"] == "X·W_Q, turned by the positions"
+    assert made["smollm2-135m"]["queries"] == "X·W_Q, rotated by position"
     assert made["smollm2-135m"]["values"] == "X·W_V"
     assert (made["toy"]["queries"], made["toy"]["keys"]) == ("X·W_Q + b_Q", "X·W_K")
-    assert made["minilm-l6"]["what the layer adds"] == "joined heads·W_O + b_O"
+    assert made["minilm-l6"]["attention output ΔE"] == "joined heads·W_O + b_O"
 
 
 def test_where_only_outputs_were_kept_the_words_say_where_the_chain_begins():

@@ -167,7 +167,7 @@ def test_where_too_many_wait_one_is_told_so(teacher, code, new_pupil):
     small = Rooms(limits=Limits(waiting_hand_ins=0))
     answer = hand_in(TestClient(small, cookies=new_pupil().cookies), code, RIGHT)
     assert answer.status_code == 429
-    assert answer.json()["told"].startswith("Many hand in")
+    assert answer.json()["told"].startswith("Many are handing in")
 
 
 def test_what_was_typed_is_text_on_every_screen(teacher, code, new_pupil):
@@ -208,11 +208,11 @@ def test_a_link_of_the_app_is_read_wherever_it_lies(typed, page):
 @pytest.mark.parametrize(
     ("typed", "why"),
     [
-        ("", "no link of this app"),
-        ("nonsense", "no link of this app"),
-        ("javascript:alert(1)", "no link of this app"),
-        ("http://[", "no link of this app"),
-        ("/room?code=BBBBBB", "no link of this app"),
+        ("", "Not a link of this app"),
+        ("nonsense", "Not a link of this app"),
+        ("javascript:alert(1)", "Not a link of this app"),
+        ("http://[", "Not a link of this app"),
+        ("/room?code=BBBBBB", "Not a link of this app"),
         ("https://example.org/all_heads?model=toy", "another site"),
         ("//example.org/all_heads?model=toy", "another site"),
         ("http://testserver.example.org/compare", "another site"),
@@ -233,7 +233,7 @@ def test_a_link_that_cannot_be_judged_is_told_why(typed, why):
     ("link", "why"),
     [
         ("all_heads?text=", "no sentence"),
-        ("all_heads?model=vit-digits", "does not read English sentences"),
+        ("all_heads?model=vit-digits", "does not read English"),
         (f"all_heads?{urlencode({'text': TEXT, 'model': BERT, 'mask': 'causal'})}", "has a mask"),
         (f"all_heads?{urlencode({'text': TEXT, 'model': BERT, 'pair': 'It was dark.'})}", "second sentence"),
         (f"all_heads?{urlencode({'text': ' '.join(['cat'] * 70), 'model': 'toy'})}", "64"),

@@ -127,7 +127,7 @@ def test_a_pupil_hears_what_the_own_shares_are_worth_when_the_answers_are_shown_
                 await screen.until("question", lambda asked: asked["told"] is not None)
                 assert screen.latest["question"]["told"]["shares"] == pytest.approx(true, abs=0.6)
             assert "verdict" not in {**mute.latest, **wall.latest}
-        # Who comes back, and whoever comes to a server that has just begun, hears it again.
+        # Who reappears, and whoever comes to a server that has just begun, hears it again.
         for server in (app, Rooms()):
             async with wise.follow(server, f"{code}/events") as again:
                 await again.until("verdict", lambda said: "Right." in said["told"])
@@ -196,7 +196,7 @@ def test_a_ready_question_leaves_the_view_unless_that_would_tell_the_answer():
     assert not drawn_in(closed)
     assert drawn_in(show(Shown(page, link, "opened")))
     assert (hidden["title"], hidden["caption"]) == (plain["title"], plain["caption"])
-    assert "comes back" in hidden["html"]
+    assert "reappears" in hidden["html"]
 
 
 def test_codes_cannot_be_tried_one_after_another(app, code):
@@ -806,7 +806,7 @@ def test_where_nothing_can_be_kept_the_class_is_told_so_and_the_owner_why(tmp_pa
     variable, value = place(tmp_path)
     monkeypatch.setenv(variable, value)
     answer = TestClient(Rooms()).post(f"{ROOM}/open", json=LINK)
-    told = "There can be no class on this server at the moment: its log says why."
+    told = "No class can be held on this server now. Its log says why."
     assert (answer.status_code, answer.json()) == (503, {"told": told, "isAway": False})
     (line,) = caplog.messages
     assert variable in line or value.removeprefix("sqlite:///") in line

@@ -369,7 +369,7 @@ def test_white_space_that_is_folded_is_told_of_each_text(typed, is_told):
     view, notices = read({"text": typed, "pair": "a\r\nb"})
     assert (view.text, view.pair) == ("one two", "a b")
     assert len(notices) == 1 + is_told
-    assert all("one space in their place" in notice for notice in notices)
+    assert all("the model reads single spaces" in notice for notice in notices)
     # The link that the page writes has nothing left to tell of.
     assert read(view.to_query()) == (view, [])
     assert View().notices({"text": typed}) == notices[:is_told]
@@ -528,7 +528,7 @@ def test_a_value_that_there_is_not_is_one_of_no_parameter(data):
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ({"mask": "padding"}, "mask=padding, which is not known here: none is shown; it can be none, causal"),
+        ({"mask": "padding"}, "mask=padding, which is unknown. none is shown. It can be none, causal."),
         ({"pair": "It was tired"}, "a second sentence, which Digits does not take"),
         ({"part": "cross"}, "part=cross"),
     ],

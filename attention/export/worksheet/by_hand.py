@@ -266,9 +266,7 @@ def _exponentials() -> Grid:
         (f"{MINUS}{whole}", tuple(written(exponential(-whole - tenth)) for tenth in tenths)) for whole in range(_LOWEST)
     ]
     columns = tuple(f".{tenth}" for tenth in range(10))
-    return Grid(
-        message("exp(x), for x from 0 to −5.9: below that, it is 0.00"), "x", columns, tuple(rows), is_small=True
-    )
+    return Grid(message("exp(x) for x from 0 to −5.9; below that, 0.00"), "x", columns, tuple(rows), is_small=True)
 
 
 def _weighted_sum(hand: Hand) -> Task:

@@ -214,7 +214,7 @@ def _answered(place: int, question: Guess) -> tuple[str, ...]:
         for answer, why in zip(question.answers, question.whys, strict=True)
         if why
     )
-    otherwise = plain(message("Why one may think otherwise"))
+    otherwise = plain(message("Why you might think otherwise"))
     thought = (f"<p>{otherwise}</p>", f"<dl>{wrong}</dl>") if wrong else ()
     return (
         _heading(3, message("Question {n}", n=place)),

@@ -105,9 +105,9 @@ def mixed(scene: HeadContext) -> Guess | None:
     right = 2 if count == n_heads else 0 if count == 1 else 1
     why = lesson("questions/mixed-why")
     answers = (
-        (message("of one: each head fills its own numbers"), why),
-        (message("of several, but not all"), why),
-        (message("of all {heads}", heads=n_heads), why),
+        (message("one: each head fills its own numbers"), why),
+        (message("several, but not all"), why),
+        (message("all {heads}", heads=n_heads), why),
     )
     order = np.argsort(-np.abs(shares), kind="stable")
     reason = lesson(

@@ -33,8 +33,8 @@ def symmetric(scene: HeadContext) -> Guess | None:
     others_meet = lesson("questions/symmetric-why")
     answers = (
         (message("the same number"), others_meet),
-        (message("the same number with the other sign"), others_meet),
-        (message("another number"), lesson("questions/symmetric-another")),
+        (message("the same number, opposite sign"), others_meet),
+        (message("a different number"), lesson("questions/symmetric-another")),
     )
     because = "questions/symmetric-because" if right else "questions/symmetric-because-same"
     reason = lesson(because, back=fact(back), **names)
@@ -58,9 +58,9 @@ def largest(scene: HeadContext) -> Guess | None:
         "score": fact(float(scores[row, key])),
     }
     answers = (
-        (message("it is that very pair's"), lesson("questions/largest-same")),
-        (message("it is in the same row, with another token"), lesson("questions/largest-row")),
-        (message("it is in another row"), lesson("questions/largest-other")),
+        (message("at that pair"), lesson("questions/largest-same")),
+        (message("in the same row, at another token"), lesson("questions/largest-row")),
+        (message("in another row"), lesson("questions/largest-other")),
     )
     if row == top:
         reason = lesson("questions/largest-because-same", weight=fact(float(weights[row, key])), **place)
@@ -189,7 +189,7 @@ def first(scene: HeadContext) -> Guess | None:
     answers = (
         (message("nothing: its row is empty"), why),
         (message("all tokens, as before"), why),
-        (message("only itself, with a weight of 1"), ""),
+        (message("only itself, with weight 1"), ""),
         (message("itself and the next one"), why),
     )
     token = word(scene.names[0])

@@ -85,10 +85,10 @@ def added(scene: HeadContext) -> Guess | None:
     factor = fact(float(np.exp(_ADDED)))
     unchanged = lesson("questions/added-why")
     answers = (
-        (message("all of them become larger"), unchanged),
+        (message("they all grow"), unchanged),
         (message("the largest grows, the others shrink"), unchanged),
         (message("nothing"), ""),
-        (message("they become more alike"), unchanged),
+        (message("they become more equal"), unchanged),
     )
     reason = lesson(
         "questions/added-because",
@@ -113,7 +113,7 @@ def doubled(scene: HeadContext) -> Guess | None:
         (message("nothing: their order stays"), apart),
         (message("the largest grows at the cost of others"), ""),
         (message("each weight is doubled"), apart),
-        (message("they become more alike"), apart),
+        (message("they become more equal"), apart),
     )
     reason = lesson(
         "questions/doubled-because",
@@ -138,9 +138,9 @@ def scaled(scene: HeadContext) -> Guess | None:
     closer = lesson("questions/scaled-why")
     answers = (
         (message("another token may come first"), lesson("questions/scaled-order")),
-        (message("the order stays, and so do the weights"), closer),
-        (message("the order stays, and the largest weight grows"), closer),
-        (message("the order stays, and the largest weight shrinks"), closer),
+        (message("the order and the weights stay"), closer),
+        (message("the order stays; the largest weight grows"), closer),
+        (message("the order stays; the largest weight shrinks"), closer),
     )
     reason = lesson(
         "questions/scaled-because",
@@ -220,7 +220,7 @@ def even(scene: HeadContext) -> Guess | None:
     answers = (
         (message("those of {name}", name=scene.names[one]), sharp_why),
         (message("those of {name}", name=scene.names[two]), sharp_why),
-        (message("both alike: each row adds up to 1"), lesson("questions/even-both")),
+        (message("both alike: each row sums to 1"), lesson("questions/even-both")),
     )
     reason = lesson(
         "questions/even-because",

@@ -76,9 +76,9 @@ def turned(scene: HeadContext) -> Guess | None:
     other = max(others, key=lambda key: float(max(weights[key], follows[key])))
     is_same = bool(change[other] <= NEAR)
     answers = (
-        (message("another number, since their places are others"), lesson("questions/turned-another")),
+        (message("a different number: the positions differ"), lesson("questions/turned-another")),
         (message("the same number"), lesson("questions/turned-same")),
-        (message("the token now in the old place gets it"), lesson("questions/turned-place")),
+        (message("the token now in that position gets it"), lesson("questions/turned-place")),
     )
     names = {"one": word(scene.names[one]), "other": word(scene.names[other])}
     reason = lesson(

@@ -235,14 +235,14 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     parts, norm = scene.trace.embeddings, scene.attention.norm
     exhibits = list(entering(scene))
     if norm is not None and scene.layer and scene.stream is not None:
-        title = message("Before {name}: what layer {layer} left", name=norm.name, layer=scene.layer)
+        title = message("Before {name}: output of layer {layer}", name=norm.name, layer=scene.layer)
         exhibits.append(_exhibit(scene, "stream", title, scene.stream, _explain_stream))
     # Only layer 1's input is the sum of these parts alone.
     if parts is not None and scene.layer == 0:
         title = scene.info.reading.part
         exhibits.append(_exhibit(scene, "words", title, parts.words, _explain_part))
     if parts is not None and parts.positions is not None:
-        title = message("Position part, added before layer 1") if scene.layer else message("Position part")
+        title = message("Positional encoding, added before layer 1") if scene.layer else message("Positional encoding")
         exhibits.append(_exhibit(scene, "positions", title, parts.positions, _explain_part))
     return tuple(exhibits)
 
@@ -252,9 +252,9 @@ def entering(scene: HeadContext) -> tuple[StepMatrix, ...]:
     inputs, sources, norm = scene.attention.inputs, scene.attention.key_inputs, scene.attention.norm
     exhibits = []
     if inputs is not None:
-        title = message("X: what enters layer {layer}", layer=scene.layer + 1)
+        title = message("X: input of layer {layer}", layer=scene.layer + 1)
         if norm is not None:
-            title = message("X: what enters layer {layer}, after {norm}", layer=scene.layer + 1, norm=norm.name)
+            title = message("X: input of layer {layer}, after {norm}", layer=scene.layer + 1, norm=norm.name)
         exhibits.append(_exhibit(scene, "inputs", title, inputs, _explain_input))
     if sources is not None:
         title = message("Z: the encoder's output")
@@ -304,7 +304,7 @@ def _explain_input(scene: HeadContext, cell: Cell) -> Detail:
     total = float(sum(known.values()))
     is_plain_sum = abs(total - value) < 1e-5
     note = lesson("embed/cell-sum" if is_plain_sum else "embed/cell-norm", sum=exact(total), value=exact(value))
-    return Detail(title, note, tuple(known), np.array(list(known.values())), message("the parts that are added"))
+    return Detail(title, note, tuple(known), np.array(list(known.values())), message("the added parts"))
 
 
 def _explain_normed_input(scene: HeadContext, cell: Cell) -> Detail:

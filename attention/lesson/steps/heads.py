@@ -129,7 +129,7 @@ def _explain_change(scene: HeadContext, cell: Cell) -> Detail:
         value=fact(float(parts.sum())),
     )
     note = lesson("heads/cell-heads" if projections.b_O is None else "heads/cell-heads-bias", count=len(outputs))
-    return Detail(title, note + tell_largest(parts, labels), labels, parts, message("what each head adds"))
+    return Detail(title, note + tell_largest(parts, labels), labels, parts, message("contribution of each head"))
 
 
 def _explain_joined(scene: HeadContext, cell: Cell) -> Detail:
@@ -226,7 +226,7 @@ def _guess(scene: HeadContext) -> Guess | None:
         best=word(scene.key_names[best]),
         weight=weight,
     )
-    answers = (message("yes"), message("no, another head adds a longer one"))
+    answers = (message("yes"), message("no, another head adds a larger vector"))
     whys = (
         ("", lesson("guess/heads-why-another"))
         if is_same

@@ -111,7 +111,7 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     return (StepMatrix(replace(masked, later=_LATER if _may_hide(scene) else ""), _explain, change),)
 
 
-_LATER = message("A decoder would hide the grey cells: each token may look only at itself and at earlier tokens.")
+_LATER = message("A decoder would mask the grey cells: each token may attend only to itself and earlier tokens.")
 
 
 def _may_hide(scene: HeadContext) -> bool:
@@ -134,7 +134,7 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     visible = np.isfinite(scene.steps.masked_scores[cell.row])
     note = lesson(_reason(scene, cell), **names, visible=int(visible.sum()), total=visible.size)
     row = np.where(visible, scene.steps.masked_scores[cell.row], 0)
-    labels, axis = indexed(scene.key_labels), message("what is left of this row")
+    labels, axis = indexed(scene.key_labels), message("this row after masking")
     # The bars cannot show −∞; the table can.
     columns = {
         message("part"): list(labels),
@@ -241,7 +241,7 @@ def _weight_of_zero(scores: Float[Array, " K"], key: int) -> float:
 STEP = Step(
     key="mask",
     name=message("Mask"),
-    title=message("Hide what may not be seen"),
+    title=message("Hide tokens that may not be seen"),
     formula=_formula,
     words=_words,
     guess=_guess,

@@ -200,7 +200,7 @@ def _before_turning(scene: HeadContext, of_q: str, of_k: str) -> tuple[StepMatri
     projected_queries, projected_keys = scene.projected
     has_norm = scene.attention.query_norm is not None or scene.attention.key_norm is not None
     told_q, told_k = (
-        message("{name}, before the norm", name=name) if has_norm else message("{name}, before turning", name=name)
+        message("{name}, before the norm", name=name) if has_norm else message("{name}, before rotation", name=name)
         for name in (of_q, of_k)
     )
     queries = vectors(scene, "projected_queries", told_q, projected_queries, role="query")
@@ -274,7 +274,7 @@ def _explain_turned(scene: HeadContext, cell: Cell, title: str, turns: Rotary) -
         value=exact(own + other),
     )
     labels = (f"{cell.column} × cos", f"{(cell.column + half) % (2 * half)} × sin")
-    return Detail(title, note, labels, np.array([own, other]), message("the two parts of the turned number"))
+    return Detail(title, note, labels, np.array([own, other]), message("the two parts of the rotated number"))
 
 
 def _products(scene: HeadContext, cell: Cell, title: str, letter: Letter) -> Detail:
@@ -296,7 +296,7 @@ def _products(scene: HeadContext, cell: Cell, title: str, letter: Letter) -> Det
         )
     note += tell_largest(products, scene.dimension_names)
     source = "x" if letter == "Q" else scene.use.source.lower()
-    axis = message("{product}, product by product", product=f"{source} × W_{letter}")
+    axis = message("{product}, by product", product=f"{source} × W_{letter}")
     return Detail(title, note, scene.dimension_names, products, axis)
 
 
@@ -305,7 +305,7 @@ def _code(excerpt: CodeContext) -> str:
     X, Z, steps = scene.attention.inputs, scene.attention.sources, scene.steps
     if X is None or Z is None or scene.attention.projections is None:
         title = message(
-            "Queries, keys and values, {place}, as the model had them: how it made them was not recorded.",
+            "Q, K and V, {place}, as recorded: how the model computed them is unknown.",
             place=excerpt.place,
         )
         return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
@@ -320,12 +320,12 @@ def _done_beside(scene: HeadContext, place: str) -> str:
     turns = scene.attention.rotary
     if scene.attention.query_norm is not None or scene.attention.key_norm is not None:
         return message(
-            "Queries, keys and values, {place}, as the model had them: it also normalises queries and keys.",
+            "Q, K and V, {place}, as recorded: the model also normalises queries and keys.",
             place=place,
         )
     if turns is not None and turns.width < scene.d_head:
         return message(
-            "Queries, keys and values, {place}, as the model had them: it turns the first {turned} numbers of each "
+            "Q, K and V, {place}, as recorded: the model rotates the first {turned} numbers of each "
             "query and key by its position.",
             place=place,
             turned=turns.width,
@@ -342,7 +342,7 @@ def _made_code(excerpt: CodeContext, X: Array, Z: Array) -> str:
         return _turned_code(excerpt, X, parts, turns)
     if not _is_explained(scene, (X, Z, Z), parts):
         title = message(
-            "Queries, keys and values, {place}, as the model had them: it does more than X @ W + b here.",
+            "Q, K and V, {place}, as recorded: the model does more than X @ W + b here.",
             place=excerpt.place,
         )
         return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
@@ -350,7 +350,7 @@ def _made_code(excerpt: CodeContext, X: Array, Z: Array) -> str:
     rows = excerpt.rows(X)
     if is_continued and excerpt.rows(X, Z) != slice(None):
         title = message(
-            "Queries, keys and values, {place}, as the model had them: what they are made of is too much to keep here.",
+            "Q, K and V, {place}, as recorded: their inputs are too large to keep here.",
             place=excerpt.place,
         )
         return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
@@ -479,8 +479,8 @@ def _shapes(scene: HeadContext) -> str:
         "value": f"V ({K}×{Dv})",
     }
     if not scene.use.looks_elsewhere:
-        return message("{query}, and {key}, {value} alike", **made)
-    return message("{query}, and {key}, {value} alike, of {source}", **made, source=f"Z ({K}×{M})")
+        return message("{query}; {key} and {value} likewise", **made)
+    return message("{query}; {key} and {value} likewise, from {source}", **made, source=f"Z ({K}×{M})")
 
 
 def _guess(scene: HeadContext) -> Guess | None:
@@ -531,7 +531,7 @@ def _whys(scene: HeadContext) -> str:
 STEP = Step(
     key="qkv",
     name="Q · K · V",
-    title=message("Ask, offer, carry"),
+    title=message("Make queries, keys and values"),
     formula=_formula,
     words=_words,
     guess=_guess,

@@ -27,7 +27,7 @@ def _own_title(scene: HeadContext) -> str | None:
     if scene.attention.scale < 1:
         return None
     is_plain = scene.attention.scale == 1
-    return message("Leave the scores as they are") if is_plain else message("Make the scores larger")
+    return message("Leave the scores unchanged") if is_plain else message("Make the scores larger")
 
 
 def _formula(scene: HeadContext | None) -> str:
@@ -181,7 +181,7 @@ def _guess(scene: HeadContext) -> Guess | None:
     names = {"focus": word(scene.names[scene.word]), "best": word(scene.key_names[key])}
     answers = (
         message("it shrinks"),
-        message("it stays as it is, within {tie}", tie=TIE),
+        message("it stays the same, within {tie}", tie=TIE),
         message("it grows, but stays below {most}", most=NEARLY_ALL),
         message("it grows to {most} or more", most=NEARLY_ALL),
     )

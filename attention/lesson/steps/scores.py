@@ -87,13 +87,13 @@ def explain_score(scene: HeadContext, cell: Cell) -> Detail:
     largest = tell_largest(products, labels)
     if bias is None:
         note = lesson("scores/cell-products", count=products.size) + largest
-        return Detail(title, note, labels, products, message("q × k, dimension by dimension"))
+        return Detail(title, note, labels, products, message("q × k, by dimension"))
     added = bias[scene.head, cell.row, cell.column]
     note = lesson(
         "scores/cell-products-bias", count=products.size, sum=exact(float(products.sum())), bias=exact(float(added))
     )
     parts = np.append(products, added)
-    axis = message("q × k, dimension by dimension, and the bias")
+    axis = message("q × k, by dimension, and the bias")
     return Detail(title, note + largest, (*labels, message("position bias")), parts, axis)
 
 

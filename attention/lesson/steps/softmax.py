@@ -91,7 +91,7 @@ def _sink(name: str, scene: HeadContext, best: int) -> str:
 def _rows_that_choose(scene: HeadContext) -> str:
     if _choosing(scene).all():
         return message("all rows")
-    return message("the rows that may look at more than one token")
+    return message("the rows with more than one visible token")
 
 
 def _is_word(token: Token) -> bool:
@@ -201,8 +201,8 @@ def _code(excerpt: CodeContext) -> str:
 def _shapes(scene: HeadContext) -> str:
     size = f"{len(scene.tokens)}×{len(scene.key_tokens)}"
     if scene.visible.any(axis=1).all():
-        return message("S ({size}) → A ({size}), each row adding up to 1", size=size)
-    return message("S ({size}) → A ({size}), each row that sees anything adding up to 1", size=size)
+        return message("S ({size}) → A ({size}), each row sums to 1", size=size)
+    return message("S ({size}) → A ({size}), each row with a visible key sums to 1", size=size)
 
 
 MAX_BARS = 8  # that can be dragged with care
@@ -223,7 +223,7 @@ def _guess(scene: HeadContext) -> Guess | None:
     if is_long:
         others = [key for key in order if key not in shown]
         most = number(float(scores[others].max()))
-        names.append(message("the other {count} together, each with at most {score}", count=len(others), score=most))
+        names.append(message("the other {count} together, each score at most {score}", count=len(others), score=most))
         shares.append(float(weights[others].sum()))
     best = order[0]
     because = lesson(

@@ -44,7 +44,7 @@ def _shapes(scene: HeadContext) -> str:
     tokens, kind = messages("{n} token", "{n} tokens", len(scene.tokens)), scene.info.reading.kind
     if not scene.use.looks_elsewhere:
         return f"{kind} → {tokens}"
-    return message("{kind} → {tokens}, which look at {keys}", kind=kind, tokens=tokens, keys=len(scene.key_tokens))
+    return message("{kind} → {tokens}, attending to {keys}", kind=kind, tokens=tokens, keys=len(scene.key_tokens))
 
 
 def _strips(scene: HeadContext) -> tuple[Strip, ...]:
@@ -134,17 +134,14 @@ def _tell_count(scene: HeadContext) -> str:
 def _source(token: Token) -> str:
     """Say where a model with a lexicon has a token's features from."""
     if token.is_special:
-        return message("It is no word.")
+        return message("It is not a word.")
     if token.is_guessed:
-        return message("Its lexicon does not have this word, so it guesses that from how the word ends.")
+        return message("The word is not in the model's lexicon, so it guesses from the ending.")
     if token.token_id >= 0:
         return message("It reads that in its lexicon.")
     if not any(map(str.isalpha, token.typed)):
-        return message("It tells that by what kind of sign this is.")
-    return message(
-        "Its lexicon does not have this form, but has the word without its ending or without what an apostrophe "
-        "joins to it, and it takes that from there."
-    )
+        return message("The kind of sign tells it.")
+    return message("Its lexicon lacks this form, so it uses the word without its ending or its apostrophe part.")
 
 
 def _tell_padding(scene: HeadContext) -> str:

@@ -57,7 +57,7 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
         row_axis=message("weight × value of each token, and their sum"),
         column_axis=message("dimensions of the head"),
         palette="signed",
-        alt=message("Weighted value vectors that add up to the output of “{text}”.", text=scene.names[row]),
+        alt=message("Weighted value vectors that sum to the output of “{text}”.", text=scene.names[row]),
         # A row that makes up nearly all of the sum is the point, not an outlier to clip.
         limit=float(np.abs(values).max()) or 1.0,
         row_role="value",
@@ -94,7 +94,7 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     products = weights * values[:, cell.column]
     labels = indexed(scene.key_labels)
     note = lesson("sum/cell-products", count=products.size) + tell_largest(products, labels)
-    return Detail(title, note, labels, products, message("weight × value, token by token"))
+    return Detail(title, note, labels, products, message("weight × value, by token"))
 
 
 def _code(excerpt: CodeContext) -> str:
@@ -147,7 +147,7 @@ def _guess(scene: HeadContext) -> Guess | None:
         length=fact(float(norms[best])),
     )
     whys = (lesson("guess/sum-why-most", **names), longer if longest != best else "")
-    return Guess(question, (message("yes"), message("no, another one does")), because, frozenset(right), whys=whys)
+    return Guess(question, (message("yes"), message("no, another does")), because, frozenset(right), whys=whys)
 
 
 def _whys(scene: HeadContext) -> str:

@@ -29,7 +29,7 @@ def judge(handed: Handed) -> Verdict:
     check = handed.runs.syntax()
     if check is None:
         raise UnfitError(
-            message("{name} is still being counted: hand this in again in a moment.", name=scene.info.name)
+            message("{name} is still being counted. Hand this in again in a moment.", name=scene.info.name)
         )
     found = check.joining(_RELATION)
     accuracy, elsewhere = (each[:, scene.layer, scene.head] for each in (found.accuracy, found.elsewhere))

@@ -155,7 +155,7 @@ def check_length(words: Sequence[Word]) -> None:
         UnfitError: it has too few words; punctuation marks do not count.
     """
     if sum(not (word.is_special or word.is_padding or is_punctuation(word)) for word in words) < LEAST_WORDS:
-        raise UnfitError(message("This sentence is too short: it needs {n} words at least.", n=LEAST_WORDS))
+        raise UnfitError(message("This sentence needs at least {n} words.", n=LEAST_WORDS))
 
 
 def both_sentences(handed: Handed) -> tuple[HeadContext, HeadContext]:
@@ -165,7 +165,7 @@ def both_sentences(handed: Handed) -> tuple[HeadContext, HeadContext]:
         UnfitError: there is no second sentence, or the model refuses it.
     """
     if not handed.versus:
-        raise UnfitError(message("This view has one sentence. Put two beside each other on the page Compare."))
+        raise UnfitError(message("This view has one sentence. Compare two on the page Compare."))
     second = handed.runs.reading(handed.versus)
     if second is None:
         raise UnfitError(message("The model does not read the second sentence."))
@@ -189,7 +189,5 @@ def differ_in_one_word(first: HeadContext, second: HeadContext) -> tuple[list[Wo
         place for place, (one, other) in enumerate(zip(ours, theirs, strict=False)) if folded(one) != folded(other)
     ]
     if len(ours) != len(theirs) or len(apart) != 1:
-        raise UnfitError(
-            message("The two sentences must have as many words as each other, and differ in exactly one of them.")
-        )
+        raise UnfitError(message("The sentences must have equally many words and differ in exactly one."))
     return ours, theirs, apart[0]

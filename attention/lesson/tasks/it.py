@@ -31,7 +31,7 @@ def judge(handed: Handed) -> Verdict:
         raise UnfitError(message("Both sentences need two nouns in common, so that “it” has a choice."))
     one, other = (merge_words(each.steps.weights, each.tokens)[0][asking][nouns] for each in (first, second))
     if not (one.any() and other.any()):
-        raise UnfitError(message("In this head, “it” may not attend to any noun: put the nouns before it."))
+        raise UnfitError(message("In this head, “it” cannot attend to any noun. Put the nouns before it."))
     ahead, then = int(one.argmax()), int(other.argmax())
     names = {
         "place": first.place,
@@ -62,7 +62,7 @@ def _it(ours: Sequence[Word], theirs: Sequence[Word]) -> int:
     """
     places = [[place for place, each in enumerate(words) if folded(each) == _IT] for words in (ours, theirs)]
     if len(places[0]) != 1 or places[0] != places[1]:
-        raise UnfitError(message("Both sentences need the word “it” exactly once, in the same place."))
+        raise UnfitError(message("Both sentences need exactly one “it”, in the same place."))
     return places[0][0]
 
 

@@ -21,7 +21,7 @@ def judge(handed: Handed) -> Verdict:
         raise UnfitError(message("This model does not predict the next token: choose SmolLM2."))
     check_length(words_of(scene.tokens))
     if not found.since:
-        raise UnfitError(message("Here, the answer is the first guess before any layer: choose another sentence."))
+        raise UnfitError(message("Here the answer is already likeliest before any layer. Choose another sentence."))
     here, n_layers = scene.layer + 1, len(found.layers) - 1
     told = _told(found, here)
     if here != found.since:

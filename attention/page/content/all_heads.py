@@ -83,7 +83,7 @@ from attention.page.view import View
 
 __all__ = ["content", "looks"]
 
-_CHOOSE, _STILL = message("Choose one to enlarge it."), message("The one in the frame is enlarged.")
+_CHOOSE, _STILL = message("Choose one to enlarge it."), message("The framed one is enlarged.")
 _MOST_IN_FIGURE = 500_000  # weights: 17 MB as a figure
 _SETS: Mapping[str, Parameter[Any]] = {"layer": LAYER, "head": HEAD, "zoom": ZOOM}
 _ACROSS = " → ".join(SENTENCES)
@@ -91,7 +91,7 @@ _SORT_LABELS: dict[Sorting, str] = {
     "layer": message("layer"),
     "entropy": message("entropy"),
     "pattern": message("pattern"),
-    "similarity": message("likeness"),
+    "similarity": message("similarity"),
     "across": _ACROSS,
 }
 # The name of the number under a head.
@@ -116,9 +116,9 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
     renormalise = Setting(
         "renormalise",
         RENORMALISE,
-        message("Rows sum to 1 again"),
+        message("Renormalise rows"),
         view.look.renormalise,
-        help=message("Divides each row by its sum, once something is hidden."),
+        help=message("Divide each row by its sum after hiding."),
         is_off=view.look.hide == "nothing",
     )
     return (
@@ -209,9 +209,7 @@ def _heads(view: View, pane: Pane, scene: HeadContext, surveyed: Survey) -> Bloc
     """Return all heads, the chosen one beside them, and its description and lines below."""
     current = (scene.layer, scene.head)
     reading, has_rules = scene.info.reading, scene.use.has_patterns
-    rules = (
-        (Fold("rules", message("The rules behind the labels"), (Prose(lesson("head/patterns")),)),) if has_rules else ()
-    )
+    rules = (Fold("rules", message("Rules behind the labels"), (Prose(lesson("head/patterns")),)),) if has_rules else ()
     steps = view.for_page(STEP_BY_STEP).with_value(STEP, softmax.STEP.key).to_query()
     return (
         Row(
@@ -244,7 +242,7 @@ def _lines(view: View, pane: Pane, scene: HeadContext) -> Blocks:
     has_heads = not view.lines.mean and len(figure.heads) > 1
     blocks = tuple(Option(name, "all" if name == "all" else " → ".join(name)) for name in BLOCK_NAMES)
     return (
-        Setting("mean", MEAN, message("The layer's mean instead of its heads"), view.lines.mean),
+        Setting("mean", MEAN, message("Mean of the layer's heads"), view.lines.mean),
         *((Setting("block", BLOCK, message("Lines from → to"), view.block, blocks),) if pane.pair else ()),
         Picture("head_view", figure, sets={"pins": PINS, "least": LEAST, **({"on": ON} if has_heads else {})}),
     )
@@ -276,33 +274,33 @@ def _downloads(view: View, scene: HeadContext, found: Found, pair: str, notes: S
 
     files = (
         Download(
-            message("All heads, a page of its own"),
+            message("All heads, standalone page"),
             "heads.html",
             lambda: atlas_html(_atlas(view, scene, found.survey(view.look)), title, model),
         ),
-        Download(message("Lines, a page of its own"), "lines.html", lines),
+        Download(message("Lines, standalone page"), "lines.html", lines),
         Download(
-            message("Heatmap, a page of its own"),
+            message("Heatmap, standalone page"),
             "heatmap.html",
             lambda: matrix_html(head_matrix(scene, view.look, scene.head), title, head),
         ),
         Download(message("Heatmap, SVG"), "heatmap.svg", lambda: matrix_svg(head_matrix(scene, view.look, scene.head))),
         Download(
-            message("Heatmap, a page of Plotly’s"),
+            message("Heatmap, Plotly page"),
             "heatmap-plotly.html",
             lambda: figure_html(heatmap_figure(head_matrix(scene, view.look, scene.head)), title, head),
         ),
         Download(
-            message("Heatmap, JSON of Plotly’s"),
+            message("Heatmap, Plotly JSON"),
             "heatmap.json",
             lambda: figure_json(heatmap_figure(head_matrix(scene, view.look, scene.head), scene.place)),
         ),
         Png(message("Heatmap, PNG"), "heatmap.png", "heatmap.json"),
         *_figures(view, scene, title, model),
         Download(message("All weights, NumPy"), "trace.npz", lambda: trace_npz(scene.trace), is_long=True),
-        Download(message("This layer whole, NumPy"), "layer.npz", lambda: trace_npz(scene.trace, scene.layer)),
+        Download(message("This layer, NumPy"), "layer.npz", lambda: trace_npz(scene.trace, scene.layer)),
     )
-    note = Notice(message("Take it with you: the pages need no server and no network."), is_quiet=True)
+    note = Notice(message("These pages need no server and no network."), is_quiet=True)
     return note, Section("downloads", files, is_line=True)
 
 
@@ -317,12 +315,12 @@ def _figures(view: View, scene: HeadContext, title: str, caption: str) -> Blocks
 
     return (
         Download(
-            message("All heads, a page of Plotly’s"),
+            message("All heads, Plotly page"),
             "heads-plotly.html",
             lambda: figure_html(figure(), title, caption),
             is_long=True,
         ),
-        Download(message("All heads, JSON of Plotly’s"), "heads.json", lambda: figure_json(figure()), is_long=True),
+        Download(message("All heads, Plotly JSON"), "heads.json", lambda: figure_json(figure()), is_long=True),
     )
 
 
@@ -336,39 +334,30 @@ def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
     if look.words:
         notes.append(
             message(
-                "Pieces are merged into words, as this model's tokenizer parts words (it may begin a new one at an "
-                "apostrophe): to a word, the sum over its pieces; from a word, their mean."
+                "Tokens are merged into words as this model's tokenizer splits them (perhaps at apostrophes): "
+                "weights to a word are summed over its tokens, weights from a word averaged."
             )
         )
     if look.hide != "nothing":
         notes.append(
-            message(
-                "Hidden: {hidden}; each row divided by its sum. What each head does is worked out from all tokens, "
-                "hidden ones too.",
-                hidden=hidden,
-            )
+            message("Hidden: {hidden}; rows are renormalised.", hidden=hidden)
             if look.renormalise
-            else message(
-                "Hidden: {hidden}; rows not made to sum to 1 again. What each head does is worked out from all tokens, "
-                "hidden ones too.",
-                hidden=hidden,
-            )
+            else message("Hidden: {hidden}; rows are not renormalised.", hidden=hidden)
         )
+        notes.append(message("Behaviours are measured on all tokens, hidden ones too."))
     if max(surveyed.tiles.block) > 1:
         rows, columns = surveyed.tiles.block
         notes.append(
-            message(
-                "The text is long: each pixel is the largest weight of {rows}×{columns}.", rows=rows, columns=columns
-            )
+            message("Long text: each pixel is the largest weight of {rows}×{columns}.", rows=rows, columns=columns)
         )
     return notes
 
 
 def _table(surveyed: Survey, reading: Reading) -> Blocks:
-    told = message("{across} and the other columns with an arrow are mean shares of a row's weight.", across=_ACROSS)
+    told = message("Columns with an arrow, such as {across}, are mean shares of a row's weight.", across=_ACROSS)
     if surveyed.special:
         told = message(
-            "{across} and the other columns with an arrow are mean shares of a row's weight, {special} counted in.",
+            "Columns with an arrow, such as {across}, are mean shares of a row's weight, with {special}.",
             across=_ACROSS,
             special=listed(surveyed.special),
         )

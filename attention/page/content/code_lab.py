@@ -29,7 +29,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
     reason = why_not(scene.attention)
     if reason:
         told = message(
-            "The five ways cannot stand for this layer of {name}: {reason}. Choose {others}.",
+            "Not available for this layer of {name}: {reason}. Choose {others}.",
             name=scene.info.name,
             reason=reason,
             others=scene.use.others,
@@ -59,6 +59,6 @@ def _ways(view: View, results: list[Result], kind: str, whole: bool) -> Panels:
 
 
 def _one(result: Result, kind: str) -> Blocks:
-    note = Notice(message("The shapes of its variables, on this {kind}", kind=kind), is_quiet=True)
+    note = Notice(message("Shapes of its variables, on this {kind}", kind=kind), is_quiet=True)
     shapes = Table("lab_shapes", partial(shape_table, result), is_whole=True)
     return (Row(((Code(result.way.source),), (note, shapes)), (3, 1)),)

@@ -39,7 +39,7 @@ from attention.page.view import View
 __all__ = ["ASK", "EXAMPLES", "asked", "content", "opening", "run_as", "second", "shortly", "unfit"]
 
 EXAMPLES = tuple(pairs("comparisons.txt").values())
-ASK = message("Type a second sentence above, or choose one of the pairs of examples.")
+ASK = message("Type a second sentence above or choose an example pair.")
 
 
 def opening(view: View) -> View:
@@ -62,7 +62,7 @@ def second(view: View) -> str:
 
 def unfit(info: ModelInfo) -> str:
     """Return the message for a model that does not read English sentences."""
-    return not_for(info, message("sets two English sentences side by side"))
+    return not_for(info)
 
 
 def shortly(first: str, other: str) -> str:
@@ -120,7 +120,7 @@ def _compared(view: View, panes: Sequence[Pane], comparison: Comparison) -> Bloc
         *notices,
         *question.content(),
         Row(((*texts, *_change(view, panes, comparison, selected)), (difference,)), (3, 5)),
-        Heading(message("Both, whole")),
+        Heading(message("Both in full")),
         Row(((first,), (other,))),
         Row(
             (
@@ -159,7 +159,7 @@ def _way_to_most(view: View, panes: Sequence[Pane], changed: Float[Array, "L H"]
     scene = panes[0].scene
     if scene is None or (scene.layer, scene.head) == (layer, head):
         return
-    label = message("Layer {layer}, head {head} changes most: open it ▸", layer=layer + 1, head=head + 1)
+    label = message("Open layer {layer}, head {head}, which changes most ▸", layer=layer + 1, head=head + 1)
     there = view.with_value(LAYER, layer).with_value(HEAD, head).without(CELL)
     yield Way("compare_most", label, COMPARE_PAGE, there.to_query())
 
@@ -202,7 +202,7 @@ def _changes(panes: Sequence[Pane]) -> Blocks:
 def _asked(view: View, comparison: Comparison, selected: tuple[int, int] | None) -> Asked:
     if not view[GUESS]:
         return Asked(view)
-    nothing = message("There is nothing to guess about this pair: only one of the two has both words.")
+    nothing = message("Nothing to guess here: only one of the two has both words.")
     return Asked(view, is_asked=True, guess=comparison.guess(selected), nothing=nothing)
 
 
@@ -213,7 +213,7 @@ def _selected(view: View, comparison: Comparison) -> tuple[tuple[int, int] | Non
         return comparison.most_changed(), ()
     if cell.row < size and cell.column < size:
         return (cell.row, cell.column), ()
-    told = message("The link points to a cell that this picture does not have: another one is chosen.")
+    told = message("The link points to a cell that this picture lacks. Another is shown.")
     return comparison.most_changed(), (Notice(told),)
 
 

@@ -25,7 +25,7 @@ def behind(blocks: Blocks) -> Blocks:
         if isinstance(figure, Bars | Chart | Matrix) and key not in files
     )
     files_in_line = Section("behind_files", tables, is_line=True)
-    return (Fold("behind", message("The numbers behind the pictures, as files"), (files_in_line,)),) if tables else ()
+    return (Fold("behind", message("Numbers behind the pictures, as files"), (files_in_line,)),) if tables else ()
 
 
 def _columns(figure: Bars | Chart | Matrix) -> Columns:

@@ -51,19 +51,19 @@ def judged(task: Task, view: View, panes: Sequence[Pane], given: ModelHead | Non
 
 def _handed(view: View, pane: Pane | None, given: ModelHead | None) -> Handed:
     if pane is None:
-        raise UnfitError(message("There is no sentence in this view."))
+        raise UnfitError(message("This view has no sentence."))
     if pane.reason is not None:
         raise UnfitError(str(pane.reason))
     if pane.scene is None or pane.found is None or pane.notices:
         raise UnfitError(" ".join(pane.notices))
     if not pane.info.reading.takes_sentences:
-        raise UnfitError(message("{name} does not read English sentences: choose another model.", name=pane.info.name))
+        raise UnfitError(message("{name} does not read English. Choose another model.", name=pane.info.name))
     if view.mask != "none":
-        raise UnfitError(message("This view has a mask: choose “none”, so that it is the model's own doing."))
+        raise UnfitError(message("This view has a mask. Choose “none” to test the model's own attention."))
     if pane.pair:
-        raise UnfitError(message("This view has a second sentence, read together with the first: take it out."))
+        raise UnfitError(message("This view has a second sentence. Remove it."))
     if view.page is COMPARE and view[BESIDE]:
-        raise UnfitError(message("This view compares two models: compare two sentences."))
+        raise UnfitError(message("This view compares two models. Compare two sentences."))
     _, *second = sentences(view)
     is_open = view.page in _OF_TWO and view[LAYER] is None and view[HEAD] is None
     return Handed(pane.scene, pane.found, "".join(second), is_open, given)
@@ -79,7 +79,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     """Return the rule of the chosen task and the verdict; a ``whole`` page has all rules."""
     task = _task(view)
     options = tuple(Option(each.name, each.title) for each in TASKS)
-    choice = Setting("task", TASK, message("What to find"), task.name, options, clears=(SOUGHT,))
+    choice = Setting("task", TASK, message("Task"), task.name, options, clears=(SOUGHT,))
     others = [each for each in TASKS if whole and each is not task]
     return (
         Section("tasks", (choice,), is_line=True),
@@ -133,7 +133,7 @@ def _ways(task: Task, view: View) -> Block:
     page = next(each for each in PAGES if each.address == task.page)
     sought = {SOUGHT.name: task.name}
     example = Way(
-        "find_example", message("Begin with an example: {page} ▸", page=page.title), page, {**task.start(), **sought}
+        "find_example", message("Start with an example: {page} ▸", page=page.title), page, {**task.start(), **sought}
     )
     query = {**view.for_page(page).to_query(), **sought}
     own = Way("find_own", message("With your sentence: {page} ▸", page=page.title), page, query)

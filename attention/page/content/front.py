@@ -164,8 +164,8 @@ def _picture(view: View, scene: HeadContext, *, is_hidden: bool) -> Block:
 
 def _way_in(view: View, pane: Pane, scene: HeadContext, *, is_hidden: bool) -> Way:
     weight = number(float(scene.steps.weights[scene.word].max()))
-    shown = message("See how the {weight} comes about, step by step ▸", weight=weight)
-    label = message("Go through it step by step ▸") if is_hidden else shown
+    shown = message("See how the {weight} is computed, step by step ▸", weight=weight)
+    label = message("Step through it ▸") if is_hidden else shown
     return Way(
         f"way_in_{pane.info.model_id}", label, STEP_BY_STEP, view.for_page(STEP_BY_STEP).without(STEP).to_query()
     )

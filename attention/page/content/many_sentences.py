@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from attention.core.messages import message, messages
+from attention.core.messages import message
 from attention.experiments import corpus
 from attention.experiments.corpus import MAX_BYTES, MAX_LINES
 from attention.experiments.measuring import Measured
@@ -72,30 +72,29 @@ def _own(view: View) -> Fold:
         "own_file",
         FILE,
         message(
-            "A plain text file (UTF-8), one sentence on each line; the first {lines} lines, or {size} MB, are read",
+            "A UTF-8 text file, one sentence per line; up to {lines} lines or {size} MB are read",
             lines=f"{MAX_LINES:,}",
             size=MAX_BYTES // 2**20,
         ),
         message(
-            "Only the beginning of a larger file counts. It is kept for some hours in this server's memory only: "
-            "written nowhere, logged nowhere. The link of this page leads to what is measured on it, so pass that on "
-            "only to those who may see this; without the link, nobody finds it."
+            "Larger files are cut. Your file stays in this server's memory for a few hours and is never stored or "
+            "logged. This page's link leads to its results: share it only with people who may see them."
         ),
         view[FILE],
         message("Use the bundled sentences"),
         MAX_BYTES,
     )
-    return Fold("own_sentences", message("Use sentences of your own"), (upload,))
+    return Fold("own_sentences", message("Use your own sentences"), (upload,))
 
 
 def _texts(view: View, server: Server) -> _Texts:
     """Return the sentences of the link's file, or the bundled ones."""
-    bundled, key = _Texts(corpus.sentences(), message("the bundled ones")), view[FILE]
+    bundled, key = _Texts(corpus.sentences(), message("bundled")), view[FILE]
     if not key:
         return bundled
     found = server.sentences(key)
     if found is None:
-        gone = message("The file of this link is no longer on this server: choose it again. These are others.")
+        gone = message("The link's file is no longer on this server. Choose it again; these are other sentences.")
         return _Texts(bundled.lines, bundled.source, (gone,))
     return _Texts(found.lines, message("from your file"), found.problems)
 
@@ -111,7 +110,7 @@ def _measured(
 ) -> Blocks:
     result = measured.result
     if result is None:
-        nothing = message("None of the sentences could be read: nothing has been measured yet.")
+        nothing = message("No sentence could be read, so nothing was measured.")
         return (Notice(nothing),) if measured.is_over else ()
     if not is_whole:
         return _all_heads(view, result, current)
@@ -138,20 +137,16 @@ def _told(info: ModelInfo, texts: _Texts, measured: Measured[StudyResult | None]
     ]
     if measured.n_unreadable:
         told.append(
-            messages(
-                "{count} had nothing in it that {name} can read.",
-                "{count} had nothing in them that {name} can read.",
-                measured.n_unreadable,
+            message(
+                "{count} had nothing that {name} can read.",
                 count=f"{measured.n_unreadable:,}",
                 name=info.name,
             )
         )
     if measured.n_cut:
         told.append(
-            messages(
-                "{count} was longer than the {most} tokens that {name} takes, and was cut.",
-                "{count} were longer than the {most} tokens that {name} takes, and were cut.",
-                measured.n_cut,
+            message(
+                "Cut to the {most} tokens that {name} takes: {count}.",
                 count=f"{measured.n_cut:,}",
                 most=info.max_tokens,
                 name=info.name,
@@ -161,7 +156,7 @@ def _told(info: ModelInfo, texts: _Texts, measured: Measured[StudyResult | None]
 
 
 def _all_heads(view: View, result: StudyResult, current: Head) -> Blocks:
-    label, alignment = message("Sentences are laid on each other at"), view[ALIGNMENT]
+    label, alignment = message("Align sentences at"), view[ALIGNMENT]
     options = tuple(Option(each, _ALIGNMENT_LABELS[each]) for each in ALIGNMENTS)
     data = averages(result, alignment, current, view.zoom)
     return (
@@ -172,7 +167,7 @@ def _all_heads(view: View, result: StudyResult, current: Head) -> Blocks:
 
 def _one_head(view: View, result: StudyResult, current: Head) -> Blocks:
     alignment = view[ALIGNMENT]
-    rules = Fold("rules", message("The rules behind the labels"), (Prose(lesson("head/patterns")),))
+    rules = Fold("rules", message("Rules behind the labels"), (Prose(lesson("head/patterns")),))
     mean = Picture("mean_matrix", mean_matrix(result, alignment, current))
     return (
         Heading(message("Layer {layer}, head {head}", layer=current[0] + 1, head=current[1] + 1)),

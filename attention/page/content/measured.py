@@ -20,7 +20,7 @@ __all__ = ["about", "how_far", "proof"]
 def about(view: View, pane: Pane) -> Blocks:
     """Return a remark on the model's heads, or why they cannot be shown."""
     if not view.page.is_for(pane.info):
-        return (Notice(not_for(pane.info, message("works on English sentences of its own"))),)
+        return (Notice(not_for(pane.info)),)
     told = pane.info.build.of_heads
     about = (Prose(lesson(told, model=word(pane.info.name))),) if told else ()
     return (*about, *missing(pane.reason))
@@ -33,9 +33,9 @@ def how_far(measured: Measured[Any], *, is_held: bool) -> Blocks:
     if measured.is_over:
         return ()
     facts = {"name": measured.name, "n_done": f"{measured.n_done:,}", "n_texts": f"{measured.n_texts:,}"}
-    hold, go_on = message("Cancel"), message("Go on")
+    hold, go_on = message("Cancel"), message("Continue")
     if is_held:
-        told = message("Cancelled: what you see is from {n_done} of {n_texts} sentences.", **facts)
+        told = message("Cancelled. These results cover {n_done} of {n_texts} sentences.", **facts)
         return (Notice(told), Progress("measuring", HOLD, "", None, go_on, hold))
     told = message("{name} reads: {n_done} of {n_texts} sentences", **facts)
     return (Progress("measuring", HOLD, told, measured.share, go_on, hold),)

@@ -32,7 +32,7 @@ _PLACES: Mapping[Availability, str] = {
     "built in": message("built in"),
     "on disk": message("on disk"),
     "on the hub": message("on the hub"),
-    "fetched when used": message("fetched when it is first used"),
+    "fetched when used": message("fetched on first use"),
     "not installed": message("not installed"),
     "cannot be shown": message("cannot be shown"),
 }
@@ -111,7 +111,7 @@ def _card(entry: Entry, now: _Now, buttons: Blocks) -> Section:
 
 def _where(entry: Entry, now: _Now) -> str:
     if entry.model_id in now.coming:
-        return message("on its way")
+        return message("being fetched")
     if now.has(entry):
         return message("in memory, {place}", place=_PLACES[entry.place])
     return _PLACES[entry.place]
@@ -119,7 +119,7 @@ def _where(entry: Entry, now: _Now) -> str:
 
 def _facts(entry: Entry, now: _Now) -> Prose:
     facts = {
-        message("About it"): "" if entry.info is None else html.escape(entry.info.note),
+        message("About"): "" if entry.info is None else html.escape(entry.info.note),
         message("Architecture"): html.escape(entry.architecture),
         message("Layers × heads"): html.escape(entry.layers_and_heads),
         message("Parameters"): _parameters(entry),
@@ -189,7 +189,7 @@ def _fetch_field(view: View, may_fetch: Allowed) -> Blocks:
     """Return the field for an ID, or how the owner can allow it."""
     if not may_fetch:
         return (Prose(lesson("models/hub-off"), "aside"),)
-    text = LongText(message("Id of a model on the hub"), EXAMPLE, least=0, most=_MOST, is_line=True, value=view[GET])
+    text = LongText(message("Model ID on the hub"), EXAMPLE, least=0, most=_MOST, is_line=True, value=view[GET])
     told = lesson("models/hub", limit=f"{may_fetch.max_bytes / 1e6:,.0f} MB")
     return (Work("fetch", FETCH, (), message("Download"), "", text=text), Prose(told, "aside"))
 
@@ -228,7 +228,5 @@ def _outcome(model_id: str, found: State) -> Notice:
     if found.failure is not None:
         return Notice(found.failure)
     if found.is_cancelled:
-        return Notice(message("Cancelled: nothing of {model_id} is kept.", model_id=model_id), is_news=True)
-    return Notice(
-        message("{model_id} is here now: every page has it among its models.", model_id=model_id), is_news=True
-    )
+        return Notice(message("Cancelled. Nothing of {model_id} was kept.", model_id=model_id), is_news=True)
+    return Notice(message("{model_id} is ready to choose on every page.", model_id=model_id), is_news=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from attention.core.messages import messages
+from attention.core.messages import message
 from attention.figures.neuron import NEURON
 from attention.lesson.head_context import HeadContext
 from attention.lesson.neuron import best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
@@ -54,10 +54,5 @@ def _key(view: View, scene: HeadContext) -> tuple[int, Blocks]:
     n_keys = len(scene.key_tokens)
     if cell.column < n_keys:
         return cell.column, ()
-    told = messages(
-        "The link points to key {key}, and there is {n} token, counted from 0.",
-        "The link points to key {key}, and there are {n} tokens, counted from 0.",
-        n_keys,
-        key=cell.column,
-    )
+    told = message("The link points to key {key}, but the last is {last}.", key=cell.column, last=n_keys - 1)
     return best_key(scene), (Notice(told),)

@@ -35,5 +35,5 @@ def alignment(panes: Sequence[Pane]) -> Blocks:
         card = card_of(pane.info.model_id).translator
         if pane.scene is None or pane.address is None or card is None or card.part != pane.address.part:
             continue
-        found += [Heading(message("Which word does a row find?"), 3), Prose(tell_alignment(pane.scene, card))]
+        found += [Heading(message("Which word does each row find?"), 3), Prose(tell_alignment(pane.scene, card))]
     return tuple(found)

@@ -34,7 +34,7 @@ from attention.page.view import View
 
 __all__ = ["Found", "Pane", "Server", "missing", "not_for", "proof_of", "proven"]
 
-_TITLES = (message("recomputed"), message("as"), message("differs by up to"), message("as a part of the largest"))
+_TITLES = (message("recomputed"), message("computed as"), message("largest difference"), message("relative"))
 
 
 class Found(Runs, Protocol):
@@ -139,16 +139,15 @@ def missing(reason: ModelUnavailableError | None) -> Blocks:
     told, remedy = message("{reason} Everything else works without it.", reason=str(reason)), reason.remedy
     if not remedy:
         return (Notice(told),)
-    return Notice(message("{told} To mend it, run this and start the app again:", told=told)), Code(remedy, "bash")
+    return Notice(message("{told} Run this and start the app again:", told=told)), Code(remedy, "bash")
 
 
-def not_for(info: ModelInfo, purpose: str) -> str:
+def not_for(info: ModelInfo) -> str:
     """Return the message that a page does not work with a model."""
     return message(
-        "{name} reads {what}, and this page {purpose}: choose another model above.",
+        "{name} reads {what}, but this page needs English sentences. Choose another model above.",
         name=info.name,
         what=info.reading.what,
-        purpose=purpose,
     )
 
 

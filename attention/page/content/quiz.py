@@ -34,7 +34,7 @@ class Asked:
     guess: Guess | None = None
     parameter: Parameter[Answer | None] = ANSWER
     next_word: int | None = None
-    nothing: str = message("At this step, there is nothing to guess about this word.")
+    nothing: str = message("Nothing to guess about this word at this step.")
 
     @classmethod
     def of(cls, view: View, step: Step, pane: Pane | None) -> Self:
@@ -66,7 +66,7 @@ class Asked:
         """Return the same with a place kept for the verdict, so that the picture below does not move."""
         if not self.is_asked or self.guess is None:
             return self.content()
-        how = message("Answer, or press “Show me”, to uncover it.")
+        how = message("Answer, or press “Show me”, to reveal it.")
         told = self._told(self.guess) or (cover("guess", how),)
         blocks = (Section("guess_asked", self._question(self.guess, stays=True)), Section("guess_told", told))
         return (Section(SECTION, blocks, is_framed=True),)

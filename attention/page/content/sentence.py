@@ -33,7 +33,7 @@ def sentence(step: Step, pane: Pane, *, is_asked: bool = False) -> Blocks:
         weights,
         focus,
         "" if is_elsewhere else name,
-        message("The sentence, with what “{word}” attends to", word=scene.names[scene.word]),
+        message("The sentence, shaded by the weights of “{word}”", word=scene.names[scene.word]),
         message("Waiting for a guess.") if is_asked else softmax.STEP.matrices(scene)[0].alt,
         wait=is_asked,
         is_slim=True,

@@ -49,4 +49,4 @@ def _back(task: Task, view: View, *, is_solved: bool) -> Block:
 
 
 def _drop(view: View) -> Block:
-    return Way("sought_drop", message("Drop it"), view.page, view.with_value(SOUGHT, "").to_query())
+    return Way("sought_drop", message("Drop the task"), view.page, view.with_value(SOUGHT, "").to_query())

@@ -69,7 +69,7 @@ def _over(pane: Pane, scene: HeadContext) -> Blocks:
         return ()
     data = overlay(scene)
     return (
-        Heading(message("Laid over the picture")),
+        Heading(message("Over the picture")),
         Prose(tell_overlay(scene), "aside"),
         Picture("overlay", data, sets={"word": WORD, "head": pane.settings.head}),
         Table("overlay_table", partial(overlay_table, data), file="overlay", is_shown=False),
@@ -88,7 +88,7 @@ def _saving(view: View, scene: HeadContext, whole: bool) -> Fold:
     chosen = view[SAVINGS]
     is_open = whole or (scene.info.group_size > 1 if chosen is None else chosen)
     blocks = (*_costs(view, scene), *_changes(scene)) if is_open else ()
-    return Fold(f"savings_{scene.info.model_id}", message("What grouped queries save"), blocks, is_open, SAVINGS)
+    return Fold(f"savings_{scene.info.model_id}", message("Savings by grouped queries"), blocks, is_open, SAVINGS)
 
 
 def _costs(view: View, scene: HeadContext) -> Blocks:
@@ -131,8 +131,8 @@ def _end(pane: Pane, scene: HeadContext) -> Blocks:
     if not told:
         return ()
     names, lengths = zip(*((place.name, place.length) for place in places(scene)), strict=True)
-    title = message("how long the vectors of {focus} are", focus=scene.names[scene.word])
-    table = {message("place"): list(names), message("length"): [repr(length) for length in lengths]}
+    title = message("norms of the vectors of {focus}", focus=scene.names[scene.word])
+    table = {message("place"): list(names), message("norm"): [repr(length) for length in lengths]}
     return (
         Heading(message("{name}: after the heads of layer {layer}", name=pane.info.name, layer=scene.layer + 1), 3),
         Row(((Prose(told, "aside"),), (Picture(f"{pane.name}_onward", lengths_bars(names, lengths, title)),))),
@@ -152,13 +152,13 @@ def _ways(view: View, pane: Pane, scene: HeadContext) -> Blocks:
         into = message("Into layer {layer} ▸", layer=scene.layer + 2)
         buttons = [Button(into, parts={"layer": str(scene.layer + 2), "step": embed.STEP.key})]
     sets: dict[str, Parameter[Any]] = {"layer": pane.settings.layer, "step": STEP}
-    row = Buttons(message("What now"), tuple(buttons))
+    row = Buttons(message("What next"), tuple(buttons))
     ways = {
         "heads": (message("All heads ▸"), ALL_HEADS),
         "compare": (message("Compare ▸"), COMPARE),
     }
     return (
-        Heading(message("What now"), 3),
+        Heading(message("What next"), 3),
         Prose(lesson("onward/now" if buttons else "onward/now-last", noun=scene.info.reading.noun), "aside"),
         *((Picture(f"{pane.name}_next_layer", row, sets=sets),) if buttons else ()),
         *(
@@ -203,7 +203,7 @@ def _going_on(view: View, pane: Pane, candidates: Sequence[Candidate], *, is_who
     row = tuple(
         Button(
             f"{candidate.label} {candidate.probability:.2f}",
-            "" if candidate.text is not None else message("This is no text that could be added to a sentence."),
+            "" if candidate.text is not None else message("This can't be added to a sentence."),
             {"text": view.text + candidate.text} if candidate.text is not None and is_whole else None,
         )
         for candidate in candidates

@@ -97,7 +97,7 @@ def _counted(
     rare = Setting(
         "rare",
         RARE,
-        message("Relations with fewer than {few} cases, too", few=FEW),
+        message("Include relations with fewer than {few} cases", few=FEW),
         view[RARE],
         # A relation that leaves the table is no longer chosen.
         clears=(RELATION, EXAMPLE) if view[RARE] and is_rare else (),
@@ -110,7 +110,7 @@ def _counted(
         return example
     return (
         *example,
-        Heading(message("Every relation")),
+        Heading(message("All relations")),
         Notice(" ".join(_told(info, result, measured.n_done)), is_quiet=True),
         rare,
         *_table(view, shown),
@@ -122,22 +122,21 @@ def _counted(
 def _told(info: ModelInfo, result: SyntaxResult, n_done: int) -> list[str]:
     told = [
         messages("{n} sentence, {name}.", "{n} sentences, {name}.", n_done, name=info.name),
-        message("Special tokens and a word's own place are not counted, as in the paper."),
+        message("Special tokens and each word's own position are left out, as in the paper."),
     ]
     if result.n_without_token:
         told.append(
-            messages(
-                "{n} word, such as the “n't” of “don't”, has no token of its own in {name}: it counts as a miss.",
-                "{n} words, such as the “n't” of “don't”, have no token of their own in {name}: they count as misses.",
-                result.n_without_token,
+            message(
+                "Words without a token in {name}, such as the “n't” of “don't”, count as misses: {n}.",
                 name=info.name,
+                n=result.n_without_token,
             )
         )
     return told
 
 
 def _table(view: View, shown: Sequence[Finding]) -> Blocks:
-    told = message("Press a row to see an example of it above, and a heading to sort.")
+    told = message("Press a row for an example above, a heading to sort.")
     names = tuple(finding.relation for finding in shown)
     choice = RowChoice(RELATION, names, names.index(_shown(view[RELATION], names)))
     table = Table("syntax_table", partial(findings_table, shown), file="syntax-check", choice=choice)
@@ -180,14 +179,14 @@ def _beside(view: View, names: Collection[str], having: Sequence[int]) -> Blocks
     if wanted and wanted not in names:
         told.append(
             message(
-                "The link points to {wanted}, which is not in the table: it has fewer than {few} cases, and is there "
-                "once these are asked for, too.",
+                "The link points to {wanted}, which is not in the table: it has fewer than {few} cases. Include "
+                "those to see it.",
                 wanted=wanted,
                 few=FEW,
             )
         )
     if example is not None and example not in having:
-        told.append(message("The link points to an example that does not have this relation: another one is shown."))
+        told.append(message("The link points to an example without this relation. Another is shown."))
     return tuple(map(Notice, told))
 
 
@@ -195,12 +194,12 @@ def _example(view: View, server: Server, finding: Finding, sentence: Annotated, 
     described, trace = Prose(describe(finding, n_heads)), server.reading(sentence.text)
     ways = () if whole else (Section("way_in_example", _ways(view, finding, sentence)),)
     if trace is None:
-        return (described, Notice(message("The model could not read this example: choose another one.")), *ways)
+        return (described, Notice(message("The model could not read this example. Choose another.")), *ways)
     there = cases(example_weights(trace, sentence, finding), sentence, finding)
     special = special_names(trace.tokens)
-    told = [message("Pieces are merged into words: to a word, the sum over its pieces; from a word, their mean.")]
+    told = [message("Tokens are merged into words: weights to a word are summed, weights from a word averaged.")]
     if special:
-        told.append(message("Left out: {special}, so a row adds up to less than 1.", special=listed(special)))
+        told.append(message("Left out: {special}, so a row sums to less than 1.", special=listed(special)))
     told.append(message("The framed cell is the right one."))
     matrix = Picture("syntax_matrix", example_matrix(trace, sentence, finding, there[0]))
     left = (described, *(Prose(tell_case(case, sentence, finding)) for case in there), *ways)

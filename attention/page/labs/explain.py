@@ -61,10 +61,10 @@ MOST_FLOW = 60_000
 FEWEST_POINTS = 5
 
 _EXPERIMENTS: dict[Experiment, str] = {
-    "heads": message("heads off"),
-    "lengths": message("weights and lengths"),
-    "words": message("words blotted out"),
-    "shuffled": message("weights shuffled"),
+    "heads": message("ablated heads"),
+    "lengths": message("weights and norms"),
+    "words": message("occluded words"),
+    "shuffled": message("shuffled weights"),
 }
 _OFFS: dict[Off, str] = {"zero": message("zeros"), "mean": message("its mean"), "even": message("equal weights")}
 _ONLYS: dict[Only, str] = {"one": message("this head alone"), "rest": message("all others of its layer")}
@@ -163,9 +163,9 @@ def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
         **_losses(compared),
     )
     answers = (
-        message("yes: without it, most is lost"),
-        message("no, but it is in the upper half"),
-        message("no: it is in the lower half"),
+        message("yes: losing it costs most"),
+        message("no, but it ranks in the upper half"),
+        message("no: it ranks in the lower half"),
     )
     half = (len(compared.sizes) + 1) // 2
     right = 0 if compared.is_same else 1 if compared.rank <= half else 2
@@ -259,7 +259,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     if scene is None:
         return ()
     if not scene.use.is_reading:
-        told = message("Here, heads are switched off where the text that is read looks at itself: choose the encoder.")
+        told = message("This lab ablates heads of self-attention over the source. Choose the encoder.")
         return (Notice(told),)
     off, only = values[OFF], values[ONLY]
     worth = _Worth.measure(scene, runs, off, only)
@@ -302,10 +302,10 @@ def _missing(scene: HeadContext, n_runs: int) -> Notice:
     """Say why the model was not run: that would take too long, or it is gone."""
     name = scene.info.name
     if n_runs * _work(scene.info, len(scene.tokens)) <= MOST_WORK:
-        return Notice(message("{name} cannot be run again at the moment: load the page anew.", name=name))
+        return Notice(message("{name} can't be run again now. Reload the page.", name=name))
     return Notice(
         message(
-            "{name} would have to read these {n} tokens {times} times, which takes too long here: shorten the text.",
+            "{name} would have to read these {n} tokens {times} times, which takes too long. Shorten the text.",
             name=name,
             n=len(scene.tokens),
             times=n_runs,
@@ -351,8 +351,10 @@ def _switched(scene: HeadContext, worth: _Worth | None, off: Off, only: Only) ->
 def _opening(scene: HeadContext, off: Off, only: Only) -> Blocks:
     """Return the head's place and the controls."""
     knobs = (
-        Setting("only", ONLY, message("Switch off"), only, tuple(Option(name, _ONLYS[name]) for name in _ONLYS)),
-        Setting("off", OFF, message("It hands on"), off, tuple(Option(name, _OFFS[name]) for name in _OFFS)),
+        Setting("only", ONLY, message("Ablate"), only, tuple(Option(name, _ONLYS[name]) for name in _ONLYS)),
+        Setting(
+            "off", OFF, message("Replace its output with"), off, tuple(Option(name, _OFFS[name]) for name in _OFFS)
+        ),
     )
     return (Heading(scene.place), Section("knobs", knobs, is_line=True))
 
@@ -411,9 +413,9 @@ def _ending(scene: HeadContext, worth: _Worth, off: Off, only: Only) -> Blocks:
         told += lesson("explain/end-layer", model=word(scene.info.name), layer=scene.layer + 1)
     table = Table("heads_table", partial(_table_of_heads, worth, off, only), file="heads")
     return (
-        Heading(message("Which heads matter on this {noun}", noun=scene.info.reading.noun)),
+        Heading(message("Which heads matter for this {noun}", noun=scene.info.reading.noun)),
         Prose(told),
-        Fold("worth_fold", message("Every head as a table, sorted"), (table,)),
+        Fold("worth_fold", message("Every head, sorted"), (table,)),
     )
 
 
@@ -422,14 +424,14 @@ def _table_of_heads(worth: _Worth, off: Off, only: Only) -> dict[str, list[str]]
     table = {
         message("layer"): [str(layer + 1) for layer, _ in heads],
         message("head"): [str(head + 1) for _, head in heads],
-        message("off"): [_ONLYS[only]] * len(heads),
-        message("hands on"): [_OFFS[off]] * len(heads),
+        message("ablated"): [_ONLYS[only]] * len(heads),
+        message("replaced with"): [_OFFS[off]] * len(heads),
         message("{what} moves by", what=_what(worth.unchanged)): [repr(effect.moved) for effect in effects],
     }
     if worth.unchanged.likeliest:
         table |= {
             message("probability of {first}", first=worth.unchanged.likeliest): [repr(each.kept) for each in effects],
-            message("likeliest then"): [each.likeliest for each in effects],
+            message("new likeliest"): [each.likeliest for each in effects],
         }
     return table
 
@@ -440,7 +442,7 @@ def _table_of_heads(worth: _Worth, off: Off, only: Only) -> dict[str, list[str]]
 def _lengths(scene: HeadContext) -> Blocks:
     """Compare the weights with the norms of the weighted vectors."""
     if scene.attention.projections is None:
-        told = message("The output matrix of {name} is not known.", name=scene.info.name)
+        told = message("The output matrix of {name} is unknown.", name=scene.info.name)
         return (Heading(scene.place), Notice(told))
     lengths = weighted_norms(scene.attention)[scene.head]
     totals = lengths.sum(axis=-1, keepdims=True)
@@ -448,7 +450,7 @@ def _lengths(scene: HeadContext) -> Blocks:
     weights, row = scene.steps.weights, scene.word
     drawn = (
         ("own_weights", message("weights α"), weights),
-        ("length_shares", message("shares of the lengths ‖α f(x)‖"), shares),
+        ("length_shares", message("shares of the norms ‖α f(x)‖"), shares),
     )
     pictures = tuple(
         (
@@ -466,8 +468,8 @@ def _lengths(scene: HeadContext) -> Blocks:
         shares[row],
         scene.key_names,
         message("the row of “{word}”", word=scene.names[row]),
-        message("For each token, its weight and its share of the lengths in the row in focus."),
-        series=(message("weight"), message("share of the lengths")),
+        message("For each token, its weight and its share of the norms in the focused row."),
+        series=(message("weight"), message("share of the norms")),
     )
     table = Table("lengths_table", partial(_table_of_lengths, scene, lengths, shares), file="lengths")
     return (
@@ -515,7 +517,7 @@ def _table_of_lengths(
     columns = (
         (message("weight"), scene.steps.weights),
         ("‖α f(x)‖", lengths),
-        (message("share of the lengths"), shares),
+        (message("share of the norms"), shares),
     )
     return {
         message("from"): [scene.names[query] for query in queries],
@@ -532,7 +534,7 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
     others = _others(scene)
     opening = (Heading(message("What {word} depends on", word=scene.names[scene.word])),)
     if not others.any():
-        return (*opening, Notice(message("There is no other token that this one may look at: choose another.")))
+        return (*opening, Notice(message("This token may attend to no other. Choose another.")))
     keys = np.flatnonzero(others)
     found = _effects(scene, runs, tuple(Change(without=int(key)) for key in keys))
     if found is None:
@@ -541,7 +543,7 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
     told = _by_weights(scene)
     ranked = {name: [rank_correlation(layer[others], moved) for layer in each] for name, each in told.items()}
     names = [name for name, is_other in zip(scene.names, others, strict=True) if is_other]
-    chart = charts.lengths(names, moved, message("how far the vector moves, as a part of its length"))
+    chart = charts.lengths(names, moved, message("how far the vector moves, relative to its norm"))
     raw, rolled = ranked["raw"], ranked["rollout"]
     best = int(moved.argmax())
     words = lesson(
@@ -558,18 +560,18 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
         words += lesson("explain/words-ranks", layers=layers, **ranks)
         points = []
         if "flow" in ranked:
-            points = [(message("flow up to there"), scene.layer, ranked["flow"][-1])]
+            points = [(message("flow to this layer"), scene.layer, ranked["flow"][-1])]
             flow, there = fact(ranked["flow"][-1]), fact(rolled[scene.layer])
             words += lesson("explain/words-flow", layer=scene.layer + 1, flow=flow, rolled=there)
         else:
             up_to = messages("{n} layer", "{n} layers", scene.layer + 1)
             words += lesson("explain/words-no-flow", n=len(scene.tokens), layers=up_to)
         ranking = charts.by_layer(
-            ((message("weights of the layer"), np.array(raw)), (message("rollout up to there"), np.array(rolled))),
-            message("rank correlation with blotting out"),
+            ((message("weights of this layer"), np.array(raw)), (message("rollout to this layer"), np.array(rolled))),
+            message("rank correlation with occlusion"),
             message(
-                "Rank correlations with what blotting out does: layer by layer of weights and of rollout, and of flow "
-                "at the chosen layer, where that is known."
+                "Rank correlations with occlusion, by layer: weights, rollout and, where known, flow at the chosen "
+                "layer."
             ),
             (-1.0, 1.0),
             points,
@@ -589,12 +591,8 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
 def _tell_no_order(n: int) -> str:
     """Say why a rank correlation over ``n`` numbers is not given."""
     if n >= FEWEST_POINTS:
-        return message("All of these numbers, or all of the weights, are the same: there is no order to compare.")
-    return messages(
-        "With {n} other token, there are too few points for a rank correlation to mean anything.",
-        "With {n} other tokens, there are too few points for a rank correlation to mean anything.",
-        n,
-    )
+        return message("All these numbers, or all weights, are equal: there is no order to compare.")
+    return message("Too few other tokens for a meaningful rank correlation: {n}.", n=n)
 
 
 def _others(scene: HeadContext) -> Bool[Array, " T"]:
@@ -624,8 +622,8 @@ def _table_of_words(names: Sequence[str], moved: Array, rows: dict[str, Array], 
         message("rollout"): rows["rollout"],
     }
     if "flow" in rows:
-        columns[message("flow up to layer {layer}", layer=layer + 1)] = rows["flow"]
-    return {message("blotted out"): list(names)} | {
+        columns[message("flow to layer {layer}", layer=layer + 1)] = rows["flow"]
+    return {message("occluded"): list(names)} | {
         name: [repr(float(each)) for each in column] for name, column in columns.items()
     }
 
@@ -689,7 +687,7 @@ def _idle(values: Values, _: HeadContext) -> tuple[Parameter[Any], ...]:
 LAB = Lab(
     address="explain",
     title=message("Does attention explain?"),
-    purpose=message("Heads off, words blotted out, weights shuffled: what that changes, and what the weights said."),
+    purpose=message("Ablate heads, occlude words, shuffle weights: did attention predict what matters?"),
     knobs=(EXPERIMENT, OFF, ONLY),
     guess=_guess,
     measured_guess=_measured_guess,
@@ -697,6 +695,6 @@ LAB = Lab(
     before=_before,
     leaves_out=(MASK,),
     idle=_idle,
-    waiting=message("Running the model again and again …"),
+    waiting=message("Running the model repeatedly …"),
     minutes=10,
 )

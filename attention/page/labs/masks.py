@@ -71,12 +71,12 @@ _TOLD: dict[Rule, str] = {
     "painted": "masks/painted",
 }
 _REACH_NAMES: dict[Rule, str] = {
-    "padding": message("How many tokens at the end are padding"),
-    "window": message("How many places away a token sees"),
-    "prefix": message("How many tokens at the beginning all see"),
+    "padding": message("Padding tokens at the end"),
+    "window": message("Visible distance, in tokens"),
+    "prefix": message("Tokens at the start that all see"),
 }
-_HOW = message("Press a cell of the scores to hide it, or to show it again.")
-_TOO_MANY = message("With more than {most} tokens, no cell can be painted here.", most=MOST_PAINTED)
+_HOW = message("Press a score to hide or show it.")
+_TOO_MANY = message("Painting needs at most {most} tokens.", most=MOST_PAINTED)
 
 
 def _guess(_: HeadContext | None) -> Guess:
@@ -144,7 +144,7 @@ def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks
     if scene is None:
         return ()
     if scene.use.looks_elsewhere:
-        told = message("These masks hide tokens of a text from one another. Here, one text looks at another one.")
+        told = message("These masks apply within one text; this attention is between two.")
         return (Notice(told + " " + message("Choose {others}.", others=scene.use.others)),)
     return _mask(scene, values, _masked(values, scene))
 
@@ -191,7 +191,7 @@ def _pictures(scene: HeadContext, masked: _Masked, *, can_paint: bool) -> Row:
     painted = Picture("mask", scores, brush=brush, is_selectable=can_paint)
     drawn = (
         ("own_weights", message("the model's own weights"), scene.steps.weights, ~scene.visible),
-        ("masked_weights", message("weights, with this mask"), masked.weights, masked.hidden),
+        ("masked_weights", message("weights with this mask"), masked.weights, masked.hidden),
     )
     weights = (
         Picture(name, pairs(scene, name, title, each, 1.0, "weights", dark), sets={"row": WORD}, is_selectable=True)
@@ -204,7 +204,7 @@ def _pictures(scene: HeadContext, masked: _Masked, *, can_paint: bool) -> Row:
 
 def _own_scores(scene: HeadContext) -> Picture:
     """Return the scores with the model's own mask, on the same colour scale."""
-    limit, title = full_colour(scene.steps.unmasked_scores), message("scores, as the model has them")
+    limit, title = full_colour(scene.steps.unmasked_scores), message("the model's scores")
     figure = pairs(scene, "own_scores", title, scene.steps.masked_scores, limit)
     return Picture("own_scores", figure, sets={"row": WORD}, is_selectable=True)
 
@@ -304,11 +304,11 @@ def _both_outputs(scene: HeadContext, both: Float[Array, "3 D"]) -> Matrix:
         values=both,
         row_labels=(message("the model"), message("this mask"), message("difference")),
         column_labels=numbered(both.shape[1]),
-        row_axis=message("before, after, and what differs"),
+        row_axis=message("before, after, and their difference"),
         column_axis=message("dimensions"),
         palette="signed",
         alt=message(
-            "{title}: {width} numbers in the model, as many with this mask, and their differences.",
+            "{title}: {width} numbers in the model, with this mask, and their differences.",
             title=title,
             width=both.shape[1],
         ),
@@ -316,7 +316,7 @@ def _both_outputs(scene: HeadContext, both: Float[Array, "3 D"]) -> Matrix:
 
 
 def _table_of_row(both: Float[Array, "3 D"]) -> dict[str, list[str]]:
-    names = (message("as the model does it"), message("with this mask"), message("difference"))
+    names = (message("in the model"), message("with this mask"), message("difference"))
     numbers = {name: [repr(float(each)) for each in row] for name, row in zip(names, both, strict=True)}
     return {message("dimension"): list(numbered(both.shape[1]))} | numbers
 
@@ -383,7 +383,7 @@ def _table_of_losses(labels: tuple[str, ...], found: Unmasked) -> dict[str, list
 LAB = Lab(
     address="masks",
     title=message("Masks"),
-    purpose=message("What a head does when other words are hidden from it, by a rule or painted by hand."),
+    purpose=message("How a head changes when a mask, by rule or painted by hand, hides tokens."),
     knobs=(RULE, REACH, HIDDEN),
     guess=_guess,
     content=_content,

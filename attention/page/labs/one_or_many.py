@@ -50,7 +50,7 @@ _TOLD: dict[Size, str] = {
 }
 _WHY_NOT: dict[Obstacle, str] = {"shared": "one-or-many/shared", "positions": "one-or-many/positions"}
 _HEAD_AXIS = message("heads")
-_KEY_AXIS = message("keys (who is asked)")
+_KEY_AXIS = message("keys (attended to)")
 
 
 @dataclass(frozen=True)
@@ -209,14 +209,14 @@ def _seen(
     focus = scene.names[scene.word]
     return Matrix(
         name=name,
-        title=message("{heads}: where {word} looks", heads=title, word=focus),
+        title=message("{heads}: what {word} attends to", heads=title, word=focus),
         values=values,
         row_labels=labels if mean is None else (*labels, message("mean")),
         column_labels=scene.key_labels,
         row_axis=_HEAD_AXIS,
         column_axis=_KEY_AXIS,
         palette="weights",
-        alt=message("{heads}: the weights that {word} gives to each key.", heads=title, word=focus),
+        alt=message("{heads}: the weights of {word} for each key.", heads=title, word=focus),
         column_role="key",
         limit=1.0,
         column_groups=groups(scene.key_tokens),
@@ -278,8 +278,8 @@ def _mean(scene: HeadContext, heads: _Heads) -> Blocks:
     chart = charts.portions(
         tuple(str(head + 1) for head in range(len(shared))),
         shared,
-        message("weight that a head shares with the mean"),
-        message("How much of its weight each head has where the mean of the heads has it, too."),
+        message("weight shared with the mean"),
+        message("How much of its weight each head shares with the mean of the heads."),
         message("head"),
     )
     table = Table("likeness_table", partial(_table_of_mean, shared, entropies, of_mean), file="likeness", is_whole=True)
@@ -317,9 +317,9 @@ def _read(scene: HeadContext) -> Blocks:
         row_labels=tuple(message("head {head}", head=head + 1) for head in range(len(changes))),
         column_labels=tuple(f"{each.start}–{each.stop - 1}" for each in slices(scene.info.d_model, scene.d_head)),
         row_axis=_HEAD_AXIS,
-        column_axis=message("numbers of the vector that are set to 0"),
+        column_axis=message("numbers of the vector set to 0"),
         palette="signed",
-        alt=message("{title} if a slice of its vector is set to 0, as a part of the query's length.", title=title),
+        alt=message("{title} when a slice of its vector is set to 0, relative to the query's norm.", title=title),
         row_role="query",
         blank=message("this query is 0"),
     )
@@ -360,7 +360,7 @@ def _sum(scene: HeadContext, heads: _Heads, runs: Runs | None) -> Blocks:
     if number(total) != number(float(np.linalg.norm(found.total[row]))):
         told += lesson("one-or-many/sum-lengths", total=fact(total))
     labels = tuple(str(head + 1) for head in range(len(lengths)))
-    title = message("length of what each head adds")
+    title = message("norm of each head's contribution")
     figure = Matrix(
         name="added",
         title=title,
@@ -411,7 +411,7 @@ def _table_of_sum(scene: HeadContext, lengths: Float[Array, "Q H"], bias: float,
 LAB = Lab(
     address="one_or_many",
     title=message("One head or many"),
-    purpose=message("What the heads of a layer see if the same width is cut into another number of heads."),
+    purpose=message("How attention changes when the same width is split into another number of heads."),
     knobs=(CUT,),
     guess=_guess,
     content=_content,

@@ -57,10 +57,13 @@ ASKED = 4  # the question is about the second copy of this syllable
 
 START: Parameter[int] = Parameter("start", Number(lambda _: N_STARTS, first=1), 0)
 CHECKPOINT: Parameter[int | None] = Parameter(
-    "checkpoint", Number(lambda _: N_CHECKPOINTS), None, otherwise=message("the last one is shown")
+    "checkpoint", Number(lambda _: N_CHECKPOINTS), None, otherwise=message("The last one is shown.")
 )
 WATCHED: Parameter[int | None] = Parameter(
-    "watched", Number(lambda _: N_WATCHED, first=1), None, otherwise=message("the head with the highest score is shown")
+    "watched",
+    Number(lambda _: N_WATCHED, first=1),
+    None,
+    otherwise=message("The head with the highest score is shown."),
 )
 
 _NETWORK_NAMES = (message("Two layers"), message("One layer"))
@@ -112,7 +115,7 @@ def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blo
 
 def _not_yet() -> Blocks:
     """Return an untrained head and the task, where no training is recorded."""
-    title = message("a head of random numbers, which has learnt nothing")
+    title = message("a head of random numbers, untrained")
     weights = _drawn("untrained", title, untrained_weights(EXAMPLE))
     untrained = Picture("untrained", replace(weights, focus_row=HALF + ASKED))
     return (Row(((untrained,), (Prose(_tell_task()),)), (1, 1)),)
@@ -151,7 +154,7 @@ def _sequence() -> Picture:
 def _training(start: int, status: Status, *, is_here: bool) -> Blocks:
     """Return the choice of a start, and the button or the training's progress."""
     options = tuple(Option(each, str(each + 1)) for each in range(N_STARTS))
-    about = message("Which random numbers both networks begin with: it ends well with each of them.")
+    about = message("The random numbers both networks start from. Training succeeds with every seed.")
     knob = Setting("start", START, message("Start"), start, options, is_scale=True, help=about)
     button = work(
         "train",
@@ -173,10 +176,10 @@ def _tell_going(run: Run) -> str:
 def _tell_ended(run: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
     facts = {**facts, "start": run.arguments[-1]}
     return {
-        "failed": message("The training of {date} failed.", **facts),
+        "failed": message("Training failed on {date}.", **facts),
         "done": message("Trained on this server on {date}, from start {start}, in {seconds} s.", **facts),
         "late": message(
-            "Trained on this server on {date}, from start {start}: time was up after {seconds} s.", **facts
+            "Trained on this server on {date}, from start {start}: time ran out after {seconds} s.", **facts
         ),
         "stopped": message("Trained on this server on {date}, from start {start}; stopped after {seconds} s.", **facts),
     }
@@ -185,7 +188,7 @@ def _tell_ended(run: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
 _WORDS = Words(
     message("Train"),
     message("Train again"),
-    message("Nothing has been trained on this server yet. It takes half a minute, on one core."),
+    message("Nothing trained on this server yet. It takes half a minute on one core."),
     _tell_going,
     _tell_ended,
 )
@@ -267,11 +270,11 @@ def _drawn(name: str, title: str, weights: Float[Array, "T T"]) -> Matrix:
         values=weights,
         row_labels=_LABELS,
         column_labels=_LABELS,
-        row_axis=message("queries (who asks)"),
-        column_axis=message("keys (who is asked)"),
+        row_axis=message("queries (attending)"),
+        column_axis=message("keys (attended to)"),
         palette="weights",
         alt=message(
-            "{title}: the weights of {n} syllables, of which the second half repeats the first.",
+            "{title}: weights of {n} syllables, whose second half repeats the first.",
             title=title,
             n=len(_LABELS),
         ),
@@ -299,7 +302,7 @@ def _scores(measured: Sequence[Checkpoint], at: int, watched: int) -> Chart:
         charts.stages(
             curves,
             message("prefix-matching score of each head"),
-            message("The prefix-matching score of every head over the training; the table below has the same numbers."),
+            message("Prefix-matching score of every head during training; numbers in the table below."),
             n_steps=STEPS,
             limits=(0.0, 1.0),
             axis=message("steps"),
@@ -320,9 +323,7 @@ def _losses(measured: Sequence[Checkpoint], at: int, network: int) -> Chart:
                 for half, (name, colour) in enumerate(halves)
             ],
             title,
-            message(
-                "{title}, on first and second halves of sequences; the table below has the same numbers.", title=title
-            ),
+            message("{title}, on the first and second halves of sequences; numbers in the table below.", title=title),
             n_steps=STEPS,
             limits=(0.0, most),  # the same for both networks
             axis=message("steps"),
@@ -420,7 +421,7 @@ def _yours(scene: HeadContext, runs: Runs) -> Blocks:
         own_head=scene.head + 1,
         own=fact(float(scores[scene.layer, scene.head])),
     )
-    title = message("prefix-matching score on what you typed")
+    title = message("prefix-matching score on your text")
     chart = charts.layers(scores, title, message("score"), (scene.layer, scene.head), is_share=True)
     table = Table("yours_table", partial(_table_of_heads, scores), file="prefix-matching")
     return (
@@ -442,9 +443,7 @@ def _table_of_heads(scores: Float[Array, "L H"]) -> dict[str, list[str]]:
 LAB = Lab(
     address="train_one",
     title=message("Train one and watch"),
-    purpose=message(
-        "Two small networks learn to repeat what they have read, before your eyes, and one of them cannot."
-    ),
+    purpose=message("Two small networks learn to repeat what they read. One of them cannot."),
     knobs=(START, CHECKPOINT, WATCHED),
     guess=_guess,
     content=_content,

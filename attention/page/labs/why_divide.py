@@ -150,7 +150,7 @@ def _spreads(width: int, last: int) -> Picture:
     """Return the spread of dot products for every width up to ``last``."""
     n_seen = WIDTHS.index(last) + 1
     before, after = (each.spreads[:n_seen] for each in _drawn())
-    return Picture("spread_by_width", _by_width(width, before, after, message("how far the dot products spread")))
+    return Picture("spread_by_width", _by_width(width, before, after, message("spread of the dot products")))
 
 
 def _softmaxed(width: int) -> Row:
@@ -158,12 +158,12 @@ def _softmaxed(width: int) -> Row:
     before, after = _drawn()
     at = WIDTHS.index(width)
     example = _example(width, before.weights[at, 0], after.weights[at, 0])
-    slopes = _by_width(width, before.slopes, after.slopes, message("length of softmax's gradient"))
+    slopes = _by_width(width, before.slopes, after.slopes, message("norm of softmax's Jacobian"))
     return Row(((Picture("weights_at_width", example),), (Picture("slope_by_width", slopes),)))
 
 
 def _by_width(width: int, before: Float[Array, " W"], after: Float[Array, " W"], title: str) -> Chart:
-    alt = message("{title} for every width d, before the division by √d and after it.", title=title)
+    alt = message("{title} for every width d, before and after dividing by √d.", title=title)
     at = WIDTHS.index(width)
     return Chart(charts.growth(WIDTHS, before, after, title, alt, "d", at if at < len(before) else None))
 
@@ -178,7 +178,7 @@ def _spread(width: int) -> Picture:
 
 def _example(width: int, before: Float[Array, " K"], after: Float[Array, " K"]) -> Chart:
     title = message("one query's weights, d = {width}", width=width)
-    alt = message("The weights of {n} keys for one random query, before the division by √d and after it.", n=N_KEYS)
+    alt = message("Weights of {n} keys for one random query, before and after dividing by √d.", n=N_KEYS)
     return Chart(charts.shares(before, after, tuple(f"k{index + 1}" for index in range(N_KEYS)), title, alt))
 
 
@@ -187,8 +187,8 @@ def _table_of_widths() -> dict[str, list[str]]:
     columns = {
         message("spread"): before.spreads,
         message("spread, divided by √d"): after.spreads,
-        message("gradient"): before.slopes,
-        message("gradient, divided by √d"): after.slopes,
+        message("Jacobian norm"): before.slopes,
+        message("Jacobian norm, divided by √d"): after.slopes,
     }
     return {"d": list(map(str, WIDTHS))} | {
         name: [f"{float(value):.6g}" for value in column] for name, column in columns.items()
@@ -202,7 +202,7 @@ def _head(scene: HeadContext, divisor: Divisor, temperature: float) -> Blocks:
     weights = _weights(scene, divisor, temperature)
     is_own = divisor == "root" and temperature == 1 and scene.attention.has_usual_scale
     names: dict[Divisor, str] = {
-        "none": message("1, as they are"),
+        "none": message("1 (unchanged)"),
         "root": message("√d = {root}", root=number(scene.d_head**0.5)),
         "width": message("d = {width}", width=scene.d_head),
     }
@@ -221,12 +221,12 @@ def _head(scene: HeadContext, divisor: Divisor, temperature: float) -> Blocks:
             temperature,
             tuple(Option(each, f"{each:g}") for each in TEMPERATURES),
             is_scale=True,
-            help=message("Softmax gets the scores divided by this, too: a high one makes the weights even."),
+            help=message("The scores are also divided by this; a high value evens out the weights."),
         ),
     )
     own = Picture(
         "own_weights",
-        _matrix(scene, "weights", message("as the model does it"), scene.steps.weights),
+        _matrix(scene, "weights", message("in the model"), scene.steps.weights),
         sets={"row": WORD},
         is_selectable=True,
     )
@@ -306,7 +306,7 @@ def _table_of_rows(scene: HeadContext, weights: Float[Array, "Q K"]) -> dict[str
         table |= {
             message("{name}: largest weight", name=name): [repr(float(value)) for value in each.max(axis=-1)],
             message("{name}: entropy in nats", name=name): [repr(float(value)) for value in entropy(each)],
-            message("{name}: gradient", name=name): [repr(float(value)) for value in gradient_length(each)],
+            message("{name}: Jacobian norm", name=name): [repr(float(value)) for value in gradient_length(each)],
         }
     return table
 
@@ -314,7 +314,7 @@ def _table_of_rows(scene: HeadContext, weights: Float[Array, "Q K"]) -> dict[str
 LAB = Lab(
     address="why_divide",
     title=message("Why divide by √d"),
-    purpose=message("How large dot products become with their width, and what softmax and its gradient make of that."),
+    purpose=message("How dot products grow with width, and what that does to softmax and its gradient."),
     knobs=(WIDTH, DIVISOR, TEMPERATURE),
     guess=_guess,
     content=_content,

@@ -59,10 +59,10 @@ def work(
 
 def _queue(status: Status) -> Iterator[str]:
     if status.is_busy:
-        yield message("Something else is being computed.")
+        yield message("Something else is running.")
     if status.place:
         yield message(
-            "You are number {place} of {n} in the queue: it starts by itself while this page is open.",
+            "You are number {place} of {n} in the queue. It starts while this page stays open.",
             place=status.place,
             n=status.n_waiting,
         )

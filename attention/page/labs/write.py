@@ -50,7 +50,7 @@ __all__ = ["LAB", "LAYERS", "STAGE", "WATCHED"]
 
 LAYERS: Parameter[int] = Parameter("n_layers", Choice(lambda _: DEPTHS), 2)
 STAGE: Parameter[int | None] = Parameter(
-    "stage", Number(lambda _: len(MOMENTS)), None, otherwise=message("the last one is shown")
+    "stage", Number(lambda _: len(MOMENTS)), None, otherwise=message("The last one is shown.")
 )
 WATCHED: Parameter[int] = Parameter("seen_head", Number(lambda _: DEPTHS[-1] * N_HEADS, first=1), 0)
 
@@ -127,9 +127,7 @@ def _training(values: Values, status: Status, *, is_here: bool) -> Blocks:
     """Return the field for a text, and the button or the training's progress."""
     text = LongText(
         message("Your text"),
-        message(
-            "Paste a text here, of at least {least} characters. Without one, a story is learnt.", least=f"{LEAST:,}"
-        ),
+        message("Paste at least {least} characters. Without a text, a story is used.", least=f"{LEAST:,}"),
         LEAST,
         MOST,
     )
@@ -155,9 +153,9 @@ def _tell_ended(run: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
     layers = messages("{n} layer", "{n} layers", int(run.arguments[1]))
     facts = {**facts, "what": _what(run), "layers": layers}
     return {
-        "failed": message("The training of {date} failed.", **facts),
+        "failed": message("Training failed on {date}.", **facts),
         "done": message("Learnt from {what} on {date}, with {layers}, in {seconds} s.", **facts),
-        "late": message("Learnt from {what} on {date}, with {layers}: time was up after {seconds} s.", **facts),
+        "late": message("Learnt from {what} on {date}, with {layers}: time ran out after {seconds} s.", **facts),
         "stopped": message("Learnt from {what} on {date}, with {layers}; stopped after {seconds} s.", **facts),
     }
 
@@ -165,7 +163,7 @@ def _tell_ended(run: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
 _WORDS = Words(
     message("Train"),
     message("Train again"),
-    message("Nothing has been learnt on this server yet. It takes a quarter to half a minute, on one core."),
+    message("Nothing learnt on this server yet. It takes 15 to 30 seconds on one core."),
     _tell_going,
     _tell_ended,
 )
@@ -232,14 +230,14 @@ def _tell_state(found: Sequence[Moment], at: int) -> str:
 def _losses(found: Sequence[Moment], at: int) -> Chart:
     """Return the losses at every stage, beside those of two baselines."""
     steps = np.array([each.step for each in found])
-    parts = ((message("learnt from"), WEIGHT), (message("held out"), None))
+    parts = ((message("training"), WEIGHT), (message("held out"), None))
     lines = [
         Curve(name, steps, np.array([float(each.losses[part]) for each in found]), colour, at)
         for part, (name, colour) in enumerate(parts)
     ]
     known = (
         (message("all equally likely"), uniform(found[0].sizes[2])),
-        (message("how often each comes"), found[0].unigram),
+        (message("by frequency"), found[0].unigram),
     )
     # The baselines share one colour.
     references = [
@@ -252,9 +250,8 @@ def _losses(found: Sequence[Moment], at: int) -> Chart:
             (*references, *lines),
             message("loss in nats per character"),
             message(
-                "The loss on the part that is learnt from and on the part held out, over the training, with those of a "
-                "model to which all characters are equally likely, and of one that knows how often each comes; the "
-                "table below has the same numbers."
+                "Loss on training and held-out text during training, beside two baselines: all characters equally "
+                "likely, and by frequency; numbers in the table below."
             ),
             n_steps=STEPS,
             limits=(0.0, most),
@@ -283,7 +280,7 @@ def _heads(here: Moment, wanted: int) -> Blocks:
     own, previous = (fact(float(np.diagonal(weights, offset).mean())) for offset in (0, -1))
     told = lesson("write/head", own=own, previous=previous)
     return (
-        Heading(message("Where its heads look"), 3),
+        Heading(message("What its heads attend to"), 3),
         Picture("written_heads", grid, sets={"head": WATCHED}),
         Row(((Picture("written_weights", _matrix(here, layer, head)),), (Prose(told, "detail"),)), (1, 1)),
     )
@@ -303,10 +300,10 @@ def _matrix(here: Moment, layer: int, head: int) -> Matrix:
         values=weights,
         row_labels=labels,
         column_labels=labels,
-        row_axis=message("queries (who asks)"),
-        column_axis=message("keys (who is asked)"),
+        row_axis=message("queries (attending)"),
+        column_axis=message("keys (attended to)"),
         palette="weights",
-        alt=message("{title}: the weights of the first {n} characters of the text.", title=title, n=len(labels)),
+        alt=message("{title}: weights of the first {n} characters of the text.", title=title, n=len(labels)),
         row_role="query",
         column_role="key",
         limit=1.0,
@@ -317,7 +314,7 @@ def _matrix(here: Moment, layer: int, head: int) -> Matrix:
 def _table(found: Sequence[Moment]) -> dict[str, list[str]]:
     return {
         message("step"): [str(each.step) for each in found],
-        message("loss, learnt from"): [repr(float(each.losses[0])) for each in found],
+        message("loss, training"): [repr(float(each.losses[0])) for each in found],
         message("loss, held out"): [repr(float(each.losses[1])) for each in found],
         message("longest passage copied"): [str(each.copied[0]) for each in found],
         **{
@@ -341,7 +338,7 @@ def _counted(n_layers: int, n_symbols: int) -> Blocks:
         names,
         np.array(list(counts.values())),
         message("parameters of each part"),
-        alt=message("How many parameters each part of the Transformer has; the table below has the same numbers."),
+        alt=message("Parameters of each part of the Transformer; numbers in the table below."),
         are_counts=True,
     )
     told = lesson(
@@ -380,7 +377,7 @@ def _characters() -> Chart:
 LAB = Lab(
     address="write",
     title=message("Train it on your text"),
-    purpose=message("A small Transformer learns to write like a text that you paste: before, meanwhile and after."),
+    purpose=message("A small Transformer learns to write like your text: before, during and after training."),
     knobs=(LAYERS, STAGE, WATCHED),
     guess=_guess,
     content=_content,

@@ -117,7 +117,7 @@ def doubled(plain, _):
 def scaled(plain, _):
     raw = exps(plain.given * math.sqrt(plain.scene.d_head))
     assert list(np.argsort(raw, kind="stable")) == list(np.argsort(plain.given, kind="stable"))
-    return f"the order stays, and the largest weight {'shrinks' if raw.max() > plain.row.max() else 'grows'}"
+    return f"the order stays; the largest weight {'shrinks' if raw.max() > plain.row.max() else 'grows'}"
 
 
 def negative(plain, guess):
@@ -161,7 +161,7 @@ def symmetric(plain, guess):
     assert facts["forth"] == pytest.approx(forth, abs=0.006)
     if abs(forth - back) < 0.005:
         return "the same number"
-    return "the same number with the other sign" if abs(forth + back) < 0.005 else "another number"
+    return "the same number, opposite sign" if abs(forth + back) < 0.005 else "a different number"
 
 
 def largest(plain, _):
@@ -169,7 +169,7 @@ def largest(plain, _):
     scores = plain.scores(plain.scene.layer, plain.scene.head)
     best = max((scores[row, key], row) for row in rows for key in plain.seen(row))[1]
     heaviest = max((plain.own[row, key], row) for row in rows for key in plain.seen(row))[1]
-    return "it is that very pair's" if best == heaviest else "it is in another row"
+    return "at that pair" if best == heaviest else "in another row"
 
 
 def itself(plain, _):
@@ -194,7 +194,7 @@ def special(plain, guess):
 
 
 def first(_plain, _guess):
-    return "only itself, with a weight of 1"
+    return "only itself, with weight 1"
 
 
 def mean(plain, guess):
@@ -224,10 +224,10 @@ def mixed(plain, guess):
         parts.append(output @ W_O[head * width : (head + 1) * width, dimension])
     count = sum(abs(part) > 1e-5 for part in parts)
     every = f"of all {scene.info.n_heads}"
-    return every if count == len(parts) else SINGLE if count == 1 else "of several, but not all"
+    return every if count == len(parts) else SINGLE if count == 1 else "several, but not all"
 
 
-SINGLE = "of one: each head fills its own numbers"
+SINGLE = "one: each head fills its own numbers"
 
 
 def shape(plain, _):
@@ -275,7 +275,7 @@ def turned(plain, guess):
         found.append(dict(zip(seen, exps(scores[one][seen]), strict=True)).get(other, 0.0))
     assert facts["before"] == pytest.approx(found[0], abs=0.006)
     is_same = found[0] == pytest.approx(found[1], abs=1e-4)
-    return "the same number" if is_same else "another number, since their places are others"
+    return "the same number" if is_same else "a different number: the positions differ"
 
 
 def cost(plain, _):

@@ -121,7 +121,7 @@ def test_every_point_adds_to_the_pictures_and_who_only_watches_cannot_stop_it():
 
 @pytest.mark.parametrize(
     ("ending", "told"),
-    [("done", "in 21 s"), ("stopped", "stopped after 21 s"), ("late", "time was up"), ("failed", "failed")],
+    [("done", "in 21 s"), ("stopped", "stopped after 21 s"), ("late", "time ran out"), ("failed", "failed")],
 )
 def test_the_last_measurement_is_shown_with_its_date_and_how_it_ended(ending, told):
     work = one(shown(Runs(last=run(ending=ending))), Work, "measure")

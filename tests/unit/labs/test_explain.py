@@ -160,7 +160,7 @@ def test_all_heads_of_bert_are_drawn_and_sorted_in_the_table():
     places = (rows["layer"].astype(int) - 1) * 12 + rows["head"].astype(int) - 1
     np.testing.assert_allclose(found, wanted[places], atol=1e-5)
     assert sorted(places) == list(range(72))
-    assert set(rows["hands on"]) == {"equal weights"}
+    assert set(rows["replaced with"]) == {"equal weights"}
 
 
 def test_of_a_decoder_the_next_token_is_what_moves():
@@ -244,9 +244,9 @@ def test_blotting_out_is_compared_with_weights_and_rollout():
         columns = table(blocks, "words_table")
         flow = flow_to(means[: layer + 1], 3)[others]
         point = figure(blocks, "ranks").figure.data[-1]
-        assert (point.name, point.x.tolist()) == ("flow up to there", [layer + 1])
+        assert (point.name, point.x.tolist()) == ("flow to this layer", [layer + 1])
         assert point.y[0] == pytest.approx(np.corrcoef(pd.Series(flow).rank(), pd.Series(moved).rank())[0, 1])
-        np.testing.assert_allclose(np.array(columns[f"flow up to layer {layer + 1}"], float), flow, atol=1e-6)
+        np.testing.assert_allclose(np.array(columns[f"flow to layer {layer + 1}"], float), flow, atol=1e-6)
         assert f"up to layer {layer + 1}?" in prose(blocks)
 
 
@@ -262,7 +262,7 @@ def test_an_order_of_fewer_than_five_is_not_compared(n_others):
 def test_a_decoder_looks_back_only_and_its_first_token_at_nothing_else():
     scene = scene_of("smollm2-135m", word=2)
     blocks = shown(scene, Runs(scene.trace), experiment="words")
-    assert table(blocks, "words_table")["blotted out"] == list(scene.names[:2])
+    assert table(blocks, "words_table")["occluded"] == list(scene.names[:2])
     assert says(" ".join(each.sentence for each in blocks if isinstance(each, Notice)), "2")
     first = scene_of("smollm2-135m", word=0)
     (notice,) = [each for each in shown(first, Runs(first.trace), experiment="words") if isinstance(each, Notice)]
@@ -309,7 +309,7 @@ def test_what_takes_too_long_is_not_run_and_is_told_so():
     assert LAB.measured_guess(scene, runs) is None
     for experiment in ("heads", "words", "shuffled"):
         (notice,) = [each for each in shown(scene, runs, experiment=experiment) if isinstance(each, Notice)]
-        assert "shorten the text" in notice.sentence
+        assert "Shorten the text" in notice.sentence
     assert runs.asked == []
 
 
@@ -331,4 +331,4 @@ def test_where_one_text_looks_at_another_the_encoder_is_to_be_chosen():
         scene = HeadContext(part, 0, 0, 1)
         assert LAB.measured_guess(scene, Runs(whole)) is None
         (notice,) = shown(scene, Runs(whole))
-        assert "choose the encoder" in notice.sentence
+        assert "Choose the encoder" in notice.sentence

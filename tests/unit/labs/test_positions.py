@@ -195,7 +195,7 @@ def test_the_cosines_of_a_table_are_those_of_torch():
 def test_a_table_that_was_computed_is_not_said_to_be_learnt_and_no_table_is_said_so():
     assert tells(prose(shown(scene_of("toy"), scheme="table")), "positions/given")
     blocks = shown(scene_of("smollm2-135m"), scheme="table")
-    assert any("no vectors" in block.sentence for block in blocks if isinstance(block, Notice))
+    assert any("no position vectors" in block.sentence for block in blocks if isinstance(block, Notice))
 
 
 @pytest.mark.parametrize("shift", SHIFTS)
@@ -226,10 +226,10 @@ def test_the_arrows_of_all_pairs_give_the_score():
 
 def test_it_is_told_which_of_the_reasons_holds_for_random_queries_and_keys():
     bert = prose(shown(scene_of("minilm-l6"), scheme="rotary"))
-    assert "not do that" in bert
-    assert "one token" not in bert
+    assert "does not use RoPE" in bert
+    assert "single token" not in bert
     alone = prose(shown(HeadContext(load("smollm2-135m").trace("cat"), 13, 4, 0), scheme="rotary"))
-    assert "one token alone" in alone
+    assert "a single token" in alone
     assert "Type a longer text" in alone
     assert "Choose SmolLM2" not in alone
 

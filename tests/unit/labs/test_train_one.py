@@ -111,7 +111,7 @@ def test_while_something_goes_on_one_can_wait_and_the_length_of_the_queue_is_tol
 
 @pytest.mark.parametrize(
     ("ending", "told"),
-    [("done", "in 21 s"), ("stopped", "stopped after 21 s"), ("late", "time was up"), ("failed", "failed")],
+    [("done", "in 21 s"), ("stopped", "stopped after 21 s"), ("late", "time ran out"), ("failed", "failed")],
 )
 def test_the_last_training_is_shown_with_its_date_and_how_it_ended(ending, told):
     work = one(shown(Runs(last=run(ending=ending))), Work, "train")

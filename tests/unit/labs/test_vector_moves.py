@@ -86,8 +86,8 @@ def test_in_a_layer_what_is_sent_adds_up_to_what_the_model_adds(scene):
     np.testing.assert_allclose(sent.places[-1], change.places[-1], atol=1e-3 * size)
     np.testing.assert_allclose(rest.places[0], change.places[-1], atol=1e-3 * size)
     steps = table(blocks, "way_table")
-    assert float(steps["length"][-1]) == pytest.approx(size, rel=1e-4)
-    assert sum(map(float, steps["length along the sum"][:-1])) == pytest.approx(size, rel=1e-3)
+    assert float(steps["norm"][-1]) == pytest.approx(size, rel=1e-4)
+    assert sum(map(float, steps["component along the sum"][:-1])) == pytest.approx(size, rel=1e-3)
     assert len(sent.labels) <= N_SENT + 2
     assert says(prose(blocks), f"{size:.2f}")
     summed = float(re.search(r"Adding ΔE gives a vector of norm (\d+\.\d+)", prose(blocks))[1])
@@ -116,10 +116,10 @@ def test_through_all_layers_the_arrows_lead_from_state_to_state(scene):
     blocks = shown(scene, "layers")
     chain, _ = main_chains(blocks)
     states = [state[scene.word] for state in scene.trace.hidden_states]
-    lengths = np.array(table(blocks, "way_table")["length of ΔE"], float)
+    lengths = np.array(table(blocks, "way_table")["norm of ΔE"], float)
     wanted = [np.linalg.norm(layer.added[scene.word]) for layer in scene.trace.layers]
     np.testing.assert_allclose(lengths, wanted, rtol=1e-3)
-    found = np.array(table(blocks, "way_table")["cosine with the beginning"], float)
+    found = np.array(table(blocks, "way_table")["cosine with the start"], float)
     first = torch.tensor(states[0])[None]
     wanted = torch.nn.functional.cosine_similarity(torch.tensor(np.stack(states[1:])), first).numpy()
     np.testing.assert_allclose(found, wanted, atol=1e-4)
@@ -145,8 +145,8 @@ def test_in_all_layers_what_each_token_sends_leads_to_the_end(scene):
         for step, weight in zip(steps, output, strict=True):
             total += float(step.weights[row, place]) * (torch.tensor(step.values[place]) @ weight)
     table_of_words = table(blocks, "words_table")
-    assert float(table_of_words["length"][0]) == pytest.approx(float(total.norm()), rel=1e-3)
-    assert sum(map(float, table_of_words["length along the sum"][:-1])) == pytest.approx(size, rel=1e-3)
+    assert float(table_of_words["norm"][0]) == pytest.approx(float(total.norm()), rel=1e-3)
+    assert sum(map(float, table_of_words["component along the sum"][:-1])) == pytest.approx(size, rel=1e-3)
     assert says(prose(blocks), f"{size:.2f}")
 
 
@@ -299,10 +299,10 @@ def test_what_is_added_is_as_long_as_the_model_has_it():
     scene = scene_of("minilm-l6")
     numbers = table(shown(scene), "stream_table")
     layers, row = scene.trace.layers, scene.word
-    fed = np.array(numbers["length of what the feed-forward network adds"], float)
+    fed = np.array(numbers["norm of the feed-forward network's output"], float)
     np.testing.assert_allclose(fed, [layer.lengths.fed[row] for layer in layers], rtol=1e-6)
     wanted = [np.linalg.norm(layer.added[row]) for layer in layers]
-    np.testing.assert_allclose(np.array(numbers["length of ΔE"], float), wanted, rtol=1e-4)
+    np.testing.assert_allclose(np.array(numbers["norm of ΔE"], float), wanted, rtol=1e-4)
 
 
 def test_a_lone_word_moves_too():

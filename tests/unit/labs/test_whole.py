@@ -115,7 +115,7 @@ def test_a_strip_of_the_diagram_is_the_vector_over_its_length(scene):
 
 def test_the_parts_of_the_heads_add_up_to_what_attention_adds(scene):
     layer = scene.trace.layers[0]
-    parts = np.array(table(shown(scene, "attention"), "heads_table")["length"], float)
+    parts = np.array(table(shown(scene, "attention"), "heads_table")["norm"], float)
     by_head = np.split(layer.projections.W_O, scene.info.n_heads)
     vectors = np.array([output[3] @ matrix for output, matrix in zip(layer.model_output, by_head, strict=True)])
     np.testing.assert_allclose(parts, np.linalg.norm(vectors, axis=-1), rtol=1e-3, atol=1e-5)
@@ -191,7 +191,7 @@ def test_the_question_is_the_same_in_every_layer(scene):
 def test_it_leads_to_the_steps_of_the_layer_in_the_head_that_adds_most():
     scene = scene_of("minilm-l6", layer=4)
     steps, costs = LAB.onward(View(page=OF_LABS[LAB]), scene)
-    best = int(np.array(table(shown(scene, "attention"), "heads_table")["length"], float).argmax())
+    best = int(np.array(table(shown(scene, "attention"), "heads_table")["norm"], float).argmax())
     assert (steps.address, costs.address) == (STEP_BY_STEP.address, "cost")
     assert dict(steps.values)[LAYER] == 4
     assert dict(steps.values)[HEAD] == best

@@ -80,7 +80,7 @@ def test_what_is_said_of_a_width_is_in_the_table_and_as_theory_has_it(width):
     power = float(re.search(r"to the power of ([\d.]+)", told)[1])
     assert power == pytest.approx(0.5, abs=0.02)
     # The gradient dies as d grows, and does not after the division.
-    slopes, kept = (np.array(numbers[name], dtype=float) for name in ("gradient", "gradient, divided by √d"))
+    slopes, kept = (np.array(numbers[name], dtype=float) for name in ("gradient", "Jacobian norm, divided by √d"))
     assert np.all(np.diff(slopes[1:]) < 0)
     assert kept.min() > 0.9 * kept.max()
 

@@ -98,7 +98,7 @@ def test_while_it_goes_on_the_newest_stage_is_shown(is_own):
 
 @pytest.mark.parametrize(
     ("ending", "told"),
-    [("done", "in 21 s"), ("stopped", "stopped after 21 s"), ("late", "time was up"), ("failed", "failed")],
+    [("done", "in 21 s"), ("stopped", "stopped after 21 s"), ("late", "time ran out"), ("failed", "failed")],
 )
 def test_the_last_training_is_shown_with_its_date_and_how_it_ended(ending, told):
     work = one(shown(Runs(last=run(ending=ending, n_layers=1))), Work, "train")

@@ -90,7 +90,7 @@ def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kin
     assert is_told("embed/lengths", step_of("embed").words(first)) == (trace.embeddings.positions is not None)
     if name in ("embed/words-normed", "embed/words-normed-twice", "embed/words-picture"):
         assert told["position_length"] == rounded(np.linalg.norm(trace.embeddings.positions[2]))
-    assert step_of("embed").matrices(second)[0].title == f"X: what enters layer 2, after {norm}"
+    assert step_of("embed").matrices(second)[0].title == f"X: input of layer 2, after {norm}"
 
 
 def test_what_enters_the_first_layer_is_shown_with_its_parts_and_deeper_vectors_with_their_positions(scene_of):

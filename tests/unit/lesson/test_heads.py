@@ -14,10 +14,10 @@ from tests.unit.lesson.telling import facts_in, rounded
     [
         ("llama", "The result, ΔE, is added to the residual stream", "which is added to x."),
         ("gpt_neox", "The result, ΔE, is added to the residual stream", "which is added to x."),
-        ("gemma2", "The result, ΔE, is normalised (RMSNorm), then added", "RMSNorm comes before it is added to x."),
+        ("gemma2", "The result, ΔE, is normalised (RMSNorm), then added", "RMSNorm follows before it is added to x."),
         # Qwen2-VL adds it as it is; T5Gemma normalises it first. Of neither is it known here.
-        ("Qwen2VL", "is unknown", "makes ΔE of them."),
-        ("t5gemma", "is unknown", "makes ΔE of them."),
+        ("Qwen2VL", "is unknown", "maps them to ΔE."),
+        ("t5gemma", "is unknown", "maps them to ΔE."),
     ],
 )
 def test_what_becomes_of_what_the_heads_change_is_said_as_far_as_it_is_known(model_of, kind, told, changed):

@@ -45,7 +45,7 @@ def test_the_small_pictures_are_the_weights_of_all_heads(scene):
         np.testing.assert_allclose(thumb.weights, drawn, atol=1e-6)
         best = weights[scene.word].argmax()
         assert thumb.label.startswith(f"Head {index + 1}")
-        assert f"{scene.focus.text} looks most at {scene.names[best]}" in thumb.description
+        assert f"{scene.focus.text} attends most to {scene.names[best]}" in thumb.description
         assert f"{weights[scene.word, best]:.2f}" in thumb.description
         # The label is read out before the description: it is not said twice.
         assert thumb.label not in thumb.description
@@ -92,7 +92,7 @@ def test_rows_that_see_nothing_are_counted_and_do_not_break_the_proof():
     proof = prove(TOY.trace(TEXT, mask=hidden))
     assert proof.holds
     assert proof.n_masked_rows == 2 * TOY.info.n_heads
-    assert "6 wholly masked rows" in proof.sentence("Toy")
+    assert "6 fully masked rows" in proof.sentence("Toy")
 
 
 def test_the_table_behind_a_picture_has_its_numbers_to_the_last_digit(scene):

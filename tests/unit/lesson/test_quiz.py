@@ -168,7 +168,7 @@ def test_the_largest_contribution_is_weight_times_length(scene_of):
     scene = scene_of("minilm-l6", SENTENCE, layer=5, head=6, at=3)
     lengths = scene.steps.weights[3] * np.linalg.norm(scene.steps.values, axis=1)
     assert scene.key_names[scene.steps.weights[3].argmax()] == "[CLS]" != scene.key_names[lengths.argmax()]
-    assert labelled(step_of("sum").guess(scene)) == ["no, another one does"]
+    assert labelled(step_of("sum").guess(scene)) == ["no, another does"]
 
 
 def test_the_head_that_looks_most_decidedly_is_told_from_the_one_that_adds_most(asked):
@@ -179,7 +179,7 @@ def test_the_head_that_looks_most_decidedly_is_told_from_the_one_that_adds_most(
         for head in range(asked.info.n_heads)
     ]
     largest = [asked.attention.head(head).weights[asked.word].max() for head in range(asked.info.n_heads)]
-    right = "yes" if np.argmax(largest) == np.argmax(lengths) else "no, another head adds a longer one"
+    right = "yes" if np.argmax(largest) == np.argmax(lengths) else "no, another head adds a larger vector"
     assert labelled(step_of("heads").guess(asked)) == [right]
 
 

@@ -107,7 +107,7 @@ ROOT = re.compile(r"√|\\sqrt|d_k|dₖ")
     [
         (1, None, "Make the scores smaller"),
         (0.5, "5.657", "Make the scores smaller"),
-        (8**0.5, "", "Leave the scores as they are"),
+        (8**0.5, "", "Leave the scores unchanged"),
         (2 * 8**0.5, "0.5", "Make the scores larger"),
     ],
 )

@@ -98,7 +98,7 @@ def test_the_first_token_of_a_decoder_is_told_to_be_a_sink_where_it_takes_most(s
         n_told += 1
         facts = facts_in(told, "softmax/sink-first")
         assert (facts["special"], facts["share"]) == (scene.names[0], rounded(share))
-        assert "than one token" in facts["rows"]
+        assert "more than one" in facts["rows"]
         others = [place for place in range(1, len(row)) if place != at]
         best = max(others, key=row.__getitem__)
         assert is_told("softmax/sink-others", told) == (row[best] >= 0.005)

@@ -35,9 +35,9 @@ def test_what_the_toy_says_of_a_word_is_its_word_part(scene_of):
     ("typed", "source"),
     [
         ("dog", "It reads that in its lexicon."),
-        ("neighbour's", "Its lexicon does not have this form"),
-        ("quokka", "it guesses that from how the word ends"),
-        ("12345", "by what kind of sign this is"),
+        ("neighbour's", "Its lexicon lacks this form"),
+        ("quokka", "it guesses from the ending"),
+        ("12345", "The kind of sign tells it"),
     ],
 )
 def test_the_toy_says_from_where_it_knows_what_it_says_of_this_very_word(scene_of, typed, source):

@@ -159,7 +159,7 @@ def test_the_pieces_of_a_text_and_what_stands_between_them_are_the_text(scene):
         assert "".join(before + typed for typed, before in found) == " ".join(strip_text(strip).split())
         n_added = sum(token.is_special and token.word is None for token in strip.tokens)
         assert len(found) == len(strip.tokens) - n_added
-        assert f" {len(strip.tokens)} tokens now." in strip.change.told
+        assert f"now {len(strip.tokens)} tokens." in strip.change.told
 
 
 def strip_text(strip):

@@ -44,7 +44,7 @@ def test_every_step_is_shown_with_its_heading_and_its_code(toy, name):
         assert written not in found.instead
     assert step.words(scene) in found.instead
     # Nothing is said of what only the app could do.
-    for gone in ("Show the factors of", "What now"):
+    for gone in ("Show the factors of", "What next"):
         assert gone not in found.given["html"]
     assert len(shown.data) < 70_000
     assert "✓ rows sum to 1" in found.given["html"]

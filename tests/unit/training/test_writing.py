@@ -66,14 +66,14 @@ def test_the_story_can_be_learnt_from():
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "nothing but white space"),
-        (" \n\t\u2028" * 900, "nothing but white space"),
-        ("\0" * 5000, "nothing but white space"),
-        ("a", "has 1 character, and at least 2,000"),
-        ("ab" * (LEAST // 2 - 1) + "a", "has 1,999 characters"),
-        ("a" * MOST, "has 1 different character;"),
-        ("ab" * (MOST // 2) + "a", "too long: at most 200,000"),
-        ("".join(map(chr, range(0x4E00, 0x4E00 + MOST_SYMBOLS + 1))) * 2, "has 1,001 different characters"),
+        ("", "is blank"),
+        (" \n\t\u2028" * 900, "is blank"),
+        ("\0" * 5000, "is blank"),
+        ("a", "at least 2,000 characters; this text has 1"),
+        ("ab" * (LEAST // 2 - 1) + "a", "this text has 1,999"),
+        ("a" * MOST, "different characters; this text has 1"),
+        ("ab" * (MOST // 2) + "a", "too long. Use at most 200,000"),
+        ("".join(map(chr, range(0x4E00, 0x4E00 + MOST_SYMBOLS + 1))) * 2, "different characters; this text has 1,001"),
     ],
 )
 def test_what_cannot_be_learnt_from_is_refused_with_a_reason(text, problem):

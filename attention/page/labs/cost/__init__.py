@@ -144,15 +144,15 @@ def _tell_yours(scene: HeadContext) -> str:
 def _tell_going(run: Run) -> str:
     length = max((each.length for each in points(run.frames)), default=0)
     if not length:
-        return message("It is being measured")
-    return message("It is being measured: up to {length} tokens", length=f"{length:,}")
+        return message("Measuring")
+    return message("Measuring up to {length} tokens", length=f"{length:,}")
 
 
 def _tell_ended(_: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
     return {
-        "failed": message("The measuring of {date} failed.", **facts),
+        "failed": message("Measuring failed on {date}.", **facts),
         "done": message("Measured on this server on {date}, in {seconds} s.", **facts),
-        "late": message("Measured on this server on {date}: time was up after {seconds} s.", **facts),
+        "late": message("Measured on this server on {date}: time ran out after {seconds} s.", **facts),
         "stopped": message("Measured on this server on {date}; stopped after {seconds} s.", **facts),
     }
 
@@ -160,7 +160,7 @@ def _tell_ended(_: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
 _WORDS = Words(
     message("Measure"),
     message("Measure again"),
-    message("Measure on this server: it takes about half a minute, on one core."),
+    message("Measure on this server: half a minute on one core."),
     _tell_going,
     _tell_ended,
 )
@@ -168,7 +168,7 @@ _WORDS = Words(
 LAB = Lab(
     address="cost",
     title=message("What it costs"),
-    purpose=message("Time and memory of attention against length, as measured, and on paper for a large model."),
+    purpose=message("Time and memory of attention by length: measured, and on paper for a large model."),
     knobs=(COST, TOKENS, KEPT),
     guess=_guess,
     content=_content,

@@ -60,8 +60,8 @@ def time(source: Source, *, is_asked: bool = False) -> Blocks:
         lambda curve: 1000 * curve.seconds,
         message("milliseconds, by number of tokens"),
         message(
-            "The time of explicit attention, of fused attention and of an LSTM for 64 to 4,096 tokens, on two axes on "
-            "which equal distances are factors; the table below has the same numbers."
+            "Time of explicit attention, fused attention and an LSTM for 64 to 4,096 tokens, on log–log axes; "
+            "numbers in the table below."
         ),
     )
     if is_asked:
@@ -108,8 +108,8 @@ def memory(source: Source, *, is_asked: bool = False) -> Blocks:
         lambda curve: curve.n_bytes / 1e6,
         message("megabytes, by number of tokens"),
         message(
-            "The memory of explicit attention, of fused attention and of an LSTM for 64 to 4,096 tokens, on two axes "
-            "on which equal distances are factors; the table below has the same numbers."
+            "Memory of explicit attention, fused attention and an LSTM for 64 to 4,096 tokens, on log–log axes; "
+            "numbers in the table below."
         ),
     )
     if is_asked:
@@ -149,8 +149,8 @@ def writing(source: Source) -> Blocks:
         lambda curve: 1000 * curve.seconds,
         message("milliseconds for all new tokens, by their number"),
         message(
-            "The time in which a decoder reads 16 to 512 new tokens, without a key/value cache and with one, on two "
-            "axes on which equal distances are factors; the table below has the same numbers."
+            "Time a decoder takes for 16 to 512 new tokens, with and without a KV cache, on log–log axes; numbers "
+            "in the table below."
         ),
     )
     return _shown("writing", drawn, source.curves, WRITING, _tell_writing, _tell_decoder)
@@ -228,7 +228,7 @@ def tables(found: Curves) -> Blocks:
     tables = tuple(
         Table(key, make, file=key.replace("_table", "")) for key, make in made.items() if len(make()[message("tokens")])
     )
-    return (Fold("measured_fold", message("What was measured as tables"), tables),) if tables else ()
+    return (Fold("measured_fold", message("Measurements as tables"), tables),) if tables else ()
 
 
 def _table(found: Curves, ways: Sequence[Way]) -> dict[str, list[str]]:

@@ -47,7 +47,7 @@ def paper(tokens: int, kept: int) -> Blocks:
             kept,
             (
                 Option(grouped, message("{n}, as in the model", n=grouped)),
-                Option(every, message("{n}, one for each head", n=every)),
+                Option(every, message("{n}, one per head", n=every)),
             ),
         ),
     )
@@ -107,10 +107,9 @@ def _tell_work(sizes: Sizes, tokens: int) -> str:
 
 def _caches(tokens: int, kept: int) -> Chart:
     """Return the sizes of the key/value cache, with and without grouped queries."""
-    title = message("gigabytes of the key/value cache, by number of tokens")
+    title = message("gigabytes of KV cache, by number of tokens")
     alt = message(
-        "The key/value cache for 1k to 1M tokens, with 32 key/value heads and with 8, on two axes on which equal "
-        "distances are factors; the table below has the same numbers."
+        "KV cache for 1k to 1M tokens with 32 and with 8 key/value heads, on log–log axes; numbers in the table below."
     )
     colours = ((LLAMA.n_heads, INACTIVE), (LLAMA.n_key_value_heads, WEIGHT))
     curves = tuple(
@@ -129,8 +128,8 @@ def _looking_back(sizes: Sizes, tokens: int) -> Chart:
     """Return the multiplications for the last token: those that grow with the length, and the others."""
     title = message("billions of multiplications for the last token")
     alt = message(
-        "The multiplications for the last of 1k to 1M tokens: those for scores and sums grow with the length, all "
-        "others do not. The table below has the same numbers."
+        "Multiplications for the last of 1k to 1M tokens: those for scores and sums grow with length, all others "
+        "stay constant. Numbers in the table below."
     )
     at = ON_PAPER.index(tokens)
     back = [sizes.looking_back(each) / 1e9 for each in ON_PAPER]

@@ -33,7 +33,7 @@ def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks
 
 def _shown(values: Values, scene: HeadContext | None, contents: _Contents) -> Blocks:
     if scene is not None and scene.trace.memory is not None:
-        told = message("This is about the order of the words within one text. Here, one text looks at another one.")
+        told = message("This lab is about word order within one text; this attention is between two.")
         return (Notice(told + " " + message("Choose {others}.", others=scene.use.others)),)
     return contents[values[SCHEME]](values, scene)
 
@@ -60,7 +60,7 @@ def _idle(values: Values, scene: HeadContext) -> tuple[Parameter[Any], ...]:
 LAB = Lab(
     address="positions",
     title=message("Where am I?"),
-    purpose=message("What becomes of attention when the words are shuffled, and how a model is told their order."),
+    purpose=message("What happens to attention when words are shuffled, and how models encode order."),
     knobs=(SCHEME, ORDER, PLACED, SHIFT, SLOPE),
     guess=guess,
     content=_content,

@@ -60,11 +60,11 @@ def sinusoids(values: Values, scene: HeadContext | None) -> Blocks:
     product = charts.lines(
         [(message("dot product"), by_distance)],
         message("dot product of two positions"),
-        message("The dot product of two positions’ vectors, by their distance."),
+        message("Dot products of two positions’ vectors, by distance."),
         message("distance"),
     )
     return (
-        *opened(message("Waves that are added"), values),
+        *opened(message("Added waves"), values),
         Formula(rf"PE_{{p,\,2i}} = \sin {_ANGLE}, \quad PE_{{p,\,2i+1}} = \cos {_ANGLE}"),
         Prose(lesson("positions/sinusoids", width=WIDTH, waves=WIDTH // 2)),
         Row(
@@ -98,7 +98,7 @@ def _rows_of_positions(vectors: Float[Array, "P M"], at: int) -> Matrix:
         row_axis=message("positions"),
         column_axis=message("dimensions"),
         palette="signed",
-        alt=message("{n} numbers of each of {count} positions: waves, fast ones to the left.", n=WIDTH, count=N_SHOWN),
+        alt=message("{n} numbers of each of {count} positions: waves, fast on the left.", n=WIDTH, count=N_SHOWN),
         limit=1.0,
         focus_row=at,
     )
@@ -116,8 +116,8 @@ def table(values: Values, scene: HeadContext | None) -> Blocks:
         return begun
     own = own_table(scene)
     if own is None:
-        told = message("{name} adds no vectors for positions.", name=scene.info.name)
-        return (*begun, Notice(told + " " + message("Choose another model, such as BERT.")))
+        told = message("{name} adds no position vectors.", name=scene.info.name)
+        return (*begun, Notice(told + " " + message("Choose another model, such as MiniLM.")))
     likeness = _cosines(own)
     n_shown = len(likeness)
     at = min(scene.word, n_shown - 1)
@@ -132,7 +132,7 @@ def table(values: Values, scene: HeadContext | None) -> Blocks:
     line = charts.lines(
         [(message("cosine"), likeness[at])],
         message("cosine with position {place}", place=at),
-        message("The cosine of each position’s vector with that of position {place}.", place=at),
+        message("Cosine of each position’s vector with that of position {place}.", place=at),
         message("position"),
         limits=(min(0.0, float(likeness[at].min())), 1.0),
         current=at,
@@ -188,7 +188,7 @@ def _drawn_likeness(likeness: Float[Array, "P P"], at: int) -> Matrix:
         row_axis=message("positions"),
         column_axis=message("positions"),
         palette="signed",
-        alt=message("The cosine of the vectors of every two of {count} positions.", count=len(likeness)),
+        alt=message("Cosines of the vectors of all pairs of {count} positions.", count=len(likeness)),
         limit=1.0,
         focus_row=at,
     )

@@ -53,9 +53,9 @@ def alibi(values: Values, scene: HeadContext | None) -> Blocks:
         mean_after=fact(float(after.mean())),
     )
     drawn = (
-        pairs(scene, "alibi", message("what is added"), bias),
+        pairs(scene, "alibi", message("added bias"), bias),
         _drawn_weights(scene, "own_weights", message("the model's own weights"), steps.weights),
-        _drawn_weights(scene, "alibi_weights", message("weights with this added"), weights),
+        _drawn_weights(scene, "alibi_weights", message("weights with this bias"), weights),
     )
     pictures = tuple((Picture(each.name, each, sets={"row": WORD}, is_selectable=True),) for each in drawn)
     columns = {
@@ -94,8 +94,8 @@ def t5(values: Values, scene: HeadContext | None) -> Blocks:
     before, after = (positions.t5_buckets(sign * steps) for sign in (-1, 1))
     stairs = charts.lines(
         [(message("keys before the query"), before.astype(float))],
-        message("the bucket of a key before the query"),
-        message("Which of T5’s 32 numbers is added to the score of a key before the query, by its distance."),
+        message("bucket of a key before the query"),
+        message("Which of T5’s 32 numbers is added to the score of a key before the query, by distance."),
         message("distance"),
     )
     columns = {
@@ -111,7 +111,7 @@ def t5(values: Values, scene: HeadContext | None) -> Blocks:
     bias = own_numbers(scene)
     if bias is not None:
         told = lesson("positions/t5-own", model=word(scene.info.name), head=scene.head + 1)
-        picture = Picture("bias", pairs(scene, "bias", message("what this head adds"), bias))
+        picture = Picture("bias", pairs(scene, "bias", message("bias of this head"), bias))
         return (*begun, Prose(told), Row(((picture,), (Picture("stairs", charts.Chart(stairs)),))), fold)
     buckets = positions.t5_buckets(positions.distances(len(scene.tokens)))
     told = lesson(
@@ -120,7 +120,7 @@ def t5(values: Values, scene: HeadContext | None) -> Blocks:
         numbers=len(np.unique(buckets)),
         last=int(np.argmax(before == before[-1])),
     )
-    title = message("the number of the bucket")
+    title = message("bucket")
     alt = message("{title}: {n} queries by {n} keys.", title=title, n=len(buckets))
     square = replace(pairs(scene, "buckets", title, buckets.astype(np.float32)), are_counts=True, alt=alt)
     picture = Picture("buckets", square, sets={"row": WORD}, is_selectable=True)

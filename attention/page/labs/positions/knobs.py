@@ -32,7 +32,7 @@ _SCHEMES: Mapping[Scheme, str] = MappingProxyType(
 SCHEME: Parameter[Scheme] = Parameter("scheme", Choice(lambda _: tuple(_SCHEMES)), "none")
 # None is the reverse order.
 ORDER: Parameter[tuple[int, ...] | None] = Parameter(
-    "order", Order(MOST_MOVED), None, otherwise=message("the words stand in reverse order")
+    "order", Order(MOST_MOVED), None, otherwise=message("The words are shown in reverse.")
 )
 PLACED: Parameter[bool] = Parameter("placed", Flag(), False)
 SHIFT: Parameter[int] = Parameter("shift", Choice(lambda _: SHIFTS, written=str), 8)
@@ -42,5 +42,5 @@ SLOPE: Parameter[int] = Parameter("slope", Choice(lambda _: tuple(range(1, N_SLO
 def opened(heading: str, values: Values, *knobs: Setting) -> Blocks:
     """Return the heading and the controls, the choice of the scheme first."""
     options = tuple(Option(name, label) for name, label in _SCHEMES.items())
-    scheme = Setting("scheme", SCHEME, message("What tells the order"), values[SCHEME], options)
+    scheme = Setting("scheme", SCHEME, message("Positional encoding"), values[SCHEME], options)
     return (Heading(heading), Section("knobs", (scheme, *knobs), is_line=True))

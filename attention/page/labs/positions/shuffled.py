@@ -103,7 +103,7 @@ def guess(scene: HeadContext | None) -> Guess | None:
     answers = (
         message("It stays the same."),
         message("It changes."),
-        message("It becomes that of the token which stood there before."),
+        message("It becomes that of the token that stood there before."),
     )
     because = lesson("positions/guess-same" if is_same else "positions/guess-other")
     return Guess(lesson("positions/guess"), answers, because, frozenset({0 if is_same else 1}))
@@ -115,7 +115,7 @@ def shuffled(values: Values, scene: HeadContext | None) -> Blocks:
     if scene is None:
         return opened(heading, values)
     if not can_be_reordered(scene.trace):
-        told = message("What enters the first layer of {name} is not known part by part.", name=scene.info.name)
+        told = message("The parts of the first layer's input are unknown for {name}.", name=scene.info.name)
         return (*opened(heading, values), Notice(told + " " + message("Choose another model.")))
     placed = Setting("placed", PLACED, message("Weights with positions"), values[PLACED])
     places = _movable(scene.tokens)
@@ -166,7 +166,7 @@ def _another(order: tuple[int, ...]) -> tuple[int, ...]:
 def _strip(scene: HeadContext, places: Sequence[int], order: tuple[int, ...]) -> Blocks:
     """Return the words to drag, and buttons for some orders."""
     strip = OrderStrip(
-        label=message("The words in their order"),
+        label=message("Word order"),
         names=tuple(scene.labels[place] for place in places),
         places=tuple(places),
         order=order,
@@ -181,7 +181,7 @@ def _strip(scene: HeadContext, places: Sequence[int], order: tuple[int, ...]) ->
     }
     buttons = tuple(Button(label, parts={"order": written(other)}) for label, other in offered.items())
     n_words = len([token for token in scene.tokens if not token.is_special and not token.is_padding])
-    told = message("The first {n} can be moved; the others stay.", n=len(places))
+    told = message("Only the first {n} can be moved.", n=len(places))
     words = Picture("order", strip, sets={"order": ORDER}, is_selectable=len(places) > 1)
     others = Picture("orders", Buttons(message("Other orders"), buttons), sets={"order": ORDER})
     return (
@@ -227,8 +227,8 @@ def _moves(scene: HeadContext, without: _Moved, placed: _Moved) -> Blocks:
         scene.labels,
         (names[0], moves[0]),
         (names[1], moves[1]),
-        message("length of what each token's output changes by"),
-        message("How far the output of each token moves, without positions and with them; a table has the numbers."),
+        message("norm of each token's output change"),
+        message("How far each token's output moves, with and without positions; numbers in a table."),
     )
     columns = {message("token"): list(scene.labels), message("position now"): _places_now(without.order)}
     columns |= {name: [repr(float(each)) for each in lengths] for name, lengths in zip(names, moves, strict=True)}

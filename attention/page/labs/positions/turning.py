@@ -119,14 +119,14 @@ def turning(values: Values, scene: HeadContext | None) -> Blocks:
     """Show how the pairs of a query and a key rotate, and that a shift of the text does not change their product."""
     shift, drawn = values[SHIFT], _of_head(scene) or _random()
     options = tuple(Option(each, str(each)) for each in SHIFTS)
-    knob = Setting("shift", SHIFT, message("Places by which the text is shifted"), shift, options, is_scale=True)
+    knob = Setting("shift", SHIFT, message("Shift of the text, in positions"), shift, options, is_scale=True)
     before, after = drawn.scores(0, 0), drawn.scores(shift, shift)
     matrices = (
-        _square(drawn, "scores_before", message("q · k, the text begins at 0"), before),
-        _square(drawn, "scores_shifted", message("q · k, the text begins at {shift}", shift=shift), after),
+        _square(drawn, "scores_before", message("q · k, text starts at 0"), before),
+        _square(drawn, "scores_shifted", message("q · k, text starts at {shift}", shift=shift), after),
     )
     return (
-        *opened(message("Queries and keys that turn"), values, knob),
+        *opened(message("Rotating queries and keys"), values, knob),
         Prose(_tell(drawn, scene)),
         Picture("dials", _dials(drawn, shift)),
         *_by_distance(drawn, _tell_shift(drawn, shift, before, after)),
@@ -149,7 +149,7 @@ def _by_distance(drawn: _Turning, told: str) -> Blocks:
         best=messages("{n} place", "{n} places", best),
         most=exact(float(products[best])),
     )
-    alt = message("The dot product of one query and one key, by how many places apart they stand.")
+    alt = message("Dot product of one query and one key, by distance.")
     curve = charts.lines(
         [(message("q · k"), products)],
         message("q · k of {query} and {key}, moved apart", query=query, key=key),
@@ -189,13 +189,11 @@ def _why_random(scene: HeadContext | None) -> tuple[str, str]:
         return "", advice
     name = word(scene.info.name)
     if scene.attention.rotary is None:
-        return message("{name} does not do that.", name=name), advice
+        return message("{name} does not use RoPE.", name=name), advice
     if len(scene.tokens) < 2:
-        reason = message(
-            "{name} does that, but it has read one token alone, which has no distance to another.", name=name
-        )
+        reason = message("{name} uses RoPE, but it read a single token, which has no distance to another.", name=name)
         return reason, message("Type a longer text to see a real head.")
-    return message("{name} does that, but what it rotates was not recorded.", name=name), advice
+    return message("{name} uses RoPE, but what it rotates was not recorded.", name=name), advice
 
 
 def _tell_shift(drawn: _Turning, shift: int, before: Float[Array, "T T"], after: Float[Array, "T T"]) -> str:
@@ -223,7 +221,7 @@ def _dials(drawn: _Turning, shift: int) -> Dials:
     captions = tuple(
         (
             message("pair {number}", number=int(pair) + 1),
-            message("{degrees}° a place", degrees=f"{np.degrees(angle):.3g}"),
+            message("{degrees}° per position", degrees=f"{np.degrees(angle):.3g}"),
             message("q · k: {product}", product=number(float(product))),
         )
         for pair, angle, product in zip(chosen, angles, products, strict=True)
@@ -231,8 +229,8 @@ def _dials(drawn: _Turning, shift: int) -> Dials:
     return Dials(
         title=message("Pairs of numbers as arrows (dashed: before the shift)"),
         alt=message(
-            "{n} pairs of numbers of a query and a key as arrows on dials, turned by a shift of {shift} places. The "
-            "angle between the two stays the same.",
+            "{n} pairs of numbers of a query and a key as arrows on dials, rotated by a shift of {shift} positions. "
+            "The angle between them stays the same.",
             n=len(chosen),
             shift=shift,
         ),

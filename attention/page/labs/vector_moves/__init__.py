@@ -122,7 +122,7 @@ def _moves(
 ) -> Blocks:
     """Return the choice of the scope and the picture, without lengths while the question ``is_asked``."""
     options = tuple(Option(each, _SCOPE_NAMES[each]) for each in SCOPES)
-    knobs = (Setting("scope", SCOPE, message("What is sent in"), scope, options),)
+    knobs = (Setting("scope", SCOPE, message("Sent by"), scope, options),)
     states = scene.trace.hidden_states
     at = range(len(states)) if scope == "layers" else (scene.layer, scene.layer + 1)
     shown = _shown(scene, [states[each] for each in at])
@@ -201,7 +201,7 @@ def _others(
             places[token],
             (
                 message(
-                    "{word}, before and after: it moves by {length}",
+                    "{word}, before and after: moves by {length}",
                     word=scene.names[token],
                     length=number(float(np.linalg.norm(after[token] - before[token]))),
                 ),
@@ -218,7 +218,7 @@ def _picture(scene: HeadContext, scope: Scope, plane: Plane, chains: tuple[Chain
     legend: dict[Scope, tuple[tuple[Ink, str], ...]] = {
         "head": (
             ("sent", message("sent by a token")),
-            ("change", message("what the head adds")),
+            ("change", message("added by the head")),
             ("other", message("other words")),
         ),
         "heads": (("sent", message("sent by a token")), ("change", "ΔE"), ("other", message("all else"))),
@@ -261,7 +261,7 @@ def _in_layer(scene: HeadContext, seen: Float[Array, "N M"], *, is_one: bool) ->
     if not is_one:
         rest = after - before - added
         chains.append(
-            _chain(plane, before + added, rest[None], [_labelled(message("all else in the layer"), rest)], "other")
+            _chain(plane, before + added, rest[None], [_labelled(message("rest of the layer"), rest)], "other")
         )
     chains[0] = replace(chains[0], name=scene.names[row], tags=names)
     most = {"focus": word(scene.names[row]), "best": word(scene.key_names[best]), "most": length(vectors[best])}
@@ -300,7 +300,7 @@ def _largest(scene: HeadContext, vectors: Float[Array, "K M"]) -> tuple[tuple[st
 
 
 def _labelled(name: str, step: Float[Array, " M"]) -> str:
-    return message("{name}: length {length}", name=name, length=number(float(np.linalg.norm(step))))
+    return message("{name}: norm {length}", name=name, length=number(float(np.linalg.norm(step))))
 
 
 def _chain(
@@ -317,8 +317,8 @@ def _table_of_steps(names: Sequence[str], steps: Float[Array, "N M"], added: Flo
     along = steps @ added / size if size else np.zeros(len(steps))
     return {
         message("sent by"): [*names, message("sum")],
-        message("length"): [repr(float(each)) for each in (*np.linalg.norm(steps, axis=-1), size)],
-        message("length along the sum"): [repr(float(each)) for each in (*along, size)],
+        message("norm"): [repr(float(each)) for each in (*np.linalg.norm(steps, axis=-1), size)],
+        message("component along the sum"): [repr(float(each)) for each in (*along, size)],
     }
 
 
@@ -335,7 +335,7 @@ def _through_layers(scene: HeadContext, plane: Plane, changes: Float[Array, "L M
     for at, (change, rest) in enumerate(zip(changes, rests, strict=True)):
         labels += [
             _labelled(message("layer {layer}, ΔE", layer=at + 1), change),
-            _labelled(message("layer {layer}, all else", layer=at + 1), rest),
+            _labelled(message("layer {layer}, rest", layer=at + 1), rest),
         ]
         inks += ["change", "other"]
     places = plane.places(np.vstack([states[0], states[0] + np.cumsum(steps, axis=0)]))
@@ -353,10 +353,10 @@ def _through_layers(scene: HeadContext, plane: Plane, changes: Float[Array, "L M
     )
     columns = {
         message("layer"): [str(at + 1) for at in range(len(changes))],
-        message("length before it"): _written(np.linalg.norm(states[:-1], axis=-1)),
-        message("length of ΔE"): _written(np.linalg.norm(changes, axis=-1)),
-        message("length of all else"): _written(np.linalg.norm(rests, axis=-1)),
-        message("cosine with the beginning"): _written(cosines(states[1:], states[0])),
+        message("norm before it"): _written(np.linalg.norm(states[:-1], axis=-1)),
+        message("norm of ΔE"): _written(np.linalg.norm(changes, axis=-1)),
+        message("norm of the rest"): _written(np.linalg.norm(rests, axis=-1)),
+        message("cosine with the start"): _written(cosines(states[1:], states[0])),
     }
     tables = (Table("way_table", lambda: columns, file="way"), of_words.table)
     return _Way(told + of_words.told, (chain, words), tables)
@@ -430,7 +430,7 @@ def _stream(scene: HeadContext, added: Float[Array, "L M"]) -> Blocks:
     curves = [Curve(message("attention, ΔE"), places, _parts(changes, stream), VALUE, at)]
     if not np.isnan(fed).any():
         curves.append(Curve(message("feed-forward network"), places, _parts(fed, stream), INACTIVE, at))
-    name = message("what is added, as a part of the stream's length")
+    name = message("addition, relative to the stream's norm")
     of_feed = "" if len(curves) < 2 else message(", and the feed-forward network one of {length}", length=fact(fed[at]))
     told = lesson(
         "vector-moves/stream" if len(layers) > 1 else "vector-moves/stream-lone",
@@ -441,19 +441,19 @@ def _stream(scene: HeadContext, added: Float[Array, "L M"]) -> Blocks:
         fed=of_feed,
     )
     if len(layers) < 2:
-        return (Heading(message("The stream, and what is added to it")), Prose(told))
+        return (Heading(message("The residual stream and its additions")), Prose(told))
     numbers = tuple(str(number + 1) for number in range(len(layers)))
-    alt = message("{title}, layer by layer; the table below has the same numbers.", title=name)
+    alt = message("{title}, by layer; numbers in the table below.", title=name)
     columns = {
         message("layer"): list(numbers),
-        message("length of the stream"): _written(stream),
-        message("length of ΔE"): _written(changes),
-        message("length of what the feed-forward network adds"): _written(fed) if len(curves) > 1 else [],
+        message("norm of the stream"): _written(stream),
+        message("norm of ΔE"): _written(changes),
+        message("norm of the feed-forward network's output"): _written(fed) if len(curves) > 1 else [],
     }
     columns = {title: column for title, column in columns.items() if column}
     chart = charts.layer_lines(numbers, curves, name, alt, is_log=_is_uneven([each.values for each in curves]))
     return (
-        Heading(message("The stream, and what is added to it")),
+        Heading(message("The residual stream and its additions")),
         Row(((Prose(told),), (Picture("stream", Chart(chart)),)), (4, 5)),
         Fold(
             "stream_fold", message("Every layer as a table"), (Table("stream_table", lambda: columns, file="stream"),)
@@ -480,7 +480,7 @@ def _idle(values: Values, _: HeadContext) -> tuple[Parameter[Any], ...]:
 LAB = Lab(
     address="vector_moves",
     title=message("The vector moves"),
-    purpose=message("How a word's vector is moved by what other words send it, head by head and layer by layer."),
+    purpose=message("How other words move a word's vector, head by head and layer by layer."),
     knobs=(SCOPE, BESIDE_TEXT, VERSUS),
     guess=_guess,
     content=_content,

@@ -48,7 +48,7 @@ Beside = Literal["after", "before", "alone", "typed"]
 
 BESIDES: tuple[Beside, ...] = ("after", "before", "alone", "typed")
 BESIDE_TEXT: Parameter[Beside | None] = Parameter(
-    "other", Choice(lambda _: BESIDES), None, otherwise=message("one of the ready pairs is shown")
+    "other", Choice(lambda _: BESIDES), None, otherwise=message("One of the ready pairs is shown.")
 )
 
 # A word at the same position in two texts; the context that decides its meaning comes after it, or before.
@@ -113,7 +113,7 @@ def drift(scene: HeadContext, values: Values, runs: Runs | None) -> Blocks:
         "after": message("the bank of the …"),
         "before": message("the … has a bank"),
         "alone": message("{word}, read alone", word=scene.names[scene.word]),
-        "typed": message("your text and another one"),
+        "typed": message("your text and another"),
     }
     options = tuple(Option(each, names[each]) for each in BESIDES)
     knob = Section("texts", (Setting("other", BESIDE_TEXT, message("Compared"), beside, options),), is_line=True)
@@ -162,7 +162,7 @@ def _find(trace: Trace, text: str) -> int | None:
 
 def _typed(scene: HeadContext, text: str, runs: Runs) -> Blocks:
     """Return the field for a second text, and the drift of a shared word."""
-    hint = message("Type a text that has a word of yours")
+    hint = message("Type a text that shares a word with yours")
     field = Entry("second", VERSUS, message("Second text"), text, hint)
     if not text:
         return (field, Prose(lesson("vector-moves/drift-empty")))
@@ -256,7 +256,7 @@ def _apart(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
         curves.append(Curve(message("different words"), numbers, others, INACTIVE))
         columns[message("different words")] = _written(others)
     title = message("cosine of the two vectors")
-    alt = message("{title}, layer by layer; the table below has the same numbers.", title=title)
+    alt = message("{title}, by layer; numbers in the table below.", title=title)
     lowest = min(float(np.nanmin(each.values)) for each in curves if not np.isnan(each.values).all())
     chart = charts.layer_lines(places, curves, title, alt, limits=(min(0.0, lowest), 1.0))
     words = _tell_apart(scene, beside, pair, own) + _tell_tokens(beside, pair)

@@ -89,10 +89,10 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     if scene is None:
         return ()
     if not scene.use.is_reading:
-        return (Notice(message("Here, the layers of an encoder are shown, or of a decoder that stands alone.")),)
+        return (Notice(message("This lab shows an encoder, or a decoder without one.")),)
     found = passages(scene)
     if not found:
-        told = message("The parts of a layer of {model} cannot be shown one after another.", model=scene.info.name)
+        told = message("The parts of a layer of {model} can't be shown one by one.", model=scene.info.name)
         return (Notice(f"{told} {scene.info.note}"),)
     part, likeliest = values[SHOWN], outcome(runs)
     tables = (
@@ -128,7 +128,7 @@ def _onward(_: Values, scene: HeadContext) -> tuple[Onward, ...]:
     steps = message("Attention of layer {layer} step by step ▸", layer=scene.layer + 1)
     return (
         Onward(steps, "step_by_step", ((STEP, "softmax"), (LAYER, scene.layer), (HEAD, head))),
-        Onward(message("How the cost grows with length ▸"), "cost"),
+        Onward(message("How cost grows with length ▸"), "cost"),
     )
 
 
@@ -178,7 +178,7 @@ def _code(scene: HeadContext, runs: Runs | None) -> Blocks:
 LAB = Lab(
     address="whole",
     title=message("The whole Transformer"),
-    purpose=message("One vector's path through a whole model, part by part, and the same model in NumPy."),
+    purpose=message("One vector's path through a whole model, part by part, with the model in NumPy."),
     knobs=(SHOWN, CODE),
     guess=_guess,
     content=_content,

@@ -42,8 +42,8 @@ def diagram(
     network = Added(message("Feed-forward"), np.array(fed), ("",) * len(fed), _norms(scene, "feed-forward"))
     return Stream(
         label=message(
-            "The path of {word} through {model}: what attention and feed-forward networks add to its vector, layer by "
-            "layer. Arrow keys lead from part to part, Enter opens one; the tables below have the same numbers.",
+            "The path of {word} through {model}: what attention and feed-forward networks add to its vector, by "
+            "layer. Arrow keys move between parts, Enter opens one; numbers in the tables below.",
             word=scene.names[scene.word],
             model=scene.info.name,
         ),
@@ -116,5 +116,5 @@ def _ends(scene: HeadContext, likeliest: Outcome) -> End:
     if scene.info.parts:
         return End(message("To the decoder"), tuple(filter(None, (norm, message("as keys and values")))))
     width = message("{n} numbers", n=scene.info.d_model)
-    length = message("length {length}", length=number(float(np.linalg.norm(scene.trace.hidden_states[-1][scene.word]))))
+    length = message("norm {length}", length=number(float(np.linalg.norm(scene.trace.hidden_states[-1][scene.word]))))
     return End(message("Result"), tuple(filter(None, (norm, width, length))))

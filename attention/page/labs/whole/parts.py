@@ -90,7 +90,7 @@ def _embedding(scene: HeadContext) -> Blocks:
         told += lesson("whole/embedding-norm", norm=structure.embedding_norm, before=length(before))
     labels = (*parts, message("enters layer 1"))
     lengths = [float(np.linalg.norm(each)) for each in (*parts.values(), before)]
-    bars = Picture("embedding", lengths_bars(labels, lengths, message("lengths")))
+    bars = Picture("embedding", lengths_bars(labels, lengths, message("norms")))
     return (Heading(message("Embedding")), _beside((Prose(told),), bars))
 
 
@@ -121,7 +121,7 @@ def _block(scene: HeadContext) -> Blocks:
         told = lesson("whole/block-plain", **facts)
     name = message("Layer {layer} of {name}", layer=scene.layer + 1, name=scene.info.name)
     chart = charts.lengths(
-        [_LENGTHS[part] for part in lengths], [float(each[row]) for each in lengths.values()], message("lengths")
+        [_LENGTHS[part] for part in lengths], [float(each[row]) for each in lengths.values()], message("norms")
     )
     table = Table("lengths_table", partial(_table_of_tokens, scene, lengths), file="block")
     return (
@@ -152,9 +152,9 @@ def _attention(scene: HeadContext, passage: Passage) -> Blocks:
         looked=word(scene.key_names[looked]),
     )
     labels = [str(head + 1) for head in range(len(passage.heads))]
-    title = message("length of what each head adds")
+    title = message("norm of each head's contribution")
     bars = parts_bars(labels, passage.heads.astype(np.float32), title, are_weights=True)
-    columns = {message("head"): labels, message("length"): [repr(float(each)) for each in passage.heads]}
+    columns = {message("head"): labels, message("norm"): [repr(float(each)) for each in passage.heads]}
     name = message("Attention in layer {layer}: between tokens", layer=scene.layer + 1)
     return (
         Heading(name),
@@ -192,18 +192,18 @@ def _feed_forward(scene: HeadContext, runs: Runs | None) -> Blocks:
         most=fact(float(fired[order[0]])),
     )
     strongest = order[:N_NEURONS]
-    chart = parts_bars([str(neuron) for neuron in strongest], fired[strongest], message("the strongest neurons"))
+    chart = parts_bars([str(neuron) for neuron in strongest], fired[strongest], message("most active units"))
     table = Table("neurons_table", partial(_table_of_neurons, fired, order), file="neurons")
     return (
         Heading(name),
         _beside((Prose(told), *formula), Picture("neurons", chart)),
-        Fold("neurons_fold", message("Every neuron as a table"), (table,)),
+        Fold("neurons_fold", message("Every unit as a table"), (table,)),
     )
 
 
 def _table_of_neurons(fired: Float[Array, " F"], order: Array) -> dict[str, list[str]]:
     return {
-        message("neuron"): [str(neuron) for neuron in order],
+        message("unit"): [str(neuron) for neuron in order],
         message("value"): [repr(float(fired[neuron])) for neuron in order],
     }
 
