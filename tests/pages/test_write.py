@@ -95,10 +95,10 @@ def test_what_the_story_has_taught_is_seen_by_everybody(open_page):
 @pytest.mark.parametrize(
     ("wish", "said"),
     [
-        ({"start": "too short"}, "at least 2,000 are needed"),
+        ({"start": "too short"}, "at least 2,000 characters"),
         ({"start": "a" * (MOST + 1)}, "too long"),
         ({"start": " \0\n" * LEAST}, "is blank"),
-        ({"start": "\ud800" * LEAST}, "1 different character"),
+        ({"start": "\ud800" * LEAST}, "different characters; this text has 1"),
         ("dance", None),
         ({"start": 7}, None),
         ({"start": [TEXT]}, None),

@@ -256,7 +256,7 @@ def test_an_order_of_fewer_than_five_is_not_compared(n_others):
     blocks = shown(scene, Runs(scene.trace), experiment="words")
     told = prose(blocks) + " ".join(each.sentence for each in blocks if isinstance(each, Notice))
     assert ("Their rank correlation" in told) == (n_others > 4)
-    assert ("too few points" in told) == (n_others < 5)
+    assert ("Too few other tokens" in told) == (n_others < 5)
 
 
 def test_a_decoder_looks_back_only_and_its_first_token_at_nothing_else():
