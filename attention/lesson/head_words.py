@@ -190,7 +190,7 @@ def _cross_in_words(summary: CrossSummary, special: Sequence[str]) -> str:
     if summary.largest > NEIGHBOUR:
         return _with_number(message("each token attends mostly to one other"), summary.largest)
     if summary.normalised_entropy > BROAD:
-        return _spread(reading, summary.normalised_entropy)
+        return _spread(TEXT, summary.normalised_entropy)
     return message("no single pattern on this {noun}", noun=TEXT.noun)
 
 
