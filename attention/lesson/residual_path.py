@@ -161,15 +161,15 @@ def _fed(scene: HeadContext, lengths: Lengths, following: Sublayer) -> list[Stat
     if lengths.fed is None or lengths.left is None:
         return []
     fed, left = float(lengths.fed[scene.word]), float(lengths.left[scene.word])
-    name = "onward/feed-forward-gated" if following.is_gated else "onward/feed-forward"
     told_fed = lesson(
-        name,
+        "onward/feed-forward",
         width=f"{following.width:,}",
         focus=word(scene.names[scene.word]),
         fed=fact(fed),
         change=fact(float(np.linalg.norm(scene.change[scene.word]))),
         times=f"{_more_weights(scene, following):.1f}",
     )
+    told_fed = told_fed + lesson("onward/gated") if following.is_gated else told_fed
     facts = {"focus": word(scene.names[scene.word]), "left": fact(left)}
     if following.norm_after:
         told_left = lesson("onward/left-normed", norm=following.norm_after, layer=scene.layer + 1, **facts)

@@ -185,11 +185,10 @@ def _tell_stream(scene: HeadContext, inputs: Array) -> str:
         "width": inputs.shape[1],
         "focus": word(scene.names[scene.word]),
         "stream_length": length(scene.stream[scene.word]),
-        "length": length(inputs[scene.word]),
-        "norm": scene.attention.norm.name,
     }
+    normed = {"norm": scene.attention.norm.name, "length": length(inputs[scene.word])}
     if not scene.layer:
-        return _tell_first_stream(scene, facts)
+        return _tell_first_stream(scene, facts, lesson("embed/normed", **normed))
     cosines = _cosines(inputs, scene.word)
     nearest = int(cosines.argmax())
     return lesson(
@@ -199,16 +198,17 @@ def _tell_stream(scene: HeadContext, inputs: Array) -> str:
         nearest=word(scene.names[nearest]),
         cosine=fact(float(cosines[nearest])),
         **facts,
+        **normed,
     )
 
 
-def _tell_first_stream(scene: HeadContext, facts: dict[str, str | int]) -> str:
+def _tell_first_stream(scene: HeadContext, facts: dict[str, str | int], normed: str) -> str:
     parts = scene.trace.embeddings
     if parts is None or parts.positions is None:
         text = lesson("embed/words-bias" if scene.attention.bias is not None else "embed/words-rotary", **facts)
-        if parts is None or parts.norm is None:
-            return text
-        return text + lesson("embed/normed-before", first=parts.norm.name, length=facts["stream_length"])
+        if parts is not None and parts.norm is not None:
+            text += lesson("embed/normed-before", first=parts.norm.name, length=facts["stream_length"])
+        return text + normed
     whole = facts | {
         "position": scene.word,
         "word_length": length(parts.words[scene.word]),
@@ -218,7 +218,7 @@ def _tell_first_stream(scene: HeadContext, facts: dict[str, str | int]) -> str:
         text = lesson(scene.info.reading.lesson("embed/words-normed"), **whole)
     else:
         text = lesson("embed/words-normed-twice", first=parts.norm.name, **whole)
-    return text + _tell_lengths(scene, parts.words[scene.word], parts.positions[scene.word])
+    return text + normed + _tell_lengths(scene, parts.words[scene.word], parts.positions[scene.word])
 
 
 def _cosines(of: Array, row: int) -> Array:

@@ -31,30 +31,30 @@ def _formula(scene: HeadContext | None) -> str:
 
 def _words(scene: HeadContext) -> str:
     hidden = np.isneginf(scene.steps.mask)
-    visible = ~hidden[scene.word]
     name = _mask_lesson(scene, bool(hidden.any()))
     reach = _reach(scene, scene.layer)
-    if reach and name in _WITH_WINDOW:
-        told = lesson(
-            _WITH_WINDOW[name],
-            reach=reach,
-            unit=scene.info.reading.unit,
-            focus=word(scene.names[scene.word]),
-            visible=int(visible.sum()),
-            total=visible.size,
-            hidden=int(hidden.sum()),
-        )
-        return told + _tell_window(scene)
     told = lesson(
-        name,
+        _WITH_WINDOW[name] if reach and name in _WITH_WINDOW else name,
         unit=scene.info.reading.unit,
+        reach=reach,
         focus=word(scene.names[scene.word]),
-        visible=int(visible.sum()),
-        total=visible.size,
-        hidden=int(hidden.sum()),
         padding=", ".join(dict.fromkeys(word(token.text) for token in scene.key_tokens if token.is_padding)),
     )
-    return told + _tell_window(scene)
+    return told + _tell_seen(scene) + _tell_window(scene)
+
+
+def _tell_seen(scene: HeadContext) -> str:
+    """Return how many tokens the row in focus may look at, and how many cells the mask hides."""
+    hidden = np.isneginf(scene.steps.mask)
+    if hidden.size == 1 and not hidden.any():
+        return ""
+    return lesson(
+        "mask/seen-hidden" if hidden.any() else "mask/seen",
+        focus=word(scene.names[scene.word]),
+        visible=int((~hidden[scene.word]).sum()),
+        total=hidden.shape[1],
+        hidden=int(hidden.sum()),
+    )
 
 
 # The lessons for a sliding window, which also hides distant tokens.
@@ -132,7 +132,10 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
         value=fact(float(scene.steps.masked_scores[cell.row, cell.column])),
     )
     visible = np.isfinite(scene.steps.masked_scores[cell.row])
-    note = lesson(_reason(scene, cell), **names, visible=int(visible.sum()), total=visible.size)
+    counts = {"visible": int(visible.sum()), "total": visible.size}
+    note = lesson(_reason(scene, cell), **names, **counts)
+    if np.isneginf(added):
+        note += lesson("mask/cell-hidden", **counts)
     row = np.where(visible, scene.steps.masked_scores[cell.row], 0)
     labels, axis = indexed(scene.key_labels), message("this row after masking")
     # The bars cannot show −∞; the table can.

@@ -84,6 +84,7 @@ def _words(scene: HeadContext) -> str:
         keys=len(scene.key_tokens),
         **_own_lengths(scene),
     )
+    text = text if is_known else text + lesson("qkv/unknown")
     return text + _tell_biases(scene) + _tell_norms(scene) + _tell_rotary(scene) + _tell_groups(scene)
 
 

@@ -77,6 +77,7 @@ def _sink(name: str, scene: HeadContext, best: int) -> str:
         rows=_rows_that_choose(scene),
         focus=word(scene.names[scene.word]),
     )
+    text = text if name == "softmax/sink" else text + lesson("softmax/sink-why")
     second = max(words, key=row.__getitem__, default=best)
     if second == best or row[second] < SMALLEST_TOLD or not _is_word(scene.focus):
         return text

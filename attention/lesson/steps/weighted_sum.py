@@ -28,9 +28,8 @@ def _words(scene: HeadContext) -> str:
     weights = scene.steps.weights[scene.word]
     lengths = weights * np.linalg.norm(scene.steps.values, axis=1)
     best, largest = int(weights.argmax()), int(lengths.argmax())
-    return lesson(
-        "sum/words" if best == largest else "sum/words-other",
-        unit=scene.info.reading.unit,
+    return lesson("sum/words", unit=scene.info.reading.unit) + lesson(
+        "sum/most" if best == largest else "sum/most-other",
         focus=word(scene.names[scene.word]),
         share=f"<b>{100 * float(weights[best]):.0f}</b>",
         best=word(scene.key_names[best]),
@@ -161,8 +160,9 @@ def _whys(scene: HeadContext) -> str:
     missed = is_word * (lengths.max(axis=1) - lengths[np.arange(len(lengths)), heaviest])
     row = own if heaviest[own] != longest[own] else int(missed.argmax())
     names = scene.key_names
+    beyond = lesson("sum/why-importance-beyond", unit=scene.info.reading.unit)
     if heaviest[row] == longest[row]:
-        return lesson(
+        told = lesson(
             "sum/why-importance-agreed",
             unit=scene.info.reading.unit,
             own=word(scene.names[own]),
@@ -170,7 +170,8 @@ def _whys(scene: HeadContext) -> str:
             weight=fact(float(weights[own, heaviest[own]])),
             length=fact(float(lengths[own, heaviest[own]])),
         )
-    return lesson(
+        return told + beyond
+    told = lesson(
         "sum/why-importance" if row == own else "sum/why-importance-elsewhere",
         unit=scene.info.reading.unit,
         own=word(scene.names[own]),
@@ -183,6 +184,7 @@ def _whys(scene: HeadContext) -> str:
         largest_weight=fact(float(weights[row, longest[row]])),
         largest_length=fact(float(lengths[row, longest[row]])),
     )
+    return told + beyond
 
 
 STEP = Step(

@@ -83,7 +83,7 @@ def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kin
     first, second = HeadContext(trace, 0, 0, 2), HeadContext(trace, 1, 0, 2)
     assert step_of("embed").formula(first) == latex
     norm = trace.layers[0].norm.name
-    told = facts_in(step_of("embed").words(first), name)
+    told = facts_in(step_of("embed").words(first), name, "embed/normed")
     assert told["norm"] == facts_in(step_of("embed").words(second), "embed/words-stream")["norm"] == norm
     assert told["stream_length"] == rounded(np.linalg.norm(trace.hidden_states[0][2]))
     assert told["length"] == rounded(np.linalg.norm(trace.layers[0].inputs[2]))

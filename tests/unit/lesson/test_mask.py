@@ -12,18 +12,21 @@ from attention.lesson.steps import step_of
 from tests.unit.lesson.telling import TEXT, TOY, facts_in, shown
 
 
+def _told_of(mask):
+    return f"mask/{mask}", "mask/seen" if mask == "none" else "mask/seen-hidden"
+
+
 @pytest.mark.parametrize("model_id", ["toy", "minilm-l6"])
 def test_what_a_mask_hides_is_counted(scene_of, model_id):
     n = len(scene_of(model_id).tokens)
     shown_of = {"none": n, "causal": 3, "padding": n}
     for mask in MASK_NAMES:
-        told = facts_in(step_of("mask").words(scene_of(model_id, mask=mask, at=2)), f"mask/{mask}")
+        told = facts_in(step_of("mask").words(scene_of(model_id, mask=mask, at=2)), *_told_of(mask))
         total = n + 3 if mask == "padding" else n
         hidden = {"none": 0, "causal": n * (n - 1) // 2, "padding": 3 * total}[mask]
         assert told["total"] == total
-        assert told.get("visible", n) == shown_of[mask]
-        # A mask of columns is told by what it hides, not by how many cells that are.
-        assert told.get("hidden", hidden) == hidden
+        assert told["visible"] == shown_of[mask]
+        assert told.get("hidden", 0) == hidden
 
 
 def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what_is_read(scene_of):
@@ -33,7 +36,7 @@ def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what
         told = step_of("mask").words(scene)
         n = len(scene.tokens)
         wanted = {"focus": scene.names[1], "visible": 2, "total": n, "hidden": n * (n - 1) // 2}
-        assert facts_in(told, "mask/written") == wanted
+        assert facts_in(told, "mask/written", "mask/seen-hidden") == wanted
         # There the two are not the same: what was read is read with the chosen mask.
         assert "give the same" not in shown(told)
     none, causal = (scene_of("translator-fr-en", text, mask=m, layer=1, part="decoder") for m in ("none", "causal"))
@@ -44,7 +47,7 @@ def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what
 
 def test_a_mask_that_hides_nothing_is_not_called_none(scene_of):
     scene = HeadContext(TOY.trace(TEXT, mask=np.zeros((6, 6), np.float32)), 0, 0, 1)
-    assert facts_in(step_of("mask").words(scene), "mask/nothing") == {
+    assert facts_in(step_of("mask").words(scene), "mask/nothing", "mask/seen") == {
         "unit": "word",
         "focus": "cat",
         "visible": 6,
@@ -62,7 +65,7 @@ def test_a_mask_made_by_hand_is_told_with_its_own_count():
     hidden = np.zeros((6, 6), np.float32)
     hidden[2, [0, 1, 4]] = hidden[5, 3] = -np.inf
     scene = HeadContext(TOY.trace(TEXT, mask=hidden), 0, 1, 2)
-    assert facts_in(step_of("mask").words(scene), "mask/painted") == {
+    assert facts_in(step_of("mask").words(scene), "mask/painted", "mask/seen-hidden") == {
         "unit": "word",
         "hidden": 4,
         "focus": "sat",
@@ -70,7 +73,7 @@ def test_a_mask_made_by_hand_is_told_with_its_own_count():
         "total": 6,
     }
     explained = step_of("mask").detail(replace(scene, cell=Cell("masked", 2, 4)))
-    assert facts_in(explained.note, "mask/cell-painted") == {"visible": 3, "total": 6}
+    assert facts_in(explained.note, "mask/cell-painted", "mask/cell-hidden") == {"visible": 3, "total": 6}
 
 
 def test_a_masked_cell_says_why_it_is_hidden(scene_of):
@@ -78,7 +81,7 @@ def test_a_masked_cell_says_why_it_is_hidden(scene_of):
         scene = scene_of("minilm-l6", mask=mask, cell=Cell("masked", 1, 10 if mask == "padding" else 5))
         explained = step_of("mask").detail(scene)
         visible = int(np.isfinite(scene.steps.masked_scores[1]).sum())
-        facts = facts_in(explained.note, f"mask/cell-{reason}")
+        facts = facts_in(explained.note, f"mask/cell-{reason}", "mask/cell-hidden")
         assert (facts["visible"], facts["total"]) == (visible, len(scene.tokens))
         assert facts_in(explained.title, "mask/cell")["value"] == -np.inf
         assert np.isfinite(explained.parts).all()

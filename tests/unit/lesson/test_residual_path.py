@@ -18,13 +18,13 @@ POST = ["norm-after", "feed-forward", "left-normed"]
 FOLLOWS = {
     ("toy", "encoder"): ["bare"],
     ("minilm-l6", "encoder"): POST,
-    ("smollm2-135m", "encoder"): ["norm-before", "feed-forward-gated", "left"],
+    ("smollm2-135m", "encoder"): ["norm-before", "feed-forward", "gated", "left"],
     ("translator-fr-en", "encoder"): POST,
     ("translator-fr-en", "decoder"): ["norm-after", "attention"],
     ("translator-fr-en", "cross"): POST,
     ("vit-digits", "encoder"): ["norm-before", "feed-forward", "left"],
 }
-WHOLE = [*POST, "norm-before", "feed-forward-gated", "left", "bare", "attention", "next", "last", "last-normed"]
+WHOLE = [*POST, "norm-before", "gated", "left", "bare", "attention", "next", "last", "last-normed"]
 
 
 @pytest.fixture(params=FOLLOWS, ids="-".join)

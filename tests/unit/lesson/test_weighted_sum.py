@@ -13,8 +13,8 @@ def test_the_largest_contribution_is_the_longest_weighted_value(scene):
     best, largest = scene.names[head.weights[at].argmax()], scene.names[int(np.argmax(lengths))]
     told = step_of("sum").words(scene)
     # Only another word is a surprise.
-    assert tells(shown(told), "sum/words-other") == (best != largest)
-    assert facts_in(told, "sum/words" if best == largest else "sum/words-other") == {
+    assert tells(shown(told), "sum/most-other") == (best != largest)
+    assert facts_in(told, "sum/words", "sum/most" if best == largest else "sum/most-other") == {
         "unit": scene.info.reading.unit,
         "focus": scene.focus.text,
         "share": rounded(100 * head.weights[at].max(), 0),
