@@ -23,14 +23,14 @@ from attention.lesson import steps
 from attention.lesson.unfamiliar import tell_unfamiliar
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
 from attention.models.store import Progress as Loaded
-from attention.page.blocks import Blocks, Notice, Progress, Waiting, Work, walk
+from attention.page.blocks import Blocks, Notice, Progress, Waiting, Way, Work, walk
 from attention.page.content.pane import Pane, proven
 from attention.page.content.registry import CONTENTS, Content
 from attention.page.content.sought import sought
 from attention.page.content.step_by_step import asks_for_tokens, presented
 from attention.page.pages import STEP_BY_STEP, Page
 from attention.page.parameters import Parameter
-from attention.page.settings import BESIDE, GUESS, HEAD, LAYER, MASK, PART, PRESENT, STEP, WORD, masks_of
+from attention.page.settings import BESIDE, GUESS, HEAD, LAYER, MASK, PART, PRESENT, STEP, TEXT, WORD, masks_of
 from attention.page.view import View
 
 __all__ = ["MAX_PRESSES", "Asked", "Press", "answer"]
@@ -210,7 +210,9 @@ def _rest(sheet: Sheet, view: View, load: running.Load) -> tuple[list[Data], lis
 
 def _panes(view: View, load: running.Load) -> tuple[list[Pane], Blocks]:
     if running.is_unread(view):
-        return [], (Notice(get_info(view.model).reading.invitation),)
+        reading = get_info(view.model).reading
+        example = view.replaced(TEXT, reading.first).to_query()
+        return [], (Notice(reading.invitation), Way("example", message("Show an example ▸"), view.page, example))
     # A presentation shows one model.
     panes = running.run_page(view.without(BESIDE) if is_presented(view) else view, load, LOOK_SECONDS)
     return panes, tuple(Notice(sentence) for pane in panes for sentence in pane.notices)

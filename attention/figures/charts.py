@@ -374,8 +374,8 @@ def growth(
     """
     reached = np.asarray(sizes[: len(before)])
     curves = (
-        Curve(message("before"), reached, before, INACTIVE, current),
-        Curve(message("after"), reached, after, WEIGHT, current),
+        Curve(message("before scaling"), reached, before, INACTIVE, current),
+        Curve(message("after scaling"), reached, after, WEIGHT, current),
     )
     return factors(sizes, curves, title, alt, axis)
 
@@ -401,7 +401,7 @@ def factors(
         title,
         alt,
         x={
-            **_titled(axis),
+            **_titled(message("{axis} (both scales logarithmic)", axis=axis)),
             "type": "log",
             "tickvals": ticks,
             "ticktext": [written(size) for size in ticks],
@@ -485,7 +485,7 @@ def shares(
     names: Sequence[str],
     title: str,
     alt: str,
-    series: tuple[str, str] = (message("before"), message("after")),
+    series: tuple[str, str] = (message("before scaling"), message("after scaling")),
 ) -> go.Figure:
     """Return two bars for each key, its weight before and after, or as ``series`` names them."""
     found = compared(names, (series[0], before), (series[1], after), title, alt)
@@ -521,7 +521,7 @@ def spread(
             "opacity": opacity,
         }
         for name, colour, opacity, count in zip(
-            (message("before"), message("after")), (INACTIVE, WEIGHT), (1, 0.75), counts, strict=True
+            (message("before scaling"), message("after scaling")), (INACTIVE, WEIGHT), (1, 0.75), counts, strict=True
         )
     ]
     return figure(

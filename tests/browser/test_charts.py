@@ -106,7 +106,7 @@ def test_it_is_saved_as_it_is_seen(draw, scheme):
         shown.locator(".plot .modebar-btn[data-title='Save as SVG']").click()
     svg = download.value.path().read_text("utf-8")
     assert svg.startswith("<svg")
-    assert {"Growth", "before", "after"} <= set(re.findall(r">([^<>]+)</text>", svg))
+    assert {"Growth", "before scaling", "after scaling"} <= set(re.findall(r">([^<>]+)</text>", svg))
 
 
 def test_nothing_is_sent_anywhere(draw):

@@ -172,7 +172,7 @@ def test_a_table_has_every_number_of_a_chart_where_it_is():
         "value": ["0.1", "2.0"],
     }
     table = chart_table(charts.shares(VALUES[0], VALUES[1], ("x", "y", "z"), "", ""))
-    assert table["line"] == ["before"] * 3 + ["after"] * 3
+    assert table["line"] == ["before scaling"] * 3 + ["after scaling"] * 3
     assert table["label"] == ["x", "y", "z"] * 2
     assert list(map(float, table["value"])) == [*VALUES[0], *VALUES[1]]
 

@@ -75,6 +75,8 @@ _REACH_NAMES: dict[Rule, str] = {
     "window": message("Visible distance, in tokens"),
     "prefix": message("Tokens at the start that all see"),
 }
+# Less weight than this, on average over the rows, leaves nothing to see when it is hidden.
+_LITTLE = 0.1
 _HOW = message("Press a score to hide or show it.")
 _TOO_MANY = message("Painting needs at most {most} tokens.", most=MOST_PAINTED)
 
@@ -170,8 +172,14 @@ def _mask(scene: HeadContext, values: Values, masked: _Masked) -> Blocks:
         Heading(scene.place),
         Section("knobs", tuple(knobs), is_line=True),
         _pictures(scene, masked, can_paint=can_paint),
-        Prose(told + _told_of_empty_rows(scene, hidden)),
+        Prose(told + _told_of_little(scene, hidden) + _told_of_empty_rows(scene, hidden)),
     )
+
+
+def _told_of_little(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
+    """Say if the head gives the hidden cells so little weight that the mask hardly changes it."""
+    lost = float(scene.steps.weights[hidden].sum()) / len(hidden)
+    return lesson("masks/little", lost=fact(lost)) if hidden.any() and lost < _LITTLE else ""
 
 
 def _told_of_empty_rows(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:

@@ -24,7 +24,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import fact, lesson, small, word
 from attention.lesson.quiz import Guess
-from attention.page.blocks import Blocks, Fold, Notice, Picture, Prose, Row, Setting, Table
+from attention.page.blocks import Blocks, Fold, Heading, Notice, Picture, Prose, Row, Setting, Table
 from attention.page.labs.base import covered
 from attention.page.labs.positions.knobs import MOST_MOVED, ORDER, PLACED, opened
 from attention.page.parameters import Values
@@ -184,7 +184,9 @@ def _strip(scene: HeadContext, places: Sequence[int], order: tuple[int, ...]) ->
     told = message("Only the first {n} can be moved.", n=len(places))
     words = Picture("order", strip, sets={"order": ORDER}, is_selectable=len(places) > 1)
     others = Picture("orders", Buttons(message("Other orders"), buttons), sets={"order": ORDER})
+    is_reversed = len(order) > 1 and order == tuple(reversed(typed))
     return (
+        *((Heading(message("Your sentence in reverse order"), 3),) if is_reversed else ()),
         Row(((words,), (others,)), (3, 1)),
         *((Notice(told, is_quiet=True),) if len(places) < n_words else ()),
     )
