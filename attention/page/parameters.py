@@ -157,8 +157,8 @@ class Choice(Kind[T]):
     def can_be(self, context: Context) -> str:
         """Name the options."""
         if self.example:
-            return message("It looks like {example}.", example=self.example)
-        return message("It can be {options}.", options=", ".join(map(self.written, self.options(context))))
+            return message("Example: {example}.", example=self.example)
+        return message("Possible: {options}.", options=", ".join(map(self.written, self.options(context))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class Flag(Kind[bool]):
 
     def can_be(self, _: Context) -> str:
         """Name both."""
-        return message("It can be {options}.", options="0, 1")
+        return message("Possible: {options}.", options="0, 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class Number(Kind[int]):
 
     def can_be(self, context: Context) -> str:
         """Name the bounds."""
-        return message("It can be {first} to {last}.", first=self.first, last=self.count(context) - 1 + self.first)
+        return message("Possible: {first} to {last}.", first=self.first, last=self.count(context) - 1 + self.first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class Text(Kind[str]):
 
     def can_be(self, _: Context) -> str:
         """Say that any text is accepted."""
-        return message("It can be any text.")
+        return message("Possible: any text.")
 
     def tidy(self, value: str) -> str:
         """Clean the text."""
@@ -262,7 +262,7 @@ class Name(Kind[str]):
 
     def can_be(self, _: Context) -> str:
         """Give the maximum length and an example."""
-        return message("It has at most {n} characters and looks like {example}.", n=self.most, example=self.example)
+        return message("At most {n} characters, for example {example}.", n=self.most, example=self.example)
 
     def tidy(self, value: str) -> str:
         """Clean the name."""
@@ -290,7 +290,7 @@ class Cells(Kind[Cell]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return message("It looks like {example}.", example="scores-3-2")
+        return message("Example: {example}.", example="scores-3-2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +312,7 @@ class Spots(Kind[Spot]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return message("It looks like {example}.", example="A-8")
+        return message("Example: {example}.", example="A-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ class Grid(Kind[tuple[int, ...]]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return message("It looks like {example}.", example="0.6.1f")
+        return message("Example: {example}.", example="0.6.1f")
 
     @staticmethod
     def of(rows: Iterable[int]) -> tuple[int, ...]:
@@ -381,7 +381,7 @@ class Order(Kind[tuple[int, ...]]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return message("It looks like {example}.", example="3-1-2")
+        return message("Example: {example}.", example="3-1-2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,7 +411,7 @@ class Indices(Kind[tuple[int, ...]]):
     def can_be(self, context: Context) -> str:
         """Give an example and the bounds."""
         last = self.count(context) - 1 + self.first
-        return message("It looks like {example}, from {first} to {last}.", example="1-3", first=self.first, last=last)
+        return message("Example: {example}, from {first} to {last}.", example="1-3", first=self.first, last=last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,7 +441,7 @@ class Pins(Kind[tuple[Side, tuple[int, ...]]]):
 
     def can_be(self, _: Context) -> str:
         """Give two examples."""
-        return message("It looks like {example} or {other}.", example="query-3-5", other="key-1")
+        return message("Examples: {example}, {other}.", example="query-3-5", other="key-1")
 
     def tidy(self, value: tuple[Side, tuple[int, ...]]) -> tuple[Side, tuple[int, ...]]:
         """Keep no more than a link has room for."""
@@ -476,7 +476,7 @@ class Answers(Kind[Answer]):
 
     def can_be(self, _: Context) -> str:
         """Give two examples."""
-        return message("It looks like {example} or {other}.", example="0a1b2c3d-2", other="0a1b2c3d-show")
+        return message("Examples: {example}, {other}.", example="0a1b2c3d-2", other="0a1b2c3d-show")
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,7 +502,7 @@ class Keys(Kind[tuple[str, ...]]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return message("It looks like {example}.", example="behind.rules")
+        return message("Example: {example}.", example="behind.rules")
 
     @staticmethod
     def turned(value: tuple[str, ...], key: str, *, is_in: bool) -> tuple[str, ...]:
@@ -536,7 +536,7 @@ class Sorts(Kind[tuple[tuple[str, RowOrder], ...]]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return message("It looks like {example}.", example="heads_table-5down")
+        return message("Example: {example}.", example="heads_table-5down")
 
     @staticmethod
     def with_value(
@@ -625,8 +625,8 @@ class Parameter(Generic[T]):
     def complain(self, written: str, context: Context) -> str:
         """Return the notice about an invalid value: the value, what is shown instead, and the possible values."""
         default = "" if self.default is None else self.kind.write(self.default)
-        shown = message("{value} is shown.", value=default) if default else message("The default is shown.")
-        told = message("The link says {said}, which is unknown.", said=self._said(written))
+        shown = message("Showing {value}.", value=default) if default else message("Showing the default.")
+        told = message("Unknown in the link: {said}.", said=self._said(written))
         return f"{told} {self.otherwise or shown} {self.kind.can_be(context)}"
 
     def give_way(self, written: str) -> str:

@@ -50,7 +50,7 @@ def test_a_parameter_that_is_declared_is_in_its_control_and_in_the_link(open_mad
 
 @pytest.mark.parametrize(
     ("name", "value", "may_be"),
-    [("colour", "<b>", "red is shown. It can be red, green, blue."), ("shade", "4", "It can be 1 to 3.")],
+    [("colour", "<b>", "Showing red. Possible: red, green, blue."), ("shade", "4", "Possible: 1 to 3.")],
 )
 def test_what_is_bad_is_complained_about(open_made_up, name, value, may_be):
     shown = open_made_up(model="toy", **{name: value})

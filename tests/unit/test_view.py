@@ -528,7 +528,7 @@ def test_a_value_that_there_is_not_is_one_of_no_parameter(data):
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ({"mask": "padding"}, "mask=padding, which is unknown. none is shown. It can be none, causal."),
+        ({"mask": "padding"}, "mask=padding. Showing none. Possible: none, causal."),
         ({"pair": "It was tired"}, "a second sentence, which Digits does not take"),
         ({"part": "cross"}, "part=cross"),
     ],
