@@ -348,11 +348,7 @@ class LayerTrace:
         )
 
     def head(self, head: int) -> HeadSteps:
-        """Derive every step of one head, counted from 0.
-
-        Raises:
-            IndexError: there is no such head.
-        """
+        """Derive every step of one head, counted from 0; raise IndexError if there is no such head."""
         n_heads = self.queries.shape[0]
         if not 0 <= head < n_heads:
             raise IndexError(f"head must be between 0 and {n_heads - 1}, got {head}")

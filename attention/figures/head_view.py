@@ -132,11 +132,7 @@ class HeadView(Large):
     hidden: Bool[Array, "Q K"] | None = None
 
     def __post_init__(self) -> None:
-        """Check the data.
-
-        Raises:
-            ValueError: the number of heads, a shape, a colour or a weight is invalid.
-        """
+        """Check the data; raise ValueError if the number of heads, a shape, a colour or a weight is invalid."""
         if not 1 <= len(self.heads) <= MAX_HEADS:
             raise ValueError(f"there must be between 1 and {MAX_HEADS} heads, got {len(self.heads)}")
         wanted = (len(self.row_labels), len(self.column_labels))

@@ -109,11 +109,7 @@ class Downloads:
         self._all: dict[str, Download] = {}
 
     def start(self, model_id: str) -> Download:
-        """Start downloading a model, or return its running download.
-
-        Raises:
-            HubError: there are too many already.
-        """
+        """Start downloading a model, or return its running download; raise HubError if there are too many already."""
         with self._lock:
             found = self._all.get(model_id)
             if found is not None and not found.state().is_over:

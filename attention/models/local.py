@@ -69,11 +69,7 @@ def find(bundled: Collection[ModelInfo]) -> list[Found]:
 
 
 def load(found: Found) -> Model:
-    """Load a model that was found.
-
-    Raises:
-        ModelUnavailableError: it cannot be shown, or its files have changed.
-    """
+    """Load a model that was found; raise ModelUnavailableError if it cannot be shown, or its files have changed."""
     if found.info is None:
         raise ModelUnavailableError(found.problem, _remedy(found))
     if found.kept is not None and not hub.is_whole(found.kept):

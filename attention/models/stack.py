@@ -494,11 +494,7 @@ def linear_of(module: Any) -> tuple[Array, Array | None]:
 
 
 def norm_of(module: Any) -> Norm | None:
-    """Return a module's norm, LayerNorm or RMSNorm; None if there is none.
-
-    Raises:
-        ValueError: it is another norm.
-    """
+    """Return a module's norm, LayerNorm or RMSNorm; None if there is none; raise ValueError if it is another norm."""
     if module is None or isinstance(module, torch.nn.Identity):
         return None
     found = next((norm for norm in _norms(module) if _does_as(norm, module)), None)
