@@ -14,13 +14,13 @@ with as_file(files("attention")) as _package:
 ROOT = _PACKAGE.parent
 
 
-def _place(name: str, beside: Path) -> Path:
+def _data_folder(name: str, beside: Path) -> Path:
     """Return the folder inside the package (as in a wheel, see setup.py) or, in a checkout, the one beside it."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else beside
 
 
 # Lesson texts, scripts, style sheets, word lists and the bundled models.
-ASSETS = _place("_assets", ROOT / "assets")
+ASSETS = _data_folder("_assets", ROOT / "assets")
 # The server's app.py, pages and Streamlit settings.
-APP = _place("_app", ROOT)
+APP = _data_folder("_app", ROOT)

@@ -158,7 +158,6 @@ def _name_lines(numbers: Sequence[int]) -> str:
 
 
 def _blocks(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
-    """Split the rows of the table at blank ones."""
     block: list[list[str]] = []
     for row in rows:
         if row != [""]:

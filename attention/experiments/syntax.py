@@ -236,7 +236,6 @@ class SyntaxCheck:
         return Joining(score.count, score.accuracy, np.stack(elsewhere))
 
     def _scores(self, numbers: Sequence[int]) -> dict[str, RelationScore]:
-        """Score all heads in both directions on some sentences."""
         seen = [(self._weights[number], parse_of(self._sentences[number])) for number in numbers]
         to_head, to_dependent = (dependency_accuracy(seen, direction) for direction in DIRECTIONS)
         return {

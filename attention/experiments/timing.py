@@ -88,7 +88,7 @@ def best_of(run: Callable[[], object]) -> float:
     return least
 
 
-def _against_length(lengths: Sequence[int]) -> Iterator[Point]:
+def _measure_by_length(lengths: Sequence[int]) -> Iterator[Point]:
     import torch
 
     torch.manual_seed(SEED)
@@ -156,8 +156,8 @@ def cached(layers: Sequence[_Layer], tokens: Float[Tensor, "T M"]) -> Iterator[F
         yield x[-1]
 
 
-def _writing(new: Sequence[int]) -> Iterator[Point]:
-    """Measure a decoder that reads random vectors one by one, with and without a KV cache."""
+def _measure_generation(new: Sequence[int]) -> Iterator[Point]:
+    """Measure generation of random vectors, with and without a KV cache."""
     import torch
 
     numbers = torch.Generator().manual_seed(SEED)
@@ -179,15 +179,14 @@ def _writing(new: Sequence[int]) -> Iterator[Point]:
 
 def measure(lengths: Sequence[int] = LENGTHS, new: Sequence[int] = NEW) -> Iterator[Point]:
     """Measure attention and an LSTM for each length, then a decoder for each number of new tokens."""
-    yield from _against_length(lengths)
-    yield from _writing(new)
+    yield from _measure_by_length(lengths)
+    yield from _measure_generation(new)
 
 
 # ----------------------------------------------------------------------------------- in a process of its own
 
 
-def _limit() -> None:
-    """Limit the process's memory where the system supports it."""
+def _limit_memory() -> None:
     try:
         import resource
     except ImportError:
@@ -204,7 +203,6 @@ def _machine() -> Machine:
 
 
 def _processor() -> str:
-    """Return the processor's name if the system gives it, else its architecture."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
             if line.startswith("model name"):
@@ -220,7 +218,7 @@ def main() -> None:
     # Keeps the profiler's messages out of the server's log.
     os.environ["KINETO_LOG_LEVEL"] = "99"
     give_way()
-    _limit()
+    _limit_memory()
     import torch
 
     torch.set_num_threads(1)

@@ -212,7 +212,6 @@ class Matrix(Large):
 
     @property
     def _row_change(self) -> Turn | None:
-        """The change of the row in focus alone, if there are too many cells to animate."""
         change, row = self.change, self.focus_row
         if self.is_image and isinstance(change, Products):
             return replace(change, after=self.drawn[[change.row]])
@@ -326,7 +325,7 @@ class Matrix(Large):
             "columnAxis": self.column_axis,
             "rowRole": self.row_role,
             "columnRole": self.column_role,
-            **self._sent(ask_at),
+            **self._number_data(ask_at),
             "masked": self.masked,
             "palette": self.palette,
             "limit": self.colour_limit,
@@ -343,16 +342,15 @@ class Matrix(Large):
             "areCounts": self.are_counts,
             "later": self.later,
             "alt": self.alt,
-            "change": self._said_change(),
+            "change": self._change_data(),
             "selectable": False,
         }
 
-    def _said_change(self) -> dict[str, Any] | None:
+    def _change_data(self) -> dict[str, Any] | None:
         change = self._row_change or self.change
         return None if change is None else said(change, is_seen=self.moves, why_not=self.why_still)
 
-    def _sent(self, ask_at: AskAt | None) -> dict[str, Any]:
-        """Return the numbers, or their shades and the number of the selected cell, which is read at once."""
+    def _number_data(self, ask_at: AskAt | None) -> dict[str, Any]:
         if ask_at is None or not self.is_image:
             return {"values": packed(self.drawn)}
         return {

@@ -146,25 +146,25 @@ class ModelMap:
         """Return the component's data."""
         return {
             "label": message("Map of the model"),
-            "columns": [_plain(column) for column in self.columns],
+            "columns": [_as_json(column) for column in self.columns],
             "part": self.part,
             "step": self.step,
             "place": self.place,
             "here": self.here,
             "leads": {name: told for name, (told, _) in self.leads.items()},
             "isOpen": self.is_open,
-            "heads": _drawn(self.heads) if self.heads else None,
+            "heads": _thumbnails(self.heads) if self.heads else None,
         }
 
 
-def _plain(thing: Any) -> Any:
+def _as_json(thing: Any) -> Any:
     """Convert nested dataclasses to dicts; ``asdict`` would copy every number, which is slow."""
     if is_dataclass(thing):
-        return {each.name: _plain(getattr(thing, each.name)) for each in fields(thing)}
-    return [_plain(each) for each in thing] if isinstance(thing, tuple) else thing
+        return {each.name: _as_json(getattr(thing, each.name)) for each in fields(thing)}
+    return [_as_json(each) for each in thing] if isinstance(thing, tuple) else thing
 
 
-def _drawn(heads: tuple[HeadThumb, ...]) -> dict[str, Any]:
+def _thumbnails(heads: tuple[HeadThumb, ...]) -> dict[str, Any]:
     small = np.stack([shrink(head.weights, MAX_SIDE) for head in heads])
     return {
         "rows": small.shape[1],

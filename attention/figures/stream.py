@@ -139,14 +139,14 @@ class Stream:
             "feedForward": None if self.feed_forward is None else self._plain(self.feed_forward),
             "begins": {"title": self.begins.title, "lines": list(self.begins.lines)},
             "ends": {"title": self.ends.title, "lines": list(self.ends.lines)},
-            "told": self._told(float(lengths.max())),
+            "told": self._legend(float(lengths.max())),
             "longest": "" if self.is_covered else number(self.longest),
             "layer": self.layer,
             "part": self.part,
             "isCovered": self.is_covered,
         }
 
-    def _told(self, longest: float) -> list[str]:
+    def _legend(self, longest: float) -> list[str]:
         width, n_shown = self.states.shape[1], self.strips.shape[1]
         return [
             message("strip: the vector’s {n} numbers, divided by its norm", n=width)

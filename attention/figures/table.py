@@ -129,7 +129,7 @@ class SortableTable:
         return {
             "label": message("Table"),
             "names": list(self.columns),
-            "cells": [[_plain(cell) for cell in column] for column in readable(self.columns).values()],
+            "cells": [[_as_json(cell) for cell in column] for column in readable(self.columns).values()],
             "order": None if self.order is None or self.order[0] >= len(self.columns) else list(self.order),
             "isWhole": self.is_whole,
             "isNarrow": self.is_narrow,
@@ -138,7 +138,7 @@ class SortableTable:
         }
 
 
-def _plain(cell: object) -> str | int | float | None:
+def _as_json(cell: object) -> str | int | float | None:
     """Return a cell as JSON: numbers and blanks as they are, all else as text."""
     if cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool)):
         return cell

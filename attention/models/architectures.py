@@ -187,7 +187,6 @@ def info_of_offer(config: dict[str, Any], n_bytes: int) -> ModelInfo:
 
 
 def _sized(config: dict[str, Any]) -> ModelInfo:
-    """Describe a model by its configuration alone, without a name or a number of parameters."""
     architecture = architecture_of(config)
     sizes = architecture.sizes
     n_layers, n_heads, d_model = (_size(config, names) for names in (sizes.layers, sizes.heads, sizes.width))
@@ -268,7 +267,6 @@ def _text_part(config: dict[str, Any]) -> TextPart | None:
 
 
 def _of_text_part(config: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the weights that are loaded."""
     part = _text_part(config)
     if part is None:
         return shapes
@@ -283,7 +281,6 @@ def _size(config: dict[str, Any], names: Sequence[str]) -> int:
 
 
 def _first(config: dict[str, Any], names: Sequence[str]) -> int | None:
-    """Return the first of these sizes in the configuration."""
     name = next((name for name in names if config.get(name) is not None), None)
     if name is None:
         return None

@@ -47,13 +47,13 @@ def catalogue() -> list[Entry]:
     """Return all models: the bundled ones, those on this machine, and those of the hub."""
     found = find_others()
     others = {each.model_id for each in found}
-    own = [_own(info) for info in list_models() if info.model_id not in others]
-    here = [*own, *map(_found, found)]
+    own = [_bundled_entry(info) for info in list_models() if info.model_id not in others]
+    here = [*own, *map(_found_entry, found)]
     names = {entry.name for entry in here}
-    return [*here, *(_offered(model, names) for model in CURATED if model.model_id not in others)]
+    return [*here, *(_hub_entry(model, names) for model in CURATED if model.model_id not in others)]
 
 
-def _own(info: ModelInfo) -> Entry:
+def _bundled_entry(info: ModelInfo) -> Entry:
     entry = bundled.find(info.model_id)
     source = None if entry is None else entry.weights
     if source is None:
@@ -89,7 +89,7 @@ def _layers_and_heads(info: ModelInfo) -> str:
     return f"{told} ({shared})"
 
 
-def _found(found: Found) -> Entry:
+def _found_entry(found: Found) -> Entry:
     if found.info is not None:
         checksum = _folder_checksum(found.folder) if found.kept is None else found.kept.checksum
         return _described(found.info, checksum, "on disk", found.kept)
@@ -108,7 +108,7 @@ def _found(found: Found) -> Entry:
     )
 
 
-def _offered(model: HubModel, taken: Collection[str]) -> Entry:
+def _hub_entry(model: HubModel, taken: Collection[str]) -> Entry:
     return Entry(
         model_id=model.model_id,
         name=model.model_id if model.alias in taken else model.alias,

@@ -25,7 +25,6 @@ def refused(model_id: str, text: str) -> str:
 
 
 def _folder(model_id: str) -> Path | None:
-    """Return the folder of a bundled model with a closed vocabulary, else None."""
     entry = bundled.find(model_id)
     if entry is None or entry.weights is None or not entry.info.reading.is_closed:
         return None

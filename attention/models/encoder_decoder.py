@@ -117,7 +117,6 @@ class TargetReader:
         return ids[:-1] if is_ended and len(ids) > 1 else ids
 
     def _run(self, tokens: tuple[Token, ...], memory: torch.Tensor, hidden: Array) -> tuple[Any, list[AttentionCall]]:
-        """Run the decoder once over all target tokens, and record it."""
         with recording() as calls:
             result = self._stack.module(
                 input_ids=torch.tensor([[token.token_id for token in tokens]]),
@@ -129,7 +128,6 @@ class TargetReader:
         return result, calls
 
     def _masks(self, n_tokens: int, hidden: Array) -> dict[str, torch.Tensor | None]:
-        """Return the masks that hide later target tokens and source padding."""
         if self._stack.has_own_masks:
             return {"encoder_attention_mask": torch.from_numpy(~hidden)[None].long() if hidden.any() else None}
         unseen = masks.painted(np.broadcast_to(hidden, (n_tokens, hidden.size)))

@@ -23,7 +23,7 @@ from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 from attention.core.messages import message
 
 # The shortest interval between progress reports.
-_TELL_SECONDS = 0.1
+_REPORT_SECONDS = 0.1
 _UNREACHABLE = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol)
 
 
@@ -38,11 +38,11 @@ def main() -> None:
             answer = _write_file if "name" in request else _look_up
             answer(**request)
         except (HfHubHTTPError, httpx2.TransportError) as error:
-            _tell(problem=_sentence(error, request["model_id"], request["patience"]))
+            _reply(problem=_failure(error, request["model_id"], request["patience"]))
         except OSError as error:
-            _tell(errno=error.errno or errno.EIO)
+            _reply(errno=error.errno or errno.EIO)
         except Exception:  # whatever was answered: it comes from outside
-            _tell(
+            _reply(
                 problem=message(
                     "The answer about {model_id} is not from a hub. Check the hub's address.",
                     model_id=request["model_id"],
@@ -62,13 +62,13 @@ def _look_up(model_id: str, patience: float) -> None:
         if type(each.size) is int and each.size >= 0
     }
     licence = str(getattr(info.card_data, "license", None) or "")
-    _tell(model_id=info.id, revision=info.sha, licence=licence, files=files, done=True)
+    _reply(model_id=info.id, revision=info.sha, licence=licence, files=files, done=True)
 
 
 def _write_file(model_id: str, patience: float, revision: str, name: str, size: int, folder: str) -> None:
     """Download a file and report the progress; excess bytes are cut off."""
     url = hf_hub_url(model_id, name, revision=revision)
-    n_bytes, told = 0, 0.0
+    n_bytes, reported_at = 0, 0.0
     headers = {"Accept-Encoding": "identity"}
     with (
         get_session().stream("GET", url, headers=headers, timeout=patience) as response,
@@ -80,18 +80,18 @@ def _write_file(model_id: str, patience: float, revision: str, name: str, size: 
             n_bytes += file.write(chunk)
             if n_bytes > size:
                 break
-            if time.monotonic() - told > _TELL_SECONDS:
-                _tell(n_bytes=n_bytes)
-                told = time.monotonic()
-    _tell(n_bytes=n_bytes, done=True)
+            if time.monotonic() - reported_at > _REPORT_SECONDS:
+                _reply(n_bytes=n_bytes)
+                reported_at = time.monotonic()
+    _reply(n_bytes=n_bytes, done=True)
 
 
-def _tell(**answer: Any) -> None:
+def _reply(**answer: Any) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
 
 
-def _sentence(error: Exception, model_id: str, patience: float) -> str:
+def _failure(error: Exception, model_id: str, patience: float) -> str:
     if isinstance(error, HfHubHTTPError):
         return _refusal(error.response, model_id)
     if isinstance(error, _UNREACHABLE):

@@ -186,7 +186,6 @@ class _Code:
 
 
 def _is_hybrid(config: dict[str, Any]) -> bool:
-    """Return whether some layers have something other than softmax attention."""
     for name in _LAYER_KINDS:
         kinds = config.get(name)
         if isinstance(kinds, list) and any(_OTHER_LAYER.fullmatch(str(kind)) for kind in kinds):

@@ -63,18 +63,18 @@ class OtherStack:
         self.module: Any = model
         self._is_causal = is_causal
         self._known: list[_Known | None] = [None] * n_layers
-        calls, _ = self._try(n_layers)
+        calls, _ = self._trial_run(n_layers)
         for call in calls:
             attend_plainly(call.module)
             _watch(call.module)
-        calls, states = self._try(n_layers)
+        calls, states = self._trial_run(n_layers)
         self._shapes = self._check(calls)
-        known = [_settled(model, call, state) for call, state in zip(calls, states, strict=True)]
+        known = [_verified_parts(model, call, state) for call, state in zip(calls, states, strict=True)]
         # A step is shown for all layers or for none.
         if all(known):
             self._known = known
 
-    def _try(self, n_layers: int) -> tuple[list[AttentionCall], list[Array]]:
+    def _trial_run(self, n_layers: int) -> tuple[list[AttentionCall], list[Array]]:
         """Run the model on a few tokens; return its attention calls and each layer's input."""
         ids = torch.arange(_N_TOKENS)[None] % self.module.config.vocab_size
         with torch.inference_mode(), recording() as calls:
@@ -85,7 +85,7 @@ class OtherStack:
 
     def _check(self, calls: Sequence[AttentionCall]) -> _Shapes:
         """Refuse a model whose attention or mask differs from the steps; return the shapes of its heads."""
-        layers = _explained(calls, "self")
+        layers = _checked_records(calls, "self")
         if self._is_causal and not all(masks.is_causal(layer.mask) for layer in layers):
             raise ValueError(message("it is configured as a decoder, but tokens see later ones"))
         if not self._is_causal and all(masks.is_causal(layer.mask) for layer in layers):
@@ -142,15 +142,15 @@ class OtherDecoder:
             ValueError: an attention cannot be recorded, or differs from the steps.
         """
         self.module: Any = decoder
-        for call in self._try(encoder, n_layers):
+        for call in self._trial_run(encoder, n_layers):
             attend_plainly(call.module)
-        calls = self._try(encoder, n_layers)
-        own, other = _explained(calls[0::2], "masked self"), _explained(calls[1::2], "cross")
+        calls = self._trial_run(encoder, n_layers)
+        own, other = _checked_records(calls[0::2], "masked self"), _checked_records(calls[1::2], "cross")
         n_keys = [{layer.keys.shape[1] for layer in layers} for layers in (own, other)]
         if n_keys != [{_N_TOKENS - 1}, {_N_TOKENS}] or not all(masks.is_causal(layer.mask) for layer in own):
             raise ValueError(message("its decoder does not attend first to the target and then to the source"))
 
-    def _try(self, encoder: Any, n_layers: int) -> list[AttentionCall]:
+    def _trial_run(self, encoder: Any, n_layers: int) -> list[AttentionCall]:
         """Run both on a few tokens; return the decoder's attention calls."""
         ids = torch.arange(_N_TOKENS)[None] % self.module.config.vocab_size
         with torch.inference_mode():
@@ -181,7 +181,6 @@ class OtherDecoder:
 
 
 def _check_count(calls: Sequence[AttentionCall], states: Sequence[Any], n_calls: int, n_layers: int) -> None:
-    """Refuse a stack with more or fewer attention calls than layers."""
     if len(calls) != n_calls or len(states) != n_layers + 1:
         raise ValueError(
             message(
@@ -193,7 +192,7 @@ def _check_count(calls: Sequence[AttentionCall], states: Sequence[Any], n_calls:
         )
 
 
-def _explained(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[LayerTrace, ...]:
+def _checked_records(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[LayerTrace, ...]:
     """Record calls, and refuse them if the steps do not reproduce the model's output."""
     layers = _recorded(calls, kind)
     for layer in layers:
@@ -204,14 +203,12 @@ def _explained(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[Lay
 
 
 def _recorded(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[LayerTrace, ...]:
-    """Record calls without further knowledge."""
     told = [replace(call, turns=None, entered=None, added=None) for call in calls]
     shared = Shared(told)
     return tuple(record(call, Parts(), None, shared, kind) for call in told)
 
 
 def _layer(call: AttentionCall, known: _Known | None, state: Array, shared: Shared, kind: AttentionKind) -> LayerTrace:
-    """Record a layer with its verified parts."""
     if known is None or call.entered is None:
         return record(call, Parts(), None, shared, kind)
     inputs = state if known.parts.norm_parts is None else call.entered[0].numpy()
@@ -228,7 +225,7 @@ def _watch(module: torch.nn.Module) -> None:
         output.register_forward_hook(note_added)
 
 
-def _settled(model: Any, call: AttentionCall, state: Array) -> _Known | None:
+def _verified_parts(model: Any, call: AttentionCall, state: Array) -> _Known | None:
     """Return the parts that reproduce the model's queries, keys, values and output; None if none do."""
     maps = [_named(call.module, names) for names in (_QUERY, _KEY, _VALUE, _OUTPUT)]
     if any(each is None for each in maps) or call.entered is None:
@@ -239,7 +236,7 @@ def _settled(model: Any, call: AttentionCall, state: Array) -> _Known | None:
     (W_Q, b_Q), (W_K, b_K), (W_V, b_V), (W_O, b_O) = map(linear_of, maps)
     parts = Parts(Projections(W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O), norm_parts=norm[0])
     guesses = (_Known(each, is_turned) for each in _with_norms(call.module, parts) for is_turned in (True, False))
-    return next((known for known in guesses if _holds(call, known, state)), None)
+    return next((known for known in guesses if _is_verified(call, known, state)), None)
 
 
 def _with_norms(module: torch.nn.Module, parts: Parts) -> Iterator[Parts]:
@@ -252,7 +249,7 @@ def _with_norms(module: torch.nn.Module, parts: Parts) -> Iterator[Parts]:
     yield parts
 
 
-def _holds(call: AttentionCall, known: _Known, state: Array) -> bool:
+def _is_verified(call: AttentionCall, known: _Known, state: Array) -> bool:
     """Return whether every projection of a layer reproduces the model's own numbers."""
     layer = _layer(call, known, state, Shared([call]), "self")
     try:

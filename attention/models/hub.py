@@ -228,22 +228,20 @@ def remove(model: Kept) -> None:
 
 
 def _hub_dir() -> Path:
-    """Return the folder of the models: ``ATTENTION_HUB_DIR``, or one in the project's cache."""
     chosen = os.environ.get(HUB_DIR_VARIABLE)
     return Path(chosen) if chosen else cache_dir() / "hub"
 
 
-def _place(model_id: str) -> Path:
+def _folder_of(model_id: str) -> Path:
     # No ID contains two consecutive hyphens.
     return _hub_dir() / model_id.replace("/", "--")
 
 
 def _read_manifest(folder: Path) -> Kept | Damaged | None:
-    """Read a folder's manifest; None if there is none."""
     if not os.path.lexists(folder / MANIFEST):
         return None
     try:
-        kept = _noted(read_json(folder / MANIFEST), folder)
+        kept = _parse_manifest(read_json(folder / MANIFEST), folder)
     except ValueError:
         return Damaged(
             folder,
@@ -256,14 +254,14 @@ def _read_manifest(folder: Path) -> Kept | Damaged | None:
     return kept
 
 
-def _noted(found: dict[str, Any], folder: Path) -> Kept:
+def _parse_manifest(found: dict[str, Any], folder: Path) -> Kept:
     """Parse a manifest; raise ValueError if it is not plausible."""
     files = found.get("files")
     words = (found.get("model_id"), found.get("revision"), found.get("licence"))
     model_id, revision, licence = (in_one_line(word) if isinstance(word, str) else "" for word in words)
     if not isinstance(files, dict) or not all(_is_file_name(name) and _is_sha256(files[name]) for name in files):
         raise ValueError("no files")
-    if not (model_id and licence and _is_commit(revision)) or _is_our_own(model_id) or _place(model_id) != folder:
+    if not (model_id and licence and _is_commit(revision)) or _is_our_own(model_id) or _folder_of(model_id) != folder:
         raise ValueError("no model")
     return Kept(model_id, revision, licence, files, folder)
 
@@ -344,7 +342,7 @@ def download(
         # The hub accepts former names, so the limits are checked again with the current one.
         _check_allowed(offer.model_id, limits)
         _check_size(offer, limits)
-        target = _place(offer.model_id)
+        target = _folder_of(offer.model_id)
         with _explained(target), new_folder(target, offer.n_bytes + _MARGIN) as new:
             digests = _fetch_all(line, offer, new, on_progress, check_offer)
             _check_weights(offer, new)
@@ -368,7 +366,6 @@ def _check_allowed(model_id: str, limits: Allowed) -> None:
 
 
 def _look_up(line: Line, model_id: str) -> _Offer:
-    """Ask the hub for a model's files, and choose the needed ones."""
     found = line.look_up(model_id)
     files = tuple(_File(name, *found["files"][name]) for name in _chosen(model_id, found["files"]))
     licence = in_one_line(found["licence"])[:60] or NOT_STATED
@@ -376,7 +373,6 @@ def _look_up(line: Line, model_id: str) -> _Offer:
 
 
 def _chosen(model_id: str, files: Collection[str]) -> list[str]:
-    """Choose the needed files: safetensors weights, configuration, tokenizer."""
     shards = [name for name in files if _SHARD.fullmatch(name)]
     if SINGLE in files:
         weights = [SINGLE]
@@ -442,7 +438,7 @@ def _fetch_all(
         for n_bytes in line.fetch(offer.model_id, offer.revision, file.name, file.size, folder):
             on_progress(Progress(n_before + min(n_bytes, file.size), offer.n_bytes, "bytes"))
         digests[file.name] = sha256(folder / file.name)
-        if not _is_as_promised(file, folder / file.name, digests[file.name]):
+        if not _matches_offer(file, folder / file.name, digests[file.name]):
             raise HubError(
                 message(
                     "The {file} of {model_id} arrived damaged. Nothing was kept; try again later.",
@@ -456,7 +452,7 @@ def _fetch_all(
     return digests
 
 
-def _is_as_promised(file: _File, path: Path, digest: str) -> bool:
+def _matches_offer(file: _File, path: Path, digest: str) -> bool:
     """Check a file's size and the hub's checksum: SHA-256 of large files, git's of small ones."""
     if path.stat().st_size != file.size:
         return False
@@ -497,7 +493,6 @@ def _check_weights(offer: _Offer, folder: Path) -> None:
 
 @contextmanager
 def _explained(target: Path) -> Iterator[None]:
-    """Turn a failure to write into a message."""
     try:
         yield
     except OSError as error:

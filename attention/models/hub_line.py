@@ -24,7 +24,7 @@ PATIENCE_SECONDS = 4.0
 # A slow connection is not an error, but with fewer bytes in this time, a model would take days.
 WINDOW_SECONDS, LEAST_BYTES_IN_WINDOW = 30.0, 300_000
 # The interval of checks for cancellation.
-_GLANCE_SECONDS = 0.05
+_POLL_SECONDS = 0.05
 _ENVIRONMENT = {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_VERBOSITY": "error"}
 # Never signed in: all users can use what is downloaded.
 _TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
@@ -66,7 +66,7 @@ class Line:
 
     _process: subprocess.Popen[bytes]
     _is_cancelled: Callable[[], bool]
-    _heard: bytes = b""
+    _buffer: bytes = b""
 
     def look_up(self, model_id: str) -> dict[str, Any]:
         """Return ``model_id``, ``revision``, ``licence`` and ``files``: the size and checksums of each."""
@@ -113,15 +113,15 @@ class Line:
     def _next_line(self) -> bytes:
         """Return the process's next line; empty if it has ended."""
         assert self._process.stdout is not None
-        while b"\n" not in self._heard:
+        while b"\n" not in self._buffer:
             if self._is_cancelled():
                 raise Cancelled
-            if select([self._process.stdout], [], [], _GLANCE_SECONDS)[0]:
+            if select([self._process.stdout], [], [], _POLL_SECONDS)[0]:
                 heard = os.read(self._process.stdout.fileno(), 2**16)
                 if not heard:
                     return b""
-                self._heard += heard
-        line, _, self._heard = self._heard.partition(b"\n")
+                self._buffer += heard
+        line, _, self._buffer = self._buffer.partition(b"\n")
         return line
 
 

@@ -102,7 +102,7 @@ class HuggingFaceModel:
         if isinstance(self._stack, OtherStack):
             self._info = self._stack.measured(info)
         self._final_norm = self._stack.take_final_norm()
-        self._unembedding = self._matrix_of(model)
+        self._unembedding = self._unembedding_of(model)
         # The classification head, if any, for the vector of [CLS].
         self._classifier: torch.nn.Module | None = getattr(model, "classifier", None)
         self._target: TargetReader | None = None
@@ -110,14 +110,12 @@ class HuggingFaceModel:
             self._target = TargetReader(model, decoder, self._text)
 
     def _first_stack(self, model: Any) -> LayerStack | OtherStack:
-        """Return the layers of the encoder, or of the only stack."""
         if self._architecture.is_known:
             return LayerStack(model, self._architecture.encoder)
         whole = model if self._architecture.decoder is None else model.get_encoder()
         return OtherStack(whole, self._info.n_layers, is_causal=self._info.is_decoder)
 
     def _second_stack(self, model: Any) -> LayerStack | OtherDecoder | None:
-        """Return the layers of the decoder in an encoder–decoder."""
         if self._architecture.decoder is None:
             return None
         if self._architecture.is_known:
@@ -137,8 +135,7 @@ class HuggingFaceModel:
         is_classifier = self._architecture.reads_pictures and any("ImageClassification" in name for name in names)
         return AutoModelForImageClassification if is_classifier else AutoModel
 
-    def _matrix_of(self, model: Any) -> torch.nn.Module | None:
-        """Return the unembedding, or None."""
+    def _unembedding_of(self, model: Any) -> torch.nn.Module | None:
         if self._final_norm is None or isinstance(self._stack, OtherStack):
             return None
         if not self._config.tie_word_embeddings:
@@ -201,7 +198,6 @@ class HuggingFaceModel:
         return _Source(text, (*tokens, *self._text.padding(len(tokens), n_padding)), cut)
 
     def _check_words(self, text: str) -> None:
-        """Refuse words outside a closed vocabulary."""
         if told := refusal(self._info.name, text, self._folder):
             raise ValueError(told)
 
@@ -235,7 +231,6 @@ class HuggingFaceModel:
         return self._stack.module(input_ids=torch.tensor([source.ids for source in sources]), **inputs)
 
     def _mask(self, mask: MaskName | Array | None, n_tokens: int) -> Array | None:
-        """Combine the requested additive mask with the model's own."""
         additive = masks.build(mask, n_tokens)
         if not self._architecture.is_decoder or self._architecture.encoder.has_own_masks:
             return additive
@@ -290,7 +285,7 @@ class HuggingFaceModel:
             some = changes[first : first + at_once]
             with altering(Alteration(some)):
                 result = self._run(
-                    [self._changed(source, each) for each in some], self._mask(None, n_tokens), is_whole=False
+                    [self._occluded(source, each) for each in some], self._mask(None, n_tokens), is_whole=False
                 )
             for vectors in result.last_hidden_state:
                 yield self._output(vectors)
@@ -304,8 +299,7 @@ class HuggingFaceModel:
             arrays |= {f"norm.{name}": shared(each) for name, each in self._final_norm.named_parameters()}
         return Insides(str(self._config.model_type), arrays, self._config.to_dict())
 
-    def _changed(self, source: _Source, change: Change) -> _Source:
-        """Return the input with a token occluded."""
+    def _occluded(self, source: _Source, change: Change) -> _Source:
         if change.without is None:
             return source
         if self._picture is not None:
@@ -317,7 +311,6 @@ class HuggingFaceModel:
         )
 
     def _output(self, vectors: torch.Tensor) -> Output:
-        """Return the last vectors of one text, and the predictions from them."""
         if self._classifier is not None:
             return Output(vectors.numpy(), self._classifier(vectors[0]).numpy(), self._classes)
         if self._final_norm is None:

@@ -172,7 +172,6 @@ def _described(model_id: str, folder: Path, name: str, licence: str, source: str
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int, int] | str, ...]:
-    """Return a stamp that changes when any file of a model changes."""
     names = dict.fromkeys([*BESIDE, INDEX, *(file.name for file in weights_of(folder))])
     return tuple(_stamp_of(folder / name) for name in names)
 
@@ -234,7 +233,6 @@ def _reason(error: BaseException) -> str:
 
 
 def _remedy(found: Found) -> str:
-    """Return a command that helps with a model that cannot be shown; empty unless files are missing."""
     if found.is_damaged or (found.kept is not None and not hub.is_whole(found.kept)):
         return _fetch_again(found)
     if found.kept is None and _lacks_files(found.folder):
@@ -247,7 +245,6 @@ def _fetch_again(found: Found) -> str:
 
 
 def _lacks_files(folder: Path) -> bool:
-    """Return whether a folder lacks a configuration, weights or, for a model of text, a tokenizer."""
     try:
         weights_of(folder)
         if not is_there(folder / hub.CONFIG):

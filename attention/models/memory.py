@@ -52,7 +52,7 @@ class Needed:
 def allowed_bytes() -> int:
     """Return the memory limit for all models: ``ATTENTION_MAX_MEMORY_MB``, or a share of the available memory."""
     chosen = os.environ.get(MAX_MEMORY_VARIABLE, "").strip()
-    return int(chosen) * _MB if chosen.isdecimal() else int(SHARE * _there())
+    return int(chosen) * _MB if chosen.isdecimal() else int(SHARE * _available_bytes())
 
 
 def check_fits(info: ModelInfo) -> None:
@@ -77,8 +77,7 @@ def _gigabytes(n_bytes: int) -> str:
     return f"{n_bytes / 10**9:,.2f}"
 
 
-def _there() -> int:
-    """Return the memory of the machine, or the limit of its container."""
+def _available_bytes() -> int:
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
         limit = _CONTAINER_LIMIT.read_text("ascii").strip()

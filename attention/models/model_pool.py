@@ -29,7 +29,7 @@ MAX_MODELS_VARIABLE, DEFAULT_MAX_MODELS = "ATTENTION_MAX_MODELS", 4
 # Seconds before a failed load is tried again: what was missing may be there by then.
 RETRY_SECONDS = 5.0
 # The interval of progress reports to a waiting caller.
-_TELL_SECONDS = 0.2
+_REPORT_SECONDS = 0.2
 
 Load = Callable[[str, OnProgress], Model]
 
@@ -96,7 +96,7 @@ class ModelPool:
         Raises:
             ModelUnavailableError: it cannot be loaded; a call a little later tries again.
         """
-        slot, model = self._take(model_id, on_wait)
+        slot, model = self._acquire(model_id, on_wait)
         try:
             yield model
         finally:
@@ -143,7 +143,7 @@ class ModelPool:
         self._changed.notify_all()
         return True
 
-    def _take(self, model_id: str, on_wait: Callable[[Progress | None], None] | None) -> tuple[_Slot, Model]:
+    def _acquire(self, model_id: str, on_wait: Callable[[Progress | None], None] | None) -> tuple[_Slot, Model]:
         # Asked once, outside the lock. If files change while they are loaded, the result is accepted: otherwise, files
         # that are constantly written to would be loaded for ever.
         info = None if self._info_of is None else self._info_of(model_id)
@@ -160,8 +160,8 @@ class ModelPool:
                         slot = None
                 if slot is None and model_id not in self._kept_out:
                     self._check_failure(model_id)
-                    slot, revision = self._begin(model_id, n_bytes), None
-                self._changed.wait(_TELL_SECONDS)
+                    slot, revision = self._start_loading(model_id, n_bytes), None
+                self._changed.wait(_REPORT_SECONDS)
                 progress = None if slot is None else slot.progress
             # Outside the lock: a page's run may be stopped here, because its user has left.
             if on_wait is not None:
@@ -175,12 +175,12 @@ class ModelPool:
             raise ModelUnavailableError(str(error), error.remedy)
         del self._failures[model_id]
 
-    def _begin(self, model_id: str, n_bytes: int) -> _Slot | None:
+    def _start_loading(self, model_id: str, n_bytes: int) -> _Slot | None:
         """Make room for a model and start to load it; None if there is no room yet."""
         if model_id not in self._uncounted and not self._make_room(n_bytes):
             return None
         slot = self._slots[model_id] = _Slot(n_bytes, self._clock())
-        Thread(target=self._fill, args=(model_id, slot), name=f"load {model_id}", daemon=True).start()
+        Thread(target=self._load_into, args=(model_id, slot), name=f"load {model_id}", daemon=True).start()
         return slot
 
     def _make_room(self, n_bytes: int) -> bool:
@@ -204,7 +204,7 @@ class ModelPool:
         if self._on_put_out is not None:
             self._on_put_out(model_id)
 
-    def _fill(self, model_id: str, slot: _Slot) -> None:
+    def _load_into(self, model_id: str, slot: _Slot) -> None:
         def note(progress: Progress) -> None:
             slot.progress = progress
 
@@ -237,9 +237,9 @@ class ShelvedModel:
     revision.
     """
 
-    def __init__(self, shelf: ModelPool, info: ModelInfo) -> None:
+    def __init__(self, pool: ModelPool, info: ModelInfo) -> None:
         """Borrow nothing yet."""
-        self._shelf = shelf
+        self._pool = pool
         self._info = info
 
     @property
@@ -289,7 +289,7 @@ class ShelvedModel:
 
     @contextmanager
     def _borrowed(self) -> Iterator[Model]:
-        with self._shelf.borrow(self._info.model_id) as model:
+        with self._pool.borrow(self._info.model_id) as model:
             if model.info.revision != self._info.revision:
                 name = self._info.name
                 raise ModelUnavailableError(

@@ -200,24 +200,26 @@ class Shared:
 
     def __init__(self, calls: Sequence[AttentionCall]) -> None:
         """Take them from the calls of one run."""
-        self._masks = {_place(call.mask): _recorded_mask(call.mask) for call in calls}
-        self._biases = {_place(call.position_bias): _recorded_bias(call.position_bias, call.scaling) for call in calls}
-        self._turns = {_place(call.turns and call.turns[0]): recorded_turns(call.turns) for call in calls}
+        self._masks = {_address(call.mask): _recorded_mask(call.mask) for call in calls}
+        self._biases = {
+            _address(call.position_bias): _recorded_bias(call.position_bias, call.scaling) for call in calls
+        }
+        self._turns = {_address(call.turns and call.turns[0]): recorded_turns(call.turns) for call in calls}
 
     def mask(self, call: AttentionCall) -> Array | None:
         """Return the mask of a call; None if it hides nothing."""
-        return self._masks[_place(call.mask)]
+        return self._masks[_address(call.mask)]
 
     def bias(self, call: AttentionCall) -> Array | None:
         """Return a call's bias before scaling, or None."""
-        return self._biases[_place(call.position_bias)]
+        return self._biases[_address(call.position_bias)]
 
     def turns(self, call: AttentionCall) -> Rotary | None:
         """Return the rotations given to a call, or None."""
-        return self._turns[_place(call.turns and call.turns[0])]
+        return self._turns[_address(call.turns and call.turns[0])]
 
 
-def _place(tensor: torch.Tensor | None) -> int:
+def _address(tensor: torch.Tensor | None) -> int:
     """Return a tensor's memory address, which its views share; 0 for None."""
     return 0 if tensor is None else tensor.data_ptr()
 
@@ -275,8 +277,8 @@ def _lengths(call: AttentionCall) -> Lengths | None:
 
 def batch_traces(calls: Sequence[AttentionCall]) -> tuple[LayerTrace, ...]:
     """Record each layer of a run on several texts, the first axis of every array."""
-    biases = {_place(call.position_bias): _recorded_bias(call.position_bias, call.scaling) for call in calls}
-    return tuple(_batch_trace(call, biases[_place(call.position_bias)]) for call in calls)
+    biases = {_address(call.position_bias): _recorded_bias(call.position_bias, call.scaling) for call in calls}
+    return tuple(_batch_trace(call, biases[_address(call.position_bias)]) for call in calls)
 
 
 def layer_of_call(call: AttentionCall, index: int) -> LayerTrace:
@@ -362,7 +364,6 @@ def _table(rows: Array) -> PositionTable:
 
 
 def _structure(stack: Any, names: module_map.Stack) -> Structure:
-    """Read the structure of a stack's layers from its modules."""
     # The first layer may lack a norm that all others have.
     layer = layers_of(stack, names)[-1]
     attentions: dict[Branch, module_map.Attention | None] = {"self": names.attention, "cross": names.cross}
@@ -396,7 +397,6 @@ def _parts(module: Any) -> dict[str, Any]:
 
 
 def _name_of(module: Any, norm: str | None) -> str:
-    """Return the name of a norm; empty if there is none."""
     found = None if norm is None else norm_of(attrgetter(norm)(module))
     return "" if found is None else found.name
 
@@ -413,7 +413,6 @@ def layers_of(stack: Any, names: module_map.Stack) -> list[Any]:
 
 
 def _watch(layer: Any, names: module_map.Stack) -> None:
-    """Note the norms of the vectors after each attention of a layer."""
     if names.is_parallel:
         return
     feed = names.feed_forward
@@ -497,14 +496,13 @@ def norm_of(module: Any) -> Norm | None:
     """Return a module's norm, LayerNorm or RMSNorm; None if there is none; raise ValueError if it is another norm."""
     if module is None or isinstance(module, torch.nn.Identity):
         return None
-    found = next((norm for norm in _norms(module) if _does_as(norm, module)), None)
+    found = next((norm for norm in _norms(module) if _reproduces(norm, module)), None)
     if found is None:
         raise ValueError(message("This model's norm {name} is unknown.", name=type(module).__name__))
     return found
 
 
 def _norms(module: Any) -> Iterator[Norm]:
-    """Yield the norms that a module may be, with its own numbers."""
     epsilon = next((getattr(module, name) for name in ("eps", "variance_epsilon") if hasattr(module, name)), 0.0)
     weight, bias = (getattr(module, name, None) for name in ("weight", "bias"))
     # Some have no learned numbers.
@@ -520,7 +518,7 @@ def _norms(module: Any) -> Iterator[Norm]:
 
 
 @torch.inference_mode()
-def _does_as(norm: Norm, module: Any) -> bool:
+def _reproduces(norm: Norm, module: Any) -> bool:
     """Return whether a norm reproduces a module's output on some vectors."""
     vectors = np.linspace(-1, 2, 3 * norm.gain.size, dtype=np.float32).reshape(3, -1) ** 3
     return np.allclose(norm(vectors), module(torch.from_numpy(vectors)).numpy(), rtol=1e-5, atol=1e-5)

@@ -154,7 +154,6 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Return whether no process writes into a folder any more."""
     try:
         held = _lock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

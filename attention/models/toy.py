@@ -172,13 +172,11 @@ def _read_only(numbers: ArrayLike) -> Array:
 
 
 def _matrix(columns: Iterable[Column]) -> Float[Array, "M N"]:
-    """Return columns of strengths as a matrix with one row per feature."""
     columns = tuple(columns)
     return _read_only([[column.get(feature, 0) for column in columns] for feature in FEATURES])
 
 
 def _copies(features: Iterable[str], strength: float) -> tuple[Column, ...]:
-    """Return one column per feature, which contains only that feature."""
     return tuple({feature: strength} for feature in features)
 
 
@@ -448,7 +446,7 @@ class ToyModel:
             tokens = [replace(each, is_special=each.position == change.without) for each in encoded.tokens]
             inputs = self._word_vectors(tokens) + positions
             outputs = replaced(_layer_trace(inputs, None), change, 0)
-            yield Output(inputs + _mixed(outputs.astype(np.float64)).astype(np.float32))
+            yield Output(inputs + _projected(outputs.astype(np.float64)).astype(np.float32))
 
     def insides(self) -> None:
         """Return None: the toy is written in its own file."""
@@ -513,7 +511,7 @@ def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) 
             scores = keys[head, visible] @ queries[head, position] / math.sqrt(D_HEAD) + row[visible]
             likelihoods = np.exp(scores - scores.max())
             outputs[head, position] = likelihoods @ values[head, visible] / likelihoods.sum()
-    added = _mixed(outputs)
+    added = _projected(outputs)
     lengths = np.linalg.norm(exact + added, axis=1).astype(np.float32)
     return LayerTrace(
         inputs=inputs,
@@ -531,6 +529,5 @@ def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) 
     )
 
 
-def _mixed(outputs: Float[Array, "H T D"]) -> Float[Array, "T M"]:
-    """Return what the heads' outputs add to each word's vector."""
+def _projected(outputs: Float[Array, "H T D"]) -> Float[Array, "T M"]:
     return np.einsum("htd,hdm->tm", outputs, PROJECTIONS.W_O.reshape(N_HEADS, D_HEAD, -1).astype(np.float64))

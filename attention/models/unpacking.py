@@ -132,7 +132,6 @@ def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
 
 @contextmanager
 def _explained(target: Path) -> Iterator[None]:
-    """Turn a failed conversion into a message with a remedy."""
     from safetensors import SafetensorError
 
     try:

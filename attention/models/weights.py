@@ -143,7 +143,6 @@ def _check(source: WeightsSource, folder: Path, name: str, digest: str | None) -
 
 
 def _remedy(source: WeightsSource) -> str:
-    """Return the command that repairs the files."""
     if not source.package:
         return OWN_REMEDY
     override = os.environ.get(WEIGHTS_DIR_VARIABLE)

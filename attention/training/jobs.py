@@ -187,7 +187,7 @@ class Turn:
     arguments: tuple[str, ...]
     text: str = field(repr=False)
     followed: float
-    going: _Going | None = field(default=None, repr=False)
+    going: _RunningProcess | None = field(default=None, repr=False)
     failed: Run | None = field(default=None, repr=False)
     is_stopped: bool = False
 
@@ -228,19 +228,19 @@ class Jobs:
         """
         turn = Turn(job, owner, arguments, text, self._clock())
         with self._lock:
-            if self._own(job, owner) is not None:
+            if self._running_turn(job, owner) is not None:
                 return None
             owners = [each.owner for each in self._queue]
             place = owners.index(owner) if owner in owners else len(owners)
             self._queue[place : place + 1] = [turn]
-            self._go_on()
+            self._start_next()
         return turn
 
     def stop(self, job: Job, owner: str = "") -> None:
         """Stop an owner's run of a job, or remove it from the queue."""
         with self._lock:
             self._queue = [each for each in self._queue if each.job != job or each.owner != owner]
-            if (turn := self._own(job, owner)) is not None:
+            if (turn := self._running_turn(job, owner)) is not None:
                 turn.stop()
 
     def status(self, job: Job, owner: str = "") -> Status:
@@ -251,12 +251,12 @@ class Jobs:
                 followed.append(self._now)
             for each in followed if owner else ():
                 each.followed = self._clock()
-            self._go_on()
+            self._start_next()
             seen = self._now if self._now is not None and self._now.is_seen(job, owner) else None
             places = (place for place, each in enumerate(self._queue, start=1) if each in followed)
             return Status(
                 None if seen is None else seen.run,
-                self._of(job),
+                self._last_run_of(job),
                 is_busy=self._now is not None and seen is None,
                 is_own=seen is not None and seen.owner == owner,
                 place=next(places, 0),
@@ -269,19 +269,19 @@ class Jobs:
         while (turn := self._now) is not None and turn.going is not None and time.monotonic() < end:
             turn.going.thread.join(max(0.0, end - time.monotonic()))
 
-    def _own(self, job: Job, owner: str) -> Turn | None:
+    def _running_turn(self, job: Job, owner: str) -> Turn | None:
         """Return an owner's run of a job unless it is stopping; the caller holds the lock."""
         turn = self._now
         is_own = turn is not None and (turn.job, turn.owner) == (job, owner)
         return turn if is_own and turn is not None and not turn.is_stopped else None
 
-    def _of(self, job: Job) -> Run | None:
+    def _last_run_of(self, job: Job) -> Run | None:
         """Return a job's last run, looked up on disk once; the caller holds the lock."""
         if job.name not in self._last:
             self._last[job.name] = None if self._keeper is None else self._keeper.find(job)
         return self._last[job.name]
 
-    def _go_on(self) -> None:
+    def _start_next(self) -> None:
         """Drop what no visitor follows and start the next run if idle; the caller holds the lock."""
         oldest = self._clock() - PATIENCE
         self._queue = [each for each in self._queue if each.followed > oldest]
@@ -291,46 +291,44 @@ class Jobs:
             turn = self._queue.pop(0)
             run = Run(turn.arguments, turn.owner, datetime.now(tz=UTC), is_private=bool(turn.text))
             try:
-                turn.going = _Going(turn.job, run, turn.text, self._heard, self._end)
+                turn.going = _RunningProcess(turn.job, run, turn.text, self._on_frame, self._on_end)
                 self._now, turn.text = turn, ""
             except OSError as error:
                 _LOGGER.error("%s cannot be started: %s", turn.job.name, error.strerror)
                 turn.failed = replace(run, ending="failed")
                 self._keep(turn.job, turn.failed)
 
-    def _heard(self) -> None:
-        """Update the queue whenever a run writes a frame."""
+    def _on_frame(self) -> None:
         with self._lock:
-            self._go_on()
+            self._start_next()
 
-    def _end(self, job: Job, run: Run) -> None:
-        """Keep the result of a run and start the next."""
+    def _on_end(self, job: Job, run: Run) -> None:
         with self._lock:
             self._now = None
             self._keep(job, run)
-            self._go_on()
+            self._start_next()
 
     def _keep(self, job: Job, run: Run) -> None:
         """Keep a run, unless it would replace a whole one by one that was stopped or failed."""
-        before = self._of(job)
+        before = self._last_run_of(job)
         if not run.is_private and (run.ending in WHOLE or before is None or before.ending not in WHOLE):
             self._last[job.name] = run
             if self._keeper is not None and run.ending in WHOLE:
                 self._keeper.keep(job, run)
 
 
-class _Going:
+class _RunningProcess:
     """A running process and the thread that reads its frames; ``run`` is the state so far."""
 
     def __init__(
-        self, job: Job, run: Run, text: str, heard: Callable[[], None], end: Callable[[Job, Run], None]
+        self, job: Job, run: Run, text: str, on_frame: Callable[[], None], on_end: Callable[[Job, Run], None]
     ) -> None:
-        """Start it with the text; call ``heard`` after each frame and ``end`` when it has ended.
+        """Start it with the text; call ``on_frame`` after each frame and ``on_end`` when it has ended.
 
         Raises:
             OSError: it cannot be started.
         """
-        self.job, self.run, self._heard, self._end = job, run, heard, end
+        self.job, self.run, self._on_frame, self._on_end = job, run, on_frame, on_end
         self._ending: Ending = "done"
         self._process = subprocess.Popen(  # noqa: S603 - the project's own module, and arguments that a page has checked
             [sys.executable, "-m", job.module, *run.arguments],
@@ -361,7 +359,7 @@ class _Going:
             with self._process.stdout as stream:
                 for frame in read_frames(stream):
                     self.run = replace(self.run, frames=(*self.run.frames, frame))
-                    self._heard()
+                    self._on_frame()
             is_well = self._process.wait() == 0
             ending = "done" if is_well else self._ending if self._ending != "done" else "failed"
         finally:
@@ -370,4 +368,4 @@ class _Going:
             self._process.wait()
             took = (datetime.now(tz=UTC) - self.run.began).total_seconds()
             self.run = replace(self.run, ending=ending, seconds=took)
-            self._end(self.job, self.run)
+            self._on_end(self.job, self.run)

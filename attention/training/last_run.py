@@ -95,7 +95,6 @@ def _read(written: Mapping[str, Any]) -> Run:
 
 
 def _frame(written: Mapping[str, Any]) -> Frame:
-    """Parse a frame of single numbers into read-only arrays."""
     frame = {name: np.array(number) for name, number in written.items()}
     for each in frame.values():
         if each.ndim or each.dtype.kind not in "if" or not np.isfinite(each):

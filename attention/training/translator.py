@@ -210,8 +210,8 @@ def _padded(rows: list[list[int]], filling: int) -> torch.Tensor:
 # -------------------------------------------------------------------------------------------- the card
 
 
-def _numbers(measured: Measured, losses: list[float], seconds: float) -> dict[str, Any]:
-    """Return the numbers on the card, which the app quotes; layers and heads count from 0."""
+def _card_numbers(measured: Measured, losses: list[float], seconds: float) -> dict[str, Any]:
+    """Return the numbers that the app quotes; layers and heads count from 0."""
     french, english = grammar.vocabulary()
     layer, head = np.unravel_index(measured.predicting.argmax(), measured.predicting.shape)
     return {
@@ -307,7 +307,7 @@ def main() -> None:
     model, tokenizer, losses = train(arguments.steps)
     seconds = time.process_time() - started
     measured = measure(model, tokenizer, held_out_sentences(N_TESTED))
-    numbers = _numbers(measured, losses, seconds)
+    numbers = _card_numbers(measured, losses, seconds)
     model.save_pretrained(arguments.out)
     tokenizer.save_pretrained(arguments.out)
     # Saved readable by its owner only, but a container may run as another user.

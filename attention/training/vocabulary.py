@@ -71,7 +71,6 @@ def closest_words(word: str, folder: Path, n: int = 3) -> list[str]:
 
 
 def _plain(word: str) -> str:
-    """Strip accents and lower the case."""
     return "".join(each for each in normalize("NFD", word.lower()) if not combining(each))
 
 

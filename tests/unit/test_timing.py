@@ -85,7 +85,7 @@ def test_every_way_is_measured_for_every_number_of_tokens():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
 def test_the_process_can_take_no_more_than_a_gigabyte():
-    script = "from attention.experiments import timing\ntiming._limit()\nbytearray({})\nprint('taken')"
+    script = "from attention.experiments import timing\ntiming._limit_memory()\nbytearray({})\nprint('taken')"
     taken = [
         subprocess.run(
             [sys.executable, "-c", script.format(size)], cwd=ROOT, capture_output=True, text=True, check=False
