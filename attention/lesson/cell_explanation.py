@@ -10,6 +10,7 @@ from numpy import ndarray as Array
 
 from attention.core.messages import message
 from attention.lesson.prose import exact, lesson, word
+from attention.lesson.tables import full_precision
 
 __all__ = ["WHOLE_VECTOR", "Detail", "indexed", "tell_largest"]
 
@@ -33,7 +34,7 @@ class Detail:
         """Return the parts as columns."""
         if self.columns is not None:
             return self.columns
-        return {message("part"): list(self.labels), self.axis: [repr(float(part)) for part in self.parts]}
+        return {message("part"): list(self.labels), self.axis: full_precision(self.parts)}
 
 
 def tell_largest(parts: Float[Array, " N"], labels: tuple[str, ...]) -> str:

@@ -17,8 +17,9 @@ def tell_guessed(scene: HeadContext) -> str:
     words = _guessed(scene)
     if not words:
         return ""
+    named = [f"“{word(each)}”" for each in words]
     name = "tokens/guessed" if len(words) == 1 else "tokens/guessed-more"
-    return lesson(name, model=word(scene.info.name), words=_named(words)) + tell_mostly_guessed(scene)
+    return lesson(name, model=word(scene.info.name), words=listed(named, MAX_NAMED)) + tell_mostly_guessed(scene)
 
 
 def tell_mostly_guessed(scene: HeadContext) -> str:
@@ -65,10 +66,3 @@ def _guessed(scene: HeadContext) -> list[str]:
         if token.is_guessed:
             found.setdefault(token.text, token.typed)
     return list(found.values())
-
-
-def _named(words: list[str]) -> str:
-    # "1 more" is no shorter than the word.
-    n_named = len(words) if len(words) == MAX_NAMED + 1 else MAX_NAMED
-    named, more = [f"“{word(each)}”" for each in words[:n_named]], len(words) - n_named
-    return listed([*named, messages("{n} more", "{n} more", more)]) if more > 0 else listed(named)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Self
@@ -16,7 +17,7 @@ from attention.core.steps import join_heads, output_projection
 from attention.core.trace import HeadSteps, LayerTrace, ModelInfo, Token, Trace
 from attention.figures.matrix import Cell
 
-__all__ = ["HeadContext", "named", "numbered"]
+__all__ = ["HeadContext", "distinct", "named", "numbered"]
 
 
 @dataclass(frozen=True)
@@ -130,12 +131,12 @@ class HeadContext:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The query tokens as named in a sentence, with positions where a token repeats."""
-        return _told_apart(self.labels)
+        return distinct(self.labels)
 
     @cached_property
     def key_names(self) -> tuple[str, ...]:
         """The key tokens as named in a sentence."""
-        return _told_apart(self.key_labels)
+        return distinct(self.key_labels)
 
     @property
     def place(self) -> str:
@@ -182,7 +183,12 @@ class HeadContext:
         return self.cell.row, self.cell.column
 
 
-def _told_apart(labels: tuple[str, ...]) -> tuple[str, ...]:
+def distinct(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return labels with their positions where they repeat.
+
+    >>> distinct(["the", "cat", "the"])
+    ('the (0)', 'cat', 'the (2)')
+    """
     count = Counter(labels)
     return tuple(f"{label} ({position})" if count[label] > 1 else label for position, label in enumerate(labels))
 

@@ -65,7 +65,7 @@ def gazes(weights: Float[Array, "H T T"], units: Sequence[Token | Word], tokens:
     for of_head, shares in zip(weights, columns, strict=True):
         column = int(shares.argmax())
         pair = _largest(np.where(meet, of_head, 0), names)
-        of_pronoun = _of_pronoun(of_head, pronouns, nouns, names)
+        of_pronoun = _pronoun_pair(of_head, pronouns, nouns, names)
         found.append(Gaze(names[column], float(shares[column]), units[column].is_special, pair, of_pronoun))
     return tuple(found)
 
@@ -75,7 +75,7 @@ def _largest(weights: Float[Array, "T T"], names: Sequence[str]) -> Pair | None:
     return (names[row], names[key], float(weights[row, key])) if weights[row, key] >= _PAIR else None
 
 
-def _of_pronoun(
+def _pronoun_pair(
     weights: Float[Array, "T T"], pronouns: Sequence[int], nouns: set[int], names: Sequence[str]
 ) -> Pair | None:
     if not pronouns:
@@ -101,8 +101,8 @@ def in_words(
     """
     if isinstance(summary, CrossSummary):
         return _cross_in_words(summary, special)
-    shown = _behaviours(summary, gaze, reading, special) or _pattern(summary, gaze, reading, special)
-    found = [*_pronoun(gaze), *shown]
+    shown = _behaviour_phrases(summary, gaze, reading, special) or _pattern_phrases(summary, gaze, reading, special)
+    found = [*_pronoun_phrases(gaze), *shown]
     if found:
         return "; ".join(found)
     if gaze is None:
@@ -115,14 +115,14 @@ def in_words(
     return f"{told}; {_with_number(largest, weight)}"
 
 
-def _pronoun(gaze: Gaze | None) -> list[str]:
+def _pronoun_phrases(gaze: Gaze | None) -> list[str]:
     if gaze is None or gaze.pronoun_pair is None:
         return []
     pronoun, noun, weight = gaze.pronoun_pair
     return [_with_number(message("links “{pronoun}” to the noun “{noun}”", pronoun=pronoun, noun=noun), weight)]
 
 
-def _behaviours(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
+def _behaviour_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
     """Return a phrase for each behaviour of the head, with its measure."""
     unit = reading.unit
     ends = next((name for name in special if name in SEPARATORS), message("the end"))
@@ -133,16 +133,16 @@ def _behaviours(summary: HeadSummary, gaze: Gaze | None, reading: Reading, speci
         (message("attends to the {unit} itself", unit=unit), summary.itself, NEIGHBOUR),
         # If the first word repeats, weight on it is a sink rather than attention to the same word.
         (message("attends to the same {unit} elsewhere", unit=unit), summary.same_word * is_free, NEIGHBOUR),
-        (_first(gaze, special), summary.first, SINK),
+        (_first_token_phrase(gaze, special), summary.first, SINK),
         (message("attends to {name} (end of text)", name=ends), summary.separator, SINK),
     )
     found = [_with_number(phrase, value) for phrase, value, threshold in rules if value > threshold]
     if not found and summary.normalised_entropy > BROAD:
-        found = [_spread(reading, summary.normalised_entropy)]
+        found = [_spread_phrase(reading, summary.normalised_entropy)]
     return found
 
 
-def _first(gaze: Gaze | None, special: Sequence[str]) -> str:
+def _first_token_phrase(gaze: Gaze | None, special: Sequence[str]) -> str:
     if special and special[0] not in SEPARATORS:
         return message("attends to {name} (first token)", name=special[0])
     # More than half of all weight is on the first token, so it is the gaze's column.
@@ -151,12 +151,12 @@ def _first(gaze: Gaze | None, special: Sequence[str]) -> str:
     return message("attends to “{name}” (first token)", name=gaze.column)
 
 
-def _pattern(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
+def _pattern_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
     """Return the phrase for the shape of the head's heatmap; empty if it has no named shape."""
     unit, label = reading.unit, summary.pattern.label
     found: list[str] = []
     if label.startswith("vertical"):
-        found.append(_column(summary, gaze, reading, special))
+        found.append(_column_phrase(summary, gaze, reading, special))
     if label.endswith("diagonal"):
         near = summary.previous + summary.itself + summary.next
         found.append(_with_number(message("attends to the {unit} itself and its neighbours", unit=unit), near))
@@ -168,7 +168,7 @@ def _pattern(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special:
     return found
 
 
-def _column(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> str:
+def _column_phrase(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> str:
     """Return the phrase for a head whose heatmap has one strong column, or one at each special token."""
     if gaze is None:
         phrase, share = message("most {units} attend to the same one", units=reading.units), summary.pattern.vertical
@@ -177,7 +177,7 @@ def _column(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: 
     elif min(summary.first, summary.separator) >= _BOTH and len(special) > 1:
         phrase, share = message("attends to {names}", names=listed(special)), summary.first + summary.separator
     elif gaze.column == special[0] and special[0] not in SEPARATORS:
-        phrase, share = _first(gaze, special), gaze.share
+        phrase, share = _first_token_phrase(gaze, special), gaze.share
     else:
         phrase, share = message("attends to {names}", names=gaze.column), gaze.share
     return _with_number(phrase, share)
@@ -190,11 +190,11 @@ def _cross_in_words(summary: CrossSummary, special: Sequence[str]) -> str:
     if summary.largest > NEIGHBOUR:
         return _with_number(message("each token attends mostly to one other"), summary.largest)
     if summary.normalised_entropy > BROAD:
-        return _spread(TEXT, summary.normalised_entropy)
+        return _spread_phrase(TEXT, summary.normalised_entropy)
     return message("no single pattern on this {noun}", noun=TEXT.noun)
 
 
-def _spread(reading: Reading, evenness: float) -> str:
+def _spread_phrase(reading: Reading, evenness: float) -> str:
     return message(
         "spreads its weight over many {units} (evenness {evenness})", units=reading.units, evenness=number(evenness)
     )

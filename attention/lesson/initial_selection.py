@@ -69,12 +69,12 @@ def telling_word(trace: Trace) -> int:
     that opens first. Whole words of two letters or more that are not function words have precedence; what follows an
     apostrophe, as the *s* of *cat's*, is not a whole word.
     """
-    rows = [token.position for token in _words(trace.tokens)]
+    rows = [token.position for token in _word_starts(trace.tokens)]
     if trace.info.reading.first_focus is not None:
         return trace.info.reading.first_focus(rows)
     if trace.info.reading.takes_sentences and (found := _pronoun(trace.tokens)) is not None:
         return found
-    return _telling(trace, *first_place(trace.info, trace.text), rows) if rows else 0
+    return _row_of_largest_pair(trace, *first_place(trace.info, trace.text), rows) if rows else 0
 
 
 def _pronoun(tokens: tuple[Token, ...]) -> int | None:
@@ -133,37 +133,36 @@ def _read(row: dict[str, str]) -> InitialSelection:
     )
 
 
-def _words(tokens: tuple[Token, ...]) -> list[Token]:
-    """Return the tokens that begin a word, without punctuation marks unless there is nothing else."""
+def _word_starts(tokens: tuple[Token, ...]) -> list[Token]:
     befores = (None, *tokens)
     begin = [
         token
         for token, before in zip(tokens, befores, strict=False)
-        if token.word is not None and (before is None or _id(before) != _id(token))
+        if token.word is not None and (before is None or _word_id(before) != _word_id(token))
     ]
     return [token for token in begin if not is_punctuation(token)] or begin
 
 
-def _telling(trace: Trace, layer: int, head: int, rows: list[int]) -> int:
+def _row_of_largest_pair(trace: Trace, layer: int, head: int, rows: list[int]) -> int:
     """Return the row of the largest weight between two words, or the first of ``rows`` if there are no two."""
     attention, pairs = trace.layers[layer], _pairs_of_words(trace)
     # Under a causal mask every row sees the first token, and many heads use it as a sink.
     if attention.hidden(head)[0, 1:].all() and pairs[:, 1:].any():
         pairs[:, 0] = False
-    queries, keys = (_begin_full_words(tokens) for tokens in (trace.tokens, trace.key_tokens))
+    queries, keys = (_full_word_starts(tokens) for tokens in (trace.tokens, trace.key_tokens))
     grammar = grammar_tokens(trace.tokens)
-    says = queries & np.array([token.position not in grammar for token in trace.tokens])
-    whole = says & ~np.isin(np.arange(len(trace.tokens)), sorted(piece_tokens(trace.tokens)))
-    narrowed = (
+    content = queries & np.array([token.position not in grammar for token in trace.tokens])
+    whole = content & ~np.isin(np.arange(len(trace.tokens)), sorted(piece_tokens(trace.tokens)))
+    preferences = (
         pairs & np.outer(whole, keys),
         pairs & whole[:, None],
-        pairs & np.outer(says, keys),
-        pairs & says[:, None],
+        pairs & np.outer(content, keys),
+        pairs & content[:, None],
         pairs & np.outer(queries, keys),
         pairs & queries[:, None],
         pairs,
     )
-    pairs = next((each for each in narrowed if each.any()), pairs)
+    pairs = next((each for each in preferences if each.any()), pairs)
     if not pairs.any():
         return next((row for row in rows if queries[row]), rows[0])
     weights = np.where(pairs, attention.head(head).weights, -1)
@@ -175,7 +174,7 @@ def piece_tokens(tokens: tuple[Token, ...]) -> set[int]:
     return {position for each in words_of(tokens) if len(each.positions) > 1 for position in each.positions}
 
 
-def _begin_full_words(tokens: tuple[Token, ...]) -> Bool[Array, " T"]:
+def _full_word_starts(tokens: tuple[Token, ...]) -> Bool[Array, " T"]:
     """Mark tokens that begin a word of two letters or more; three if cut off at an apostrophe, as in *we've*."""
     words, found = words_of(tokens), np.zeros(len(tokens), bool)
     starts = {token.position: token.start for token in tokens}
@@ -191,7 +190,7 @@ def _pairs_of_words(trace: Trace) -> Bool[Array, "Q K"]:
     queries, keys = trace.tokens, trace.key_tokens
     meet = np.outer(*(np.array([_is_word(token) for token in tokens]) for tokens in (queries, keys)))
     if trace.memory is None:
-        _, ids = np.unique([_id(token) for token in queries], axis=0, return_inverse=True)
+        _, ids = np.unique([_word_id(token) for token in queries], axis=0, return_inverse=True)
         meet &= ids.ravel()[:, None] != ids.ravel()[None, :]
     return meet
 
@@ -200,5 +199,5 @@ def _is_word(token: Token) -> bool:
     return token.word is not None and not is_punctuation(token)
 
 
-def _id(token: Token) -> tuple[int, int]:
+def _word_id(token: Token) -> tuple[int, int]:
     return token.segment, -1 if token.word is None else token.word

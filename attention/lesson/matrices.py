@@ -12,7 +12,7 @@ from attention.figures.matrix import Matrix, Palette, Role
 from attention.lesson.head_context import HeadContext, numbered
 from attention.measures.segments import groups
 
-__all__ = ["pairs", "vectors"]
+__all__ = ["pairs", "vectors", "weight_matrix"]
 
 _ASKS, _ASKED = message("queries (attending)"), message("keys (attended to)")
 
@@ -59,6 +59,17 @@ def pairs(
         column_groups=groups(scene.key_tokens),
         hidden=hidden if hidden is not None and hidden.any() else None,
     )
+
+
+def weight_matrix(
+    scene: HeadContext,
+    name: str,
+    title: str,
+    weights: Float[Array, "Q K"],
+    hidden: Bool[Array, "Q K"] | None = None,
+) -> Matrix:
+    """Return weights as a matrix like ``pairs``, on a scale to 1; ``hidden`` defaults to the model's own mask."""
+    return pairs(scene, name, title, weights, 1.0, "weights", ~scene.visible if hidden is None else hidden)
 
 
 def vectors(

@@ -10,6 +10,7 @@ from attention.figures.matrix import Matrix
 from attention.figures.neuron import NEURON, Neuron
 from attention.lesson.head_context import HeadContext, numbered
 from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.tables import full_precision
 from attention.measures.segments import groups
 
 __all__ = ["NEURON", "best_key", "key_picture", "neuron", "pair_table", "sum_in_writing", "value_picture"]
@@ -158,7 +159,7 @@ def pair_table(scene: HeadContext, key: int) -> dict[str, list[str]]:
     table = {"dimension": [str(dimension) for dimension in range(height)]}
     for picture in pictures:
         for name, row in zip(picture.row_labels, picture.values, strict=True):
-            written = [repr(float(value)) for value in row]
+            written = full_precision(row)
             table[name] = written + [""] * (height - len(written))
     return table
 

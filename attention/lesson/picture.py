@@ -12,6 +12,7 @@ from attention.figures.model_map import Cut
 from attention.figures.overlay import HeadOverlay, Overlay
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, word
+from attention.lesson.tables import full_precision
 
 __all__ = ["cut", "overlay", "overlay_table", "picture_table", "tell_overlay"]
 
@@ -61,7 +62,7 @@ def overlay_table(data: Overlay) -> dict[str, list[str]]:
     """Return the weights as columns in full precision: a row for each patch, and one for all other tokens."""
     table = {message("to"): [*data.patches, message("other tokens")]}
     for head in data.heads:
-        table[head.label] = [repr(float(weight)) for weight in (*head.weights, head.special)]
+        table[head.label] = full_precision((*head.weights, head.special))
     return table
 
 
@@ -70,7 +71,7 @@ def picture_table(data: Overlay) -> dict[str, list[str]]:
     numbers = range(1, len(data.picture) + 1)
     table = {message("row of pixels"): [str(number) for number in numbers]}
     columns = zip(numbers, data.picture.T, strict=True)
-    return table | {str(number): [repr(float(level)) for level in levels] for number, levels in columns}
+    return table | {str(number): full_precision(levels) for number, levels in columns}
 
 
 def tell_overlay(scene: HeadContext) -> str:

@@ -26,6 +26,7 @@ __all__ = [
     "lesson",
     "lessons",
     "listed",
+    "nonzero",
     "small",
     "times",
     "typed",
@@ -34,8 +35,9 @@ __all__ = [
 
 LESSONS = ASSETS / "lessons"
 
-# Smaller numbers would be written as 0.00.
+# Smaller numbers would be written as 0.00, or as 0 with four decimals.
 SMALLEST_TOLD = 0.005
+_SMALLEST_EXACT = 0.00005
 # Longer words are shortened in sentences; pictures and tables show them in full.
 MAX_WORD = 32
 
@@ -50,12 +52,16 @@ def typed(text: str) -> str:
     return f"<bdi>{html.escape(text)}</bdi>"
 
 
-def listed(words: Sequence[str]) -> str:
+def listed(words: Sequence[str], most: int | None = None) -> str:
     """Return words as a list in a sentence: ``a``, ``a and b``, ``a, b and c``.
+
+    Words beyond the first ``most`` are only counted, unless it is a single one.
 
     Raises:
         ValueError: there are no words.
     """
+    if most is not None and len(words) > most + 1:
+        words = [*words[:most], messages("{n} more", "{n} more", len(words) - most)]
     *before, last = words
     both = message("and")
     return f"{', '.join(before)} {both} {last}" if before else last
@@ -84,6 +90,11 @@ def length(vector: Array) -> str:
 def small(value: float) -> str:
     """Return a rounding error with two significant digits."""
     return scientific(value)
+
+
+def nonzero(value: float) -> str:
+    """Return a number as HTML with enough digits that only 0 is written as 0."""
+    return exact(value) if value == 0 or abs(value) >= _SMALLEST_EXACT else f"<b>{small(value)}</b>"
 
 
 def lesson(name: str, **facts: str | int) -> str:

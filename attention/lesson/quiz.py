@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from jaxtyping import Float
@@ -26,6 +27,7 @@ __all__ = [
     "highest",
     "overlap",
     "ranked",
+    "repeated",
     "verdict_words",
     "words_of",
     "words_seen",
@@ -214,6 +216,13 @@ def around(value: int, question: str, reason: str, whys: Mapping[int, str], *, l
 def words_of(tokens: Sequence[Token]) -> list[int]:
     """Return the positions of words and pieces of words, without special tokens and punctuation marks."""
     return [each.position for each in tokens if not each.is_special and not is_punctuation(each)]
+
+
+def repeated(tokens: Sequence[Token]) -> tuple[int, int] | None:
+    """Return the positions of two words with the same token ID; None if there are none."""
+    pairs = combinations((tokens[position] for position in words_of(tokens)), 2)
+    twice = (pair for pair in pairs if pair[0].token_id == pair[1].token_id >= 0)
+    return next(((one.position, other.position) for one, other in twice), None)
 
 
 def words_seen(scene: HeadContext) -> list[int]:

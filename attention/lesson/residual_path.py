@@ -15,6 +15,7 @@ from attention.core.messages import message
 from attention.core.steps import join_heads, output_projection
 from attention.core.structure import Structure, Sublayer
 from attention.core.trace import LayerTrace, Lengths
+from attention.experiments.head_resplit import contributions
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, word
 
@@ -54,11 +55,9 @@ def _passage(layer: LayerTrace, row: int) -> Passage | None:
     added = _added_to(layer, slice(row, row + 1))
     if added is None or layer.lengths is None or layer.projections is None:
         return None
-    outputs = layer.model_output[:, row]  # (H, Dv)
-    by_head = layer.projections.W_O.reshape(*outputs.shape, -1)  # (H, Dv, M)
-    parts = np.einsum("hd,hdm->hm", outputs, by_head)
+    parts = contributions(layer.model_output[:, [row]], layer.projections).lengths[0]
     fed = None if layer.lengths.fed is None else float(layer.lengths.fed[row])
-    return Passage(float(np.linalg.norm(added)), np.linalg.norm(parts, axis=-1), fed)
+    return Passage(float(np.linalg.norm(added)), parts, fed)
 
 
 def lengths_in(scene: HeadContext) -> dict[str, Float[Array, " T"]]:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message
-from attention.core.trace import Token, Trace
+from attention.core.trace import Trace
 from attention.experiments.corpus import Annotated
 from attention.experiments.syntax import PAPER, Finding, parse_of, word_weights
 from attention.figures.format import MINUS, number
@@ -246,5 +246,4 @@ def example_matrix(trace: Trace, sentence: Annotated, finding: Finding, case: Ca
 
 def example_weights(trace: Trace, sentence: Annotated, finding: Finding) -> Float[Array, "W W"]:
     """Return one head's weights between the treebank's words."""
-    tokens: Sequence[Token] = trace.tokens
-    return word_weights(trace.layers[finding.layer].head(finding.head).weights, tokens, sentence)
+    return word_weights(trace.layers[finding.layer].head(finding.head).weights, trace.tokens, sentence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,18 @@ from attention.figures.bars import Bars
 from attention.figures.format import FRACTION
 from attention.figures.matrix import Matrix
 
-__all__ = ["MASKED", "Columns", "bars_table", "chart_table", "matrix_table", "to_csv", "token_table"]
+__all__ = ["MASKED", "Columns", "bars_table", "chart_table", "full_precision", "matrix_table", "to_csv", "token_table"]
 
 Columns = dict[str, list[str]]
 
 _LARGEST = float(np.finfo(np.float32).max)
 
 MASKED = message("0 (masked)")
+
+
+def full_precision(numbers: Iterable[float]) -> list[str]:
+    """Return numbers as text that gives the same floats again."""
+    return [repr(float(number)) for number in numbers]
 
 
 def token_table(tokens: Sequence[Token]) -> Columns:
@@ -69,7 +74,7 @@ def matrix_table(matrix: Matrix) -> Columns:
     table = {"": rows}
     for index, label in enumerate(matrix.column_labels):
         name = label if label == str(index) else f"{index} {label}"
-        table[name] = [repr(float(value)) for value in matrix.values[:, index]]
+        table[name] = full_precision(matrix.values[:, index])
         if matrix.hidden is not None:
             hidden = matrix.hidden[:, index]
             table[name] = [MASKED if is_hidden else cell for is_hidden, cell in zip(hidden, table[name], strict=True)]
@@ -98,11 +103,10 @@ def bars_table(bars: Bars) -> Columns:
     """Return bars as columns of text: labels and values."""
     (first, *others), label = bars.series, {message("label"): list(bars.labels)}
     named = [(name or message("value"), values) for name, _, values in (first, *others)]
-    return label | {name: [repr(float(value)) for value in values] for name, values in named}
+    return label | {name: full_precision(values) for name, values in named}
 
 
 def _names_on(figure: go.Figure) -> dict[float, str]:
-    """Return the tick labels of the categorical axis, by position."""
     axis = figure.layout.yaxis if figure.data and figure.data[0].orientation == "h" else figure.layout.xaxis
     return {} if axis.tickvals is None else dict(zip(map(float, axis.tickvals), axis.ticktext, strict=True))
 

@@ -82,7 +82,7 @@ def scaling(scene: HeadContext) -> Change:
         done = message("Changed: each number ÷ {divisor}.", divisor=number(1 / scale))
     else:
         done = message("Changed: each number × {factor}.", factor=number(scale))
-    return Change(before, "divide", _told(before, done), 1 / scale)
+    return Change(before, "divide", _kept_and_changed(before, done), 1 / scale)
 
 
 def masking(scene: HeadContext) -> Change:
@@ -100,7 +100,7 @@ def masking(scene: HeadContext) -> Change:
         if n_hidden
         else message("Changed: nothing; the mask hides no cell.")
     )
-    return Change(before, "mask", _told(before, done))
+    return Change(before, "mask", _kept_and_changed(before, done))
 
 
 def weighing(scene: HeadContext) -> Change:
@@ -188,7 +188,7 @@ def splitting(tokens: Sequence[Token]) -> Split | None:
     found: list[tuple[str, str] | None] = []
     before = None
     for token in tokens:
-        found.append((token.typed, _between(before, token)) if _is_typed(token) else None)
+        found.append((token.typed, _gap(before, token)) if _is_typed(token) else None)
         before = token if _is_typed(token) else before
     return Split(" ".join(filter(None, told)), message("the text"), tuple(found))
 
@@ -206,8 +206,7 @@ def _is_typed(token: Token) -> bool:
     return not token.is_padding and (token.word is not None or not token.is_special)
 
 
-def _between(before: Token | None, token: Token) -> str:
-    """Return the text between two tokens: nothing, a space, or a new line before the second sentence."""
+def _gap(before: Token | None, token: Token) -> str:
     if before is None:
         return ""
     if before.segment != token.segment:
@@ -217,7 +216,7 @@ def _between(before: Token | None, token: Token) -> str:
     return " " if token.start > before.start + len(before.typed) else ""
 
 
-def _told(before: Matrix, done: str) -> str:
+def _kept_and_changed(before: Matrix, done: str) -> str:
     rows, columns = before.values.shape
     kept = message("Kept: {name}, {rows} × {columns}.", name=before.title, rows=rows, columns=columns)
     return f"{kept} {done}"

@@ -105,8 +105,6 @@ def matrix_svg(data: Matrix) -> str:
 
 
 class _Svg:
-    """The layout of one picture, and its drawing."""
-
     def __init__(self, data: Matrix) -> None:
         self.data = data
         n_rows, n_columns = data.values.shape

@@ -8,15 +8,11 @@ from typing import Any, Literal
 
 from attention.core.trace import ModelInfo
 from attention.page import settings
-from attention.page.parameters import Parameter
+from attention.page.parameters import Parameter, every_model
 
 __all__ = ["Group", "Page"]
 
 Group = Literal["Learn", "Explore", "Labs", "Class"]
-
-
-def _every(_: ModelInfo) -> bool:
-    return True
 
 
 # Each page is a singleton, compared by identity.
@@ -34,7 +30,7 @@ class Page:
     group: Group
     purpose: str = field(repr=False)
     own: tuple[Parameter[Any], ...] = field(default=(), repr=False)
-    is_for: Callable[[ModelInfo], bool] = field(default=_every, repr=False)
+    is_for: Callable[[ModelInfo], bool] = field(default=every_model, repr=False)
     matrix: str = ""
     tab: str = ""
     minutes: int = 0

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from attention.core.messages import message
-from attention.core.trace import ModelInfo
 from attention.lesson.compare import COMPARE as COMPARED
 from attention.lesson.neuron import NEURON
 from attention.page import settings
@@ -48,10 +47,6 @@ GROUP_TITLES: Mapping[Group, str] = {
     "Labs": message("Labs"),
     "Class": message("Class"),
 }
-
-
-def _takes_sentences(info: ModelInfo) -> bool:
-    return info.reading.takes_sentences
 
 
 FRONT = Page(
@@ -119,7 +114,7 @@ COMPARE = Page(
     "Explore",
     message("Two sentences in one head, or two models on one sentence, and the difference."),
     own=(settings.VERSUS, settings.GUESS, settings.ANSWER),
-    is_for=_takes_sentences,
+    is_for=settings.takes_sentences,
     matrix=COMPARED,
     minutes=5,
 )
@@ -129,7 +124,7 @@ MANY_SENTENCES = Page(
     "Explore",
     message("What every head does on average over 500 sentences, or over your own file."),
     own=(settings.FILE, settings.ALIGNMENT, settings.ZOOM, settings.HOLD, settings.ROWS),
-    is_for=_takes_sentences,
+    is_for=settings.takes_sentences,
     minutes=5,
 )
 SYNTAX_CHECK = Page(
@@ -138,7 +133,7 @@ SYNTAX_CHECK = Page(
     "Explore",
     message("Which head finds a word's grammatical head, and how often."),
     own=(settings.RELATION, settings.EXAMPLE, settings.RARE, settings.HOLD, settings.ROWS),
-    is_for=_takes_sentences,
+    is_for=settings.takes_sentences,
     minutes=5,
 )
 FIND_IT = Page(

@@ -47,6 +47,7 @@ __all__ = [
     "Spots",
     "Text",
     "Values",
+    "every_model",
     "other_model",
     "read",
 ]
@@ -581,7 +582,8 @@ def _always(_before: Values, _after: Values) -> bool:
     return True
 
 
-def _every(_: ModelInfo) -> bool:
+def every_model(_: ModelInfo) -> bool:
+    """Accept all models."""
     return True
 
 
@@ -602,7 +604,7 @@ class Parameter(Generic[T]):
     default: T
     resets: tuple[str, ...] = ()
     when: Callable[[Values, Values], bool] = _always
-    needs: Callable[[ModelInfo], bool] = _every
+    needs: Callable[[ModelInfo], bool] = every_model
     opening: Callable[[ModelInfo], T] | None = None
     otherwise: str = ""
     yields_to: str = ""

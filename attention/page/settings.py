@@ -106,6 +106,7 @@ __all__ = [
     "is_of_model",
     "masks_of",
     "parts_of",
+    "takes_sentences",
 ]
 
 DEFAULT_TEXT = reading.TEXT.first
@@ -138,7 +139,8 @@ def _takes_pair(info: ModelInfo) -> bool:
     return info.reading.takes_pair
 
 
-def _takes_sentences(info: ModelInfo) -> bool:
+def takes_sentences(info: ModelInfo) -> bool:
+    """Return whether a model reads English sentences."""
     return info.reading.takes_sentences
 
 
@@ -204,7 +206,7 @@ HEAD: Parameter[int | None] = Parameter(
 CELL: Parameter[Cell | None] = Parameter("cell", Cells(), None, otherwise=message("No cell is open."))
 
 # A second model beside the first, and its layer, head and cell.
-BESIDE: Parameter[bool] = Parameter("beside", Flag(), False, needs=_takes_sentences)
+BESIDE: Parameter[bool] = Parameter("beside", Flag(), False, needs=takes_sentences)
 BESIDE_LAYER: Parameter[int | None] = Parameter(
     "beside_layer", Number(lambda context: _n_layers(context.other), first=1), None
 )

@@ -36,7 +36,7 @@ __all__ = [
 T = TypeVar("T")
 
 # The matrices that only one page draws.
-_STRANGE = {page.matrix: page for page in PAGES if page.matrix}
+_PAGE_OF_MATRIX = {page.matrix: page for page in PAGES if page.matrix}
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +218,8 @@ class View:
             # Pages differ in their questions, tables and folds.
             view = view.without(settings.ANSWER, settings.ROWS, settings.OPEN)
         cell = self[settings.CELL]
-        is_strange = cell is not None and _STRANGE.get(cell.matrix, page) is not page
-        return view.without(settings.CELL) if is_strange else view
+        is_foreign = cell is not None and _PAGE_OF_MATRIX.get(cell.matrix, page) is not page
+        return view.without(settings.CELL) if is_foreign else view
 
     def shown(self) -> Self:
         """Return the view without the parameters that only other pages have."""
@@ -330,7 +330,6 @@ def _cut(noun: str, cleaned: str, kept: str) -> str:
 
 
 def _kept(cleaned: str, before: str) -> str:
-    """Cut a cleaned text to the room in a link that the texts before it leave."""
     return shorten(before + cleaned)[0][len(before) :]
 
 

@@ -89,7 +89,6 @@ def _step(step: Step, scene: HeadContext, continued: Continued) -> tuple[Cell, C
 
 
 def _proof(scene: HeadContext, continued: Continued, added: Array | None) -> str:
-    """Return the code that compares the results with the model's own."""
     rows, parts = continued.rows, scene.attention.projections
     theirs: dict[str, Array | None] = {
         "model_weights": scene.steps.weights[rows],

@@ -54,10 +54,10 @@ def with_model(scene: HeadContext, whole: Trace, address: Address) -> tuple[Cell
     origin = origin_of(scene.info.model_id)
     facts: Values = {**_of_head(scene, whole), **_of_row(scene)}
     if origin is None:
-        return _own(scene, address, facts)
+        return _own_model_cells(scene, address, facts)
     if scene.info.reading.is_laid_out:
         return (_title(scene), Text(told(lesson("notebook/no-pictures", model=word(scene.info.name)))))
-    if _is_beyond(whole, address):
+    if _needs_unsupported_mask(whole, address):
         return (_title(scene), Text(told(lesson("notebook/beyond", model=word(scene.info.name)))))
     return (
         _title(scene),
@@ -76,16 +76,16 @@ def _with_row(template: str, values: Values) -> str:
     return "\n\n".join(fill(each, "pytorch", values).rstrip("\n") for each in (template, "row"))
 
 
-def _is_beyond(whole: Trace, address: Address) -> bool:
+def _needs_unsupported_mask(whole: Trace, address: Address) -> bool:
     """Return whether the run needs an explicit mask that the model does not accept."""
-    if not _is_written_out(whole, address):
+    if not _needs_explicit_mask(whole, address):
         return False
     hides_before = any(np.tril(each.hidden(0), -1).any() for each in whole.layers)
     # An unknown architecture may ignore such a mask.
     return hides_before or whole.embeddings is None
 
 
-def _is_written_out(whole: Trace, address: Address) -> bool:
+def _needs_explicit_mask(whole: Trace, address: Address) -> bool:
     """Return whether the mask hides more than the model hides by itself, given the padding."""
     return address.run.mask == "causal" and not whole.info.build.says_next
 
@@ -94,8 +94,7 @@ def _title(scene: HeadContext) -> Text:
     return headed(message("A model, recorded"), plain(scene.place))
 
 
-def _own(scene: HeadContext, address: Address, facts: Values) -> tuple[Cell, ...]:
-    """Return cells for a model that only this project has."""
+def _own_model_cells(scene: HeadContext, address: Address, facts: Values) -> tuple[Cell, ...]:
     run = address.run
     values: Values = {
         **facts,
@@ -121,7 +120,6 @@ def _install(origin: Origin) -> str:
 
 
 def _loading(scene: HeadContext, origin: Origin) -> tuple[Cell, ...]:
-    """Return the cells that load a model and set up the recording."""
     model, own = word(scene.info.name), scene.info.own_attention
     if own:
         text, template = lesson("notebook/with-model-own", model=model), "load_own"
@@ -160,7 +158,7 @@ def _running(scene: HeadContext, whole: Trace, address: Address) -> Values:
     typed = [repr(whole.text)] + ([repr(run.pair)] if run.pair and not parts else [])
     asked = ", ".join(typed) if whole.cut is None else None
     segments = None if whole.embeddings is None else whole.embeddings.segments
-    is_written_out = _is_written_out(whole, address)
+    is_written_out = _needs_explicit_mask(whole, address)
     return {
         "n_tokens": str(len(ids)),
         "ids": repr(ids),
@@ -187,7 +185,7 @@ def _running(scene: HeadContext, whole: Trace, address: Address) -> Values:
 
 def _of_head(scene: HeadContext, whole: Trace) -> Values:
     steps = scene.steps
-    call, name = _call(scene, whole)
+    call, name = _attention_call(scene, whole)
     return {
         "place": f"layer {scene.layer + 1}, head {scene.head + 1}",
         "call": str(call),
@@ -203,7 +201,7 @@ def _of_head(scene: HeadContext, whole: Trace) -> Values:
     }
 
 
-def _call(scene: HeadContext, whole: Trace) -> tuple[int, str]:
+def _attention_call(scene: HeadContext, whole: Trace) -> tuple[int, str]:
     """Return the index of this layer's attention call, and transformers' name for its weights."""
     if scene.trace is whole:
         return scene.layer, "attentions"

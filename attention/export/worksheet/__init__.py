@@ -41,7 +41,6 @@ def worksheet_of(
 
 
 def _origin(scene: HeadContext, small: HeadContext) -> str:
-    """Say which head the tasks are about, and why."""
     focus, place = word(small.names[small.word]), plain(small.place)
     if small is scene:
         return lesson("worksheet/origin", place=place, focus=focus)

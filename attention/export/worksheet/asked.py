@@ -34,23 +34,22 @@ def elsewhere(scene: HeadContext) -> HeadContext:
 
 def questions_of(step: Step, scene: HeadContext, tasks: Sequence[Task]) -> tuple[Guess, ...]:
     """Return questions about a scene that fit a step and do not reveal the tasks' answers."""
-    kept = [number for task in tasks for grid in task.grids for number in _kept_back(grid)]
+    kept = [number for task in tasks for grid in task.grids for number in _answers(grid)]
     first = [each for name in step.questions if (each := ready(name)) is not None]
     found: list[Guess] = []
     for question in (*first, *(each for each in QUESTIONS if each not in first)):
         guess = question.make(scene) if len(found) < MOST_ASKED else None
-        found += [] if guess is None or _tells(guess, kept) else [guess]
+        found += [] if guess is None or _reveals(guess, kept) else [guess]
     return tuple(found)
 
 
-def _kept_back(grid: Grid) -> list[float]:
+def _answers(grid: Grid) -> list[float]:
     """Return the numbers for a table's blanks, and the model's own."""
     told = [blank.answer for blank in grid.blanks] + [str(cell) for _, cells in grid.own for cell in cells]
     return [number for text in told for number in _numbers(text)]
 
 
-def _tells(guess: Guess, kept: Sequence[float]) -> bool:
-    """Return whether a question reveals one of these numbers."""
+def _reveals(guess: Guess, kept: Sequence[float]) -> bool:
     said = _numbers(" ".join((guess.question, *guess.answers)))
     return any(abs(one - other) <= _ALIKE for one in said for other in kept)
 

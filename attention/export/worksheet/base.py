@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from attention.figures.format import number
 from attention.lesson.quiz import Guess
 
-__all__ = ["MOST", "Blank", "Grid", "Row", "Task", "Worksheet", "apart", "rounded", "window", "written"]
+__all__ = ["MOST", "Blank", "Grid", "Row", "Task", "Worksheet", "rounded", "window", "written"]
 
 MOST = 9  # columns or rows of a table on paper, with room for handwriting
 
@@ -116,13 +115,3 @@ def window(count: int, focus: int, most: int = MOST) -> range:
     """
     first = max(0, min(focus - most // 2, count - most))
     return range(first, min(count, first + most))
-
-
-def apart(labels: Sequence[str]) -> list[str]:
-    """Return labels with their positions where they repeat.
-
-    >>> apart(["the", "cat", "the"])
-    ['the (0)', 'cat', 'the (2)']
-    """
-    count = Counter(labels)
-    return [f"{label} ({place})" if count[label] > 1 else label for place, label in enumerate(labels)]

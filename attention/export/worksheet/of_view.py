@@ -9,11 +9,11 @@ from decimal import Decimal
 import numpy as np
 
 from attention.core.messages import message, messages
-from attention.export.worksheet.base import MOST, Blank, Grid, Row, Task, apart, rounded, window, written
+from attention.export.worksheet.base import MOST, Blank, Grid, Row, Task, rounded, window, written
 from attention.export.worksheet.by_hand import Hand, keys_shown
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
-from attention.lesson.head_context import HeadContext
+from attention.lesson.head_context import HeadContext, distinct
 from attention.lesson.prose import lesson, word
 from attention.lesson.steps.base import Step
 
@@ -36,11 +36,11 @@ class _Part:
 
     @property
     def heads(self) -> tuple[str, ...]:
-        labels = apart(self.matrix.column_labels)
+        labels = distinct(self.matrix.column_labels)
         return tuple(labels[column] for column in self.columns)
 
     def name(self, row: int) -> str:
-        return apart(self.matrix.row_labels)[row]
+        return distinct(self.matrix.row_labels)[row]
 
     def cell(self, row: int, column: int) -> str:
         """Return a number as in the picture."""
@@ -74,15 +74,15 @@ def of_view(step: Step, scene: HeadContext, hand: Hand | None, spared: int) -> T
     part = _part(step, scene, matrix)
     in_tasks = None if hand is None else _IN_TASKS.get(step.made_by)
     if hand is not None and in_tasks is not None:
-        return _left_to_tasks(part, in_tasks(hand))
+        return _with_task_blanks(part, in_tasks(hand))
     return _RULES.get(step.filled_by, _largest)(part, spared)
 
 
 def _task(part: _Part, grids: tuple[Grid, ...], words: str, told: str = "") -> Task:
-    return Task(part.matrix.title, words + _chosen(part), grids, told)
+    return Task(part.matrix.title, words + _tell_part(part), grids, told)
 
 
-def _chosen(part: _Part) -> str:
+def _tell_part(part: _Part) -> str:
     """Say which part of the matrix is printed, unless all of it is."""
     n_rows, n_columns = part.matrix.values.shape
     told = ""
@@ -95,7 +95,6 @@ def _chosen(part: _Part) -> str:
 
 
 def _main(step: Step, scene: HeadContext) -> Matrix | None:
-    """Return a step's main matrix, or the sum where it adds parts up; None if it has none."""
     found = step.matrices(scene)
     whole = [matrix for matrix in found if not matrix.has_total_row]
     return next((matrix for matrix in whole if matrix.name == step.main), whole[0] if whole else None)
@@ -127,9 +126,7 @@ _IN_TASKS: Mapping[str, Callable[[Hand], Mapping[int, Decimal]]] = {
 }
 
 
-def _left_to_tasks(part: _Part, found: Mapping[int, Decimal]) -> Task:
-    """Leave out the tasks' answers."""
-
+def _with_task_blanks(part: _Part, found: Mapping[int, Decimal]) -> Task:
     def cells(row: int) -> tuple[str | Blank, ...]:
         if row != part.focus:
             return part.cells(row)
@@ -153,7 +150,7 @@ def _largest(part: _Part, _: int) -> Task:
         numbers = {column: part.printed(row, column) for column in part.columns}
         known = {column: each for column, each in numbers.items() if each is not None}
         best = [column for column, each in known.items() if each == max(known.values())]
-        names = apart(part.matrix.column_labels)
+        names = distinct(part.matrix.column_labels)
         several = messages("{n} are equal", "{n} are equal", len(best))
         answer = several if len(best) > _MOST_EQUAL else " / ".join(names[column] for column in best)
         return (*part.cells(row), Blank(answer) if best else "")
@@ -243,7 +240,7 @@ _RULES: Mapping[str, Callable[[_Part, int], Task]] = {
 def _tokens(step: Step, scene: HeadContext) -> Task:
     """Ask for the word of each token or, where tokens are not words, for its position."""
     shown = [scene.tokens[place] for place in window(len(scene.tokens), scene.word)]
-    names, has_pieces = apart(scene.labels), scene.info.reading.has_pieces
+    names, has_pieces = scene.names, scene.info.reading.has_pieces
     # The first is given, to count on from.
     given = next((token for token in shown if token.word is not None), None) if len(shown) > 1 else None
     rows: list[Row] = []

@@ -93,7 +93,6 @@ def _sheet(sheet: Worksheet) -> Iterator[str]:
 
 
 def _solutions(sheet: Worksheet) -> str:
-    """Return the solutions: the tables filled in, the working, and reasons for wrong answers."""
     number = count(1)
     parts = [
         _heading(2, message("Solutions")),
@@ -136,7 +135,6 @@ def _filled(task: Task, number: Iterator[int]) -> str:
 
 
 def _named(name: str) -> str:
-    """Return the name of a row or column, shortened."""
     return _typed(name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…")
 
 

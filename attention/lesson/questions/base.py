@@ -11,7 +11,6 @@ from numpy import ndarray as Array
 
 from attention.core.messages import message
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import exact, small
 from attention.lesson.quiz import Guess
 
 __all__ = [
@@ -25,15 +24,12 @@ __all__ = [
     "leads",
     "pick",
     "several",
-    "told",
 ]
 
 # Largest difference due to rounding.
 NEAR = 1e-4
 # Largest difference of numbers that may be written alike.
 ALIKE = 0.005
-# Smaller numbers would be written as 0 with four decimals.
-_LEAST_EXACT = 0.00005
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +96,3 @@ def is_first(row: Float[Array, " K"], key: int) -> bool:
 def leads(row: Float[Array, " K"], key: int) -> bool:
     """Return whether all other keys have clearly less."""
     return bool(row[key] - np.delete(row, key).max() > ALIKE)
-
-
-def told(value: float) -> str:
-    """Return a number with enough digits that only 0 is written as 0."""
-    return exact(value) if value == 0 or abs(value) >= _LEAST_EXACT else f"<b>{small(value)}</b>"

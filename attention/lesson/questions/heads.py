@@ -6,8 +6,8 @@ import numpy as np
 
 from attention.core.messages import message
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import fact, lesson, word
-from attention.lesson.questions.base import can_choose, how_many, is_first, leads, pick, several, told
+from attention.lesson.prose import fact, lesson, nonzero, word
+from attention.lesson.questions.base import can_choose, how_many, is_first, leads, pick, several
 from attention.lesson.quiz import Guess, words_seen
 
 __all__ = ["mean", "mixed", "namesake", "shape"]
@@ -115,9 +115,9 @@ def mixed(scene: HeadContext) -> Guess | None:
         count=count,
         heads=n_heads,
         head=int(order[0]) + 1,
-        share=told(float(shares[order[0]])),
+        share=nonzero(float(shares[order[0]])),
         other=int(order[1]) + 1,
-        other_share=told(float(shares[order[1]])),
+        other_share=nonzero(float(shares[order[1]])),
     )
     question = lesson(
         "questions/mixed",

@@ -10,8 +10,8 @@ from attention.core.messages import message
 from attention.core.steps import softmax
 from attention.figures.format import number
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import exact, fact, lesson, word
-from attention.lesson.questions.base import ALIKE, NEAR, can_choose, choosing, pick, told
+from attention.lesson.prose import exact, fact, lesson, nonzero, word
+from attention.lesson.questions.base import ALIKE, NEAR, can_choose, choosing, pick
 from attention.lesson.quiz import TIE, Guess
 from attention.measures.entropies import entropy, normalised_entropy
 
@@ -172,7 +172,7 @@ def negative(scene: HeadContext) -> Guess | None:
         (message("exactly 0"), positive),
         (message("one above 0"), ""),
     )
-    reason = lesson("questions/negative-because", score=score, weight=told(weight), **names)
+    reason = lesson("questions/negative-because", score=score, weight=nonzero(weight), **names)
     return pick(lesson("questions/negative", score=score, **names), reason, answers, 2)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 
 from attention.core.messages import message
@@ -11,7 +9,7 @@ from attention.experiments.shuffled import can_be_reordered, first_head
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, length, lesson, word
 from attention.lesson.questions.base import NEAR, pick
-from attention.lesson.quiz import TIE, Guess, words_of
+from attention.lesson.quiz import TIE, Guess, repeated, words_of
 
 __all__ = ["cost", "equal", "rows", "turned"]
 
@@ -34,9 +32,7 @@ def equal(scene: HeadContext) -> Guess | None:
     parts, inputs = scene.trace.embeddings, scene.attention.inputs
     if parts is None or inputs is None or scene.own_key is None:
         return None
-    ids = [token.token_id for token in scene.tokens]
-    pairs = combinations(words_of(scene.tokens), 2)
-    twice = next((pair for pair in pairs if ids[pair[0]] == ids[pair[1]] >= 0), None)
+    twice = repeated(scene.tokens)
     if twice is None or not np.array_equal(parts.words[twice[0]], parts.words[twice[1]]):
         return None
     one, other = twice

@@ -18,7 +18,7 @@ from attention.lesson.head_context import HeadContext, named, numbered
 from attention.lesson.matrices import vectors
 from attention.lesson.noun_tagger import noun_tokens
 from attention.lesson.prose import exact, fact, length, lesson, listed, times, word
-from attention.lesson.quiz import Guess, comes_near, ranked, words_of
+from attention.lesson.quiz import Guess, comes_near, ranked, repeated, words_of
 from attention.lesson.snippets import Values, numbers, shapes
 from attention.lesson.steps.base import Step, StepMatrix
 
@@ -36,23 +36,23 @@ def _formula(scene: HeadContext | None) -> str:
     if norm is not None:
         # Short enough for a heading where two models are side by side.
         before = message("layer {layer}", layer=scene.layer)
-        inside = rf"\text{{{before}}}" if scene.layer else _stream(scene)
+        inside = rf"\text{{{before}}}" if scene.layer else _stream_formula(scene)
         return rf"X = \mathrm{{{norm.name}}}({inside})"
     if scene.layer:
         before = message("output of layer {layer}", layer=scene.layer)
         return rf"X = \text{{{before}}}"
-    return f"X = {_first(scene)}"
+    return f"X = {_input_formula(scene)}"
 
 
 _UNKNOWN = message("embeddings")
 
 
-def _first(scene: HeadContext) -> str:
+def _input_formula(scene: HeadContext) -> str:
     """Return in LaTeX the input of layer 1, where that layer has no norm before attention."""
     parts = scene.trace.embeddings
     if parts is None:
         return rf"\text{{{_UNKNOWN}}}"
-    made = _parts(scene)
+    made = _sum_formula(scene)
     if _has_norm(scene):
         name = "LayerNorm" if parts.norm is None else parts.norm.name
         made = rf"\mathrm{{{name}}}({made})"
@@ -61,9 +61,9 @@ def _first(scene: HeadContext) -> str:
     return made if parts.projection is None else f"{made} \\, W_E"
 
 
-def _stream(scene: HeadContext) -> str:
+def _stream_formula(scene: HeadContext) -> str:
     """Return in LaTeX the residual stream that layer 1 normalises; a few models have normalised it before."""
-    parts, made = scene.trace.embeddings, _parts(scene)
+    parts, made = scene.trace.embeddings, _sum_formula(scene)
     return made if parts is None or parts.norm is None else rf"\mathrm{{{parts.norm.name}}}({made})"
 
 
@@ -71,7 +71,7 @@ def _embedding(name: str) -> str:
     return rf"E_{{\text{{{name}}}}}"
 
 
-def _parts(scene: HeadContext) -> str:
+def _sum_formula(scene: HeadContext) -> str:
     parts = scene.trace.embeddings
     names = [scene.info.reading.unit]
     if parts is not None:
@@ -308,7 +308,6 @@ def _explain_input(scene: HeadContext, cell: Cell) -> Detail:
 
 
 def _explain_normed_input(scene: HeadContext, cell: Cell) -> Detail:
-    """Explain a normalised number: the original one, divided by its row's size, times a weight."""
     norm, inputs, stream = scene.attention.norm, scene.attention.inputs, scene.stream
     assert norm is not None
     assert inputs is not None
@@ -397,7 +396,7 @@ def _sum_code(excerpt: CodeContext, parts: Embeddings) -> str:
             **shapes(X=X[rows], ids=ids, S_rows=None if S is None else X[rows]),
             "ids": repr(ids.tolist()),
             "segment_ids": None if segment_ids is None else repr(segment_ids.tolist()),
-            "after": _what_follows(excerpt, X) if excerpt.continued is None else None,
+            "after": _later_steps_note(excerpt, X) if excerpt.continued is None else None,
             **excerpt.vector(X, rows),
         },
     )
@@ -408,31 +407,29 @@ def _sum_of(parts: Embeddings) -> Array:
 
 
 def _continued_code(excerpt: CodeContext, inputs: Array) -> str:
-    """Return the code for the layer's whole input: from its parts, or from the output of the layer before."""
     scene, parts = excerpt.scene, excerpt.scene.trace.embeddings
     norm = scene.attention.norm
     if not scene.layer and parts is not None:
         norms = [each for each in (parts.norm, norm) if each is not None]
-        if _is_made_by(_sum_of(parts), norms, inputs) and excerpt.rows(parts.words) == slice(None):
+        if _gives(_sum_of(parts), norms, inputs) and excerpt.rows(parts.words) == slice(None):
             return _sum_code(excerpt, parts) + _norms_code(excerpt, norms, _sum_of(parts))
     title = f"What enters layer {scene.layer + 1}"
     if scene.layer:
         title += f" is what came out of layer {scene.layer}"
     whole = excerpt.rows(inputs) == slice(None)
-    if norm is not None and scene.stream is not None and whole and _is_made_by(scene.stream, [norm], inputs):
+    if norm is not None and scene.stream is not None and whole and _gives(scene.stream, [norm], inputs):
         recorded = excerpt.recorded(f"{title}, before {norm.name}.", X=scene.stream)
         return recorded + _norms_code(excerpt, [norm], scene.stream)
     return excerpt.recorded(f"{title}." if norm is None else f"{title}, after {norm.name}.", X=inputs)
 
 
-def _is_made_by(vectors: Array, norms: Sequence[Norm], wanted: Array) -> bool:
+def _gives(vectors: Array, norms: Sequence[Norm], wanted: Array) -> bool:
     for norm in norms:
         vectors = norm(vectors)
     return are_close(vectors, wanted)
 
 
 def _norms_code(excerpt: CodeContext, norms: Sequence[Norm], vectors: Array) -> str:
-    """Return the code of consecutive norms; the last one gives the layer's input."""
     codes = []
     for number, norm in enumerate(norms, start=1):
         suffix = f"_{number}" if len(norms) > 1 else ""
@@ -450,7 +447,7 @@ def _norms_code(excerpt: CodeContext, norms: Sequence[Norm], vectors: Array) -> 
     return "".join(f"\n{code}" for code in codes)
 
 
-def _what_follows(excerpt: CodeContext, X: Array) -> str | None:
+def _later_steps_note(excerpt: CodeContext, X: Array) -> str | None:
     """Return a note on what the model does to the sum before its first layer; None if nothing."""
     scene = excerpt.scene
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
@@ -523,8 +520,7 @@ def _whys(scene: HeadContext) -> str:
         position_length=length(parts.positions[scene.word]),
         word_length=length(parts.words[scene.word]),
     )
-    ids = [token.token_id for token in scene.tokens]
-    twice = next((pair for pair in combinations(words_of(scene.tokens), 2) if ids[pair[0]] == ids[pair[1]] >= 0), None)
+    twice = repeated(scene.tokens)
     if twice is None:
         return text
     one, other = twice

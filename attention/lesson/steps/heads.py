@@ -9,6 +9,7 @@ from numpy import ndarray as Array
 
 from attention.core.messages import message, messages
 from attention.core.steps import output_projection
+from attention.experiments.head_resplit import contributions
 from attention.figures.format import number
 from attention.figures.matrix import Cell
 from attention.lesson.cell_explanation import Detail, tell_largest
@@ -60,9 +61,7 @@ def _words(scene: HeadContext) -> str:
 def _lengths(scene: HeadContext) -> Array:
     """Return the norm of what each head adds to the word in focus, where W_O is known."""
     assert scene.attention.projections is not None
-    outputs = scene.all_outputs[:, scene.word]
-    by_head = scene.attention.projections.W_O.reshape(*outputs.shape, -1)
-    return np.linalg.norm(np.einsum("hd,hdm->hm", outputs, by_head), axis=1)
+    return contributions(scene.all_outputs[:, [scene.word]], scene.attention.projections).lengths[0]
 
 
 def _tell_joining(scene: HeadContext) -> str:
@@ -153,7 +152,7 @@ def _code(excerpt: CodeContext) -> str:
     n_heads = layer.queries.shape[0]
     rows = excerpt.recorded_rows(joined)
     head_outputs = joined[rows].reshape(-1, n_heads, joined.shape[1] // n_heads).swapaxes(0, 1)
-    values: Values = {"place": f"layer {scene.layer + 1}", **shapes(joined=joined[rows]), **_own(excerpt, rows)}
+    values: Values = {"place": f"layer {scene.layer + 1}", **shapes(joined=joined[rows]), **_own_output(excerpt, rows)}
     if parts is None:
         note = "Here the code stops at the joined heads: the W_O of this model is not known."
         unknown = excerpt.write(head_outputs=head_outputs, W_O=None, b_O=None, delta=None)
@@ -184,7 +183,7 @@ def _code(excerpt: CodeContext) -> str:
     )
 
 
-def _own(excerpt: CodeContext, rows: slice) -> Values:
+def _own_output(excerpt: CodeContext, rows: slice) -> Values:
     """Return the line that inserts this head's output among the others', if the code has computed it."""
     is_computed = excerpt.continued is not None and "output" in excerpt.continued.made
     which = "" if rows == slice(None) else f"[{rows.start}:{rows.stop}]"

@@ -20,6 +20,7 @@ from attention.lesson.prose import exact, fact, lesson, listed, word
 from attention.lesson.quiz import Guess
 from attention.lesson.snippets import Values, shapes
 from attention.lesson.steps.base import Step, StepMatrix
+from attention.lesson.tables import full_precision
 from attention.lesson.transitions import masking, unmasked_name
 
 __all__ = ["STEP"]
@@ -32,7 +33,7 @@ def _formula(scene: HeadContext | None) -> str:
 def _words(scene: HeadContext) -> str:
     hidden = np.isneginf(scene.steps.mask)
     name = _mask_lesson(scene, bool(hidden.any()))
-    reach = _reach(scene, scene.layer)
+    reach = _window_width(scene, scene.layer)
     told = lesson(
         _WITH_WINDOW[name] if reach and name in _WITH_WINDOW else name,
         unit=scene.info.reading.unit,
@@ -67,7 +68,7 @@ _WITH_WINDOW = {
 
 def _tell_window(scene: HeadContext) -> str:
     """Say which layers have a sliding window, if not all or none."""
-    reaches = [_reach(scene, layer) for layer in range(len(scene.trace.layers))]
+    reaches = [_window_width(scene, layer) for layer in range(len(scene.trace.layers))]
     if not any(reaches) or all(reaches):
         return ""
     windows = listed([str(number) for number, reach in enumerate(reaches, 1) if reach])
@@ -75,7 +76,7 @@ def _tell_window(scene: HeadContext) -> str:
     return lesson(name, windows=windows, count=len(reaches))
 
 
-def _reach(scene: HeadContext, layer: int) -> int:
+def _window_width(scene: HeadContext, layer: int) -> int:
     """Return the width of a layer's sliding window, the token itself included; 0 if it sees all before it.
 
     A two-sided window is measured backwards.
@@ -108,13 +109,13 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     change, title = masking(scene), f"{unmasked_name(scene)} + M"
     # Visible cells keep their colours.
     masked = pairs(scene, "masked", title, scene.steps.masked_scores, change.source.colour_limit)
-    return (StepMatrix(replace(masked, later=_LATER if _may_hide(scene) else ""), _explain, change),)
+    return (StepMatrix(replace(masked, later=_LATER if _could_be_causal(scene) else ""), _explain, change),)
 
 
 _LATER = message("A decoder would mask the grey cells: each token may attend only to itself and earlier tokens.")
 
 
-def _may_hide(scene: HeadContext) -> bool:
+def _could_be_causal(scene: HeadContext) -> bool:
     """Return whether a causal mask could hide something here: self-attention over a text without a mask."""
     is_text = scene.info.reading.takes_sentences and not scene.use.looks_elsewhere
     return is_text and scene.attention.mask is None and not scene.hides_later and len(scene.tokens) > 1
@@ -133,7 +134,7 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     )
     visible = np.isfinite(scene.steps.masked_scores[cell.row])
     counts = {"visible": int(visible.sum()), "total": visible.size}
-    note = lesson(_reason(scene, cell), **names, **counts)
+    note = lesson(_cell_lesson(scene, cell), **names, **counts)
     if np.isneginf(added):
         note += lesson("mask/cell-hidden", **counts)
     row = np.where(visible, scene.steps.masked_scores[cell.row], 0)
@@ -141,18 +142,18 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     # The bars cannot show −∞; the table can.
     columns = {
         message("part"): list(labels),
-        axis: [repr(float(score)) for score in scene.steps.masked_scores[cell.row]],
+        axis: full_precision(scene.steps.masked_scores[cell.row]),
     }
     return Detail(title, note, labels, row, axis, columns)
 
 
-def _reason(scene: HeadContext, cell: Cell) -> str:
+def _cell_lesson(scene: HeadContext, cell: Cell) -> str:
     if not np.isneginf(scene.steps.mask[cell.row, cell.column]):
         return "mask/cell-visible" if len(scene.key_tokens) > 1 else "mask/cell-lone"
     if scene.key_tokens[cell.column].is_padding:
         return "mask/cell-padding"
     is_later = scene.attention.is_causal and cell.column > cell.row
-    reach = _reach(scene, scene.layer)
+    reach = _window_width(scene, scene.layer)
     if reach and not is_later and abs(cell.row - cell.column) >= reach:
         return "mask/cell-window"
     return "mask/cell-later" if is_later else "mask/cell-painted"
@@ -198,7 +199,7 @@ def _guess(scene: HeadContext) -> Guess | None:
     """Ask how many cells a causal mask hides: the model's own or, where nothing is hidden, an imagined one."""
     n_queries, n_keys = scene.visible.shape
     n_closed = int((~scene.visible).sum())
-    is_triangle = scene.attention.is_causal and not _reach(scene, scene.layer)
+    is_triangle = scene.attention.is_causal and not _window_width(scene, scene.layer)
     if n_queries != n_keys or n_queries < 3 or (n_closed and not is_triangle):
         return None
     true = n_closed or n_queries * (n_queries - 1) // 2

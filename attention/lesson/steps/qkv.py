@@ -32,10 +32,10 @@ __all__ = ["STEP"]
 _COLOURS = {"Q": colours.QUERY, "K": colours.KEY, "V": colours.VALUE}
 
 # Matrix name → lesson about its cells.
-_CELLS = {"queries": "qkv/cell-query", "keys": "qkv/cell-key", "values": "qkv/cell-value"}
+_CELL_LESSONS = {"queries": "qkv/cell-query", "keys": "qkv/cell-key", "values": "qkv/cell-value"}
 
 # Matrix name → letter of its projection.
-_OF: Mapping[str, Letter] = MappingProxyType(
+_LETTER_OF: Mapping[str, Letter] = MappingProxyType(
     {"queries": "Q", "keys": "K", "values": "V", "projected_queries": "Q", "projected_keys": "K"}
 )
 
@@ -44,7 +44,7 @@ _Linear = tuple[Array, Array | None]  # a weight and its bias
 
 def _formula(scene: HeadContext | None) -> str:
     source = "X" if scene is None else scene.use.source
-    opened, closed = ("", "") if scene is None else _around(scene, r"\mathrm{turn}", r"\mathrm{norm}")
+    opened, closed = ("", "") if scene is None else _enclosing(scene, r"\mathrm{turn}", r"\mathrm{norm}")
     of_q, of_k, of_v = (_product(scene, *each) for each in zip(("X", source, source), "QKV", strict=True))
     # Each equation is a group: a narrow page breaks the line between them.
     return r" \quad\allowbreak ".join(
@@ -56,7 +56,7 @@ def _formula(scene: HeadContext | None) -> str:
     )
 
 
-def _around(scene: HeadContext, turn: str, norm: str) -> tuple[str, str]:
+def _enclosing(scene: HeadContext, turn: str, norm: str) -> tuple[str, str]:
     """Return what is written before and after a product that is normalised, rotated by position, or both."""
     layer = scene.attention
     done = [name for name, is_done in ((turn, layer.rotary), (norm, layer.query_norm or layer.key_norm)) if is_done]
@@ -89,7 +89,6 @@ def _words(scene: HeadContext) -> str:
 
 
 def _own_lengths(scene: HeadContext) -> dict[str, str]:
-    """Return the norms of the key and the value of the word in focus; {} in cross-attention."""
     own = scene.own_key
     if own is None:
         return {}
@@ -104,7 +103,7 @@ def _tell_biases(scene: HeadContext) -> str:
 def _tell_norms(scene: HeadContext) -> str:
     """Say that queries and keys are normalised, if they are, and the norm of the query in focus before and after."""
     norm = scene.attention.query_norm or scene.attention.key_norm
-    if norm is None or not _knows_way(scene):
+    if norm is None or not _is_recorded(scene):
         return ""
     query = scene.projected[0][scene.word]
     return lesson(
@@ -116,7 +115,7 @@ def _tell_norms(scene: HeadContext) -> str:
     )
 
 
-def _knows_way(scene: HeadContext) -> bool:
+def _is_recorded(scene: HeadContext) -> bool:
     layer = scene.attention
     return layer.inputs is not None and layer.sources is not None and layer.projections is not None
 
@@ -166,14 +165,14 @@ def _tell_groups(scene: HeadContext) -> str:
 
 def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     steps = scene.steps
-    opened, closed = _around(scene, "turn", "norm")
+    opened, closed = _enclosing(scene, "turn", "norm")
     source = scene.use.source
     of_q, of_k, of_v = (_product_name(scene, *each) for each in zip(("X", source, source), "QKV", strict=True))
     queries = vectors(scene, "queries", f"Q = {opened}{of_q}{closed}", steps.queries, role="query")
     keys = vectors(scene, "keys", f"K = {opened}{of_k}{closed}", steps.keys, role="key", of_keys=True)
     values = vectors(scene, "values", f"V = {of_v}", steps.values, role="value", of_keys=True)
     made = StepMatrix(queries, _explain), StepMatrix(keys, _explain), StepMatrix(values, _explain)
-    return (*made, *_before_turning(scene, of_q, of_k)) if opened and _knows_way(scene) else made
+    return (*made, *_unrotated(scene, of_q, of_k)) if opened and _is_recorded(scene) else made
 
 
 def _product_name(scene: HeadContext, source: str, symbol: str) -> str:
@@ -191,13 +190,13 @@ def _factors(scene: HeadContext) -> Mapping[str, tuple[StepMatrix, ...]]:
     sources: dict[Letter, StepMatrix] = {"Q": entered[0], "K": entered[-1], "V": entered[-1]}
     found: dict[str, tuple[StepMatrix, ...]] = {}
     for letter, source in sources.items():
-        result, *turned = (exhibit for exhibit in made if _OF[exhibit.matrix.name] == letter)
+        result, *turned = (exhibit for exhibit in made if _LETTER_OF[exhibit.matrix.name] == letter)
         weights = weights_of(scene, letter, [each.matrix.name for each in (result, *turned)])
         found[letter] = (source, *(StepMatrix(*each) for each in weights), *turned, result)
     return found
 
 
-def _before_turning(scene: HeadContext, of_q: str, of_k: str) -> tuple[StepMatrix, ...]:
+def _unrotated(scene: HeadContext, of_q: str, of_k: str) -> tuple[StepMatrix, ...]:
     projected_queries, projected_keys = scene.projected
     has_norm = scene.attention.query_norm is not None or scene.attention.key_norm is not None
     told_q, told_k = (
@@ -214,18 +213,18 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     made = getattr(scene.steps, cell.matrix)
     name = word((scene.names if symbol == "q" else scene.key_names)[cell.row])
     title = lesson(
-        _CELLS[cell.matrix], word=name, dimension=cell.column, value=fact(float(made[cell.row, cell.column]))
+        _CELL_LESSONS[cell.matrix], word=name, dimension=cell.column, value=fact(float(made[cell.row, cell.column]))
     )
     if layer.inputs is None or layer.projections is None:
         return Detail(title, lesson("qkv/cell-unknown"), (), np.zeros(0), "")
     if symbol == "v" or not layer.is_changed:
-        return _products(scene, cell, title, _OF[cell.matrix])
+        return _products(scene, cell, title, _LETTER_OF[cell.matrix])
     if layer.rotary is not None and cell.column < layer.rotary.width:
-        return _explain_turned(scene, cell, title, layer.rotary)
+        return _explain_rotated(scene, cell, title, layer.rotary)
     if layer.query_norm is not None or layer.key_norm is not None:
         return _explain_normed(scene, cell, title)
     note = lesson("qkv/cell-unturned", turned=scene.d_head if layer.rotary is None else layer.rotary.width)
-    detail = _products(scene, cell, title, _OF[cell.matrix])
+    detail = _products(scene, cell, title, _LETTER_OF[cell.matrix])
     return replace(detail, note=note + detail.note)
 
 
@@ -248,10 +247,10 @@ def _explain_projected(scene: HeadContext, cell: Cell) -> Detail:
         dimension=cell.column,
         value=fact(float(projected[cell.row, cell.column])),
     )
-    return _products(scene, cell, title, _OF[cell.matrix])
+    return _products(scene, cell, title, _LETTER_OF[cell.matrix])
 
 
-def _explain_turned(scene: HeadContext, cell: Cell, title: str, turns: Rotary) -> Detail:
+def _explain_rotated(scene: HeadContext, cell: Cell, title: str, turns: Rotary) -> Detail:
     """Explain a number of a query or key by the pair of numbers that was rotated."""
     of_queries = cell.matrix[0] == "q"
     vector = scene.projected[0 if of_queries else 1][cell.row]
@@ -310,13 +309,13 @@ def _code(excerpt: CodeContext) -> str:
             place=excerpt.place,
         )
         return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
-    beside = _done_beside(scene, excerpt.place)
+    beside = _unsupported_step(scene, excerpt.place)
     if beside:
         return excerpt.recorded(beside, Q=steps.queries, K=steps.keys, V=steps.values)
-    return _made_code(excerpt, X, Z)
+    return _projection_code(excerpt, X, Z)
 
 
-def _done_beside(scene: HeadContext, place: str) -> str:
+def _unsupported_step(scene: HeadContext, place: str) -> str:
     """Return a note on what the model does with queries and keys that the code does not; empty if nothing."""
     turns = scene.attention.rotary
     if scene.attention.query_norm is not None or scene.attention.key_norm is not None:
@@ -334,13 +333,13 @@ def _done_beside(scene: HeadContext, place: str) -> str:
     return ""
 
 
-def _made_code(excerpt: CodeContext, X: Array, Z: Array) -> str:
+def _projection_code(excerpt: CodeContext, X: Array, Z: Array) -> str:
     """Return the code for queries, keys and values that are products, perhaps rotated."""
     scene, steps = excerpt.scene, excerpt.scene.steps
     parts, is_continued = _head_projections(scene), excerpt.continued is not None
     turns = scene.attention.rotary
     if turns is not None and not is_continued:
-        return _turned_code(excerpt, X, parts, turns)
+        return _rotary_code(excerpt, X, parts, turns)
     if not _is_explained(scene, (X, Z, Z), parts):
         title = message(
             "Q, K and V, {place}, as recorded: the model does more than X @ W + b here.",
@@ -356,7 +355,7 @@ def _made_code(excerpt: CodeContext, X: Array, Z: Array) -> str:
         )
         return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
     if turns is not None:
-        return _turned_code(excerpt, X, parts, turns)
+        return _rotary_code(excerpt, X, parts, turns)
     (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = parts
     columns = excerpt.columns(W_Q)
     # A large model's three matrices are too long to paste; the first one stands for all.
@@ -378,15 +377,14 @@ def _made_code(excerpt: CodeContext, X: Array, Z: Array) -> str:
             **excerpt.write_bias("b_Q", None if b_Q is None else b_Q[columns]),
             **(excerpt.write_bias("b_K", b_K) if has_all else {"b_K": None}),
             **(excerpt.write_bias("b_V", b_V) if has_all else {"b_V": None}),
-            "also": None if has_all else _also(source, (b_K, b_V)),
+            "also": None if has_all else _keys_and_values_note(source, (b_K, b_V)),
             "cut_columns": cut_note(columns, W_Q.shape[1], "columns of W_Q"),
             **excerpt.vector(steps.queries[:, columns], rows),
         },
     )
 
 
-def _also(source: str, biases: tuple[Array | None, Array | None]) -> str:
-    """Describe the computation of keys and values where their matrices are too long to paste."""
+def _keys_and_values_note(source: str, biases: tuple[Array | None, Array | None]) -> str:
     how = "with weights of their own" if source == "X" else "of the encoder's output Z"
     of_k, of_v = (
         f"{symbol} = {source} @ W_{symbol}" + ("" if bias is None else f" + b_{symbol}")
@@ -395,7 +393,7 @@ def _also(source: str, biases: tuple[Array | None, Array | None]) -> str:
     return f"In the same way, {how}: {of_k}, {of_v}"
 
 
-def _turned_code(excerpt: CodeContext, X: Array, parts: tuple[_Linear, _Linear, _Linear], turns: Rotary) -> str:
+def _rotary_code(excerpt: CodeContext, X: Array, parts: tuple[_Linear, _Linear, _Linear], turns: Rotary) -> str:
     """Return the code for queries rotated by position, with whole pairs of columns."""
     (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = parts
     half, is_whole = W_Q.shape[1] // 2, excerpt.continued is not None
@@ -414,10 +412,10 @@ def _turned_code(excerpt: CodeContext, X: Array, parts: tuple[_Linear, _Linear, 
                 turns=np.stack([turns.cosines[rows, :n_pairs], turns.sines[rows, :n_pairs]]),
                 b_Q=None if b_Q is None else b_Q[columns],
             ),
-            **_others_turned(excerpt, (W_K, b_K), (W_V, b_V), is_whole=is_whole),
+            **_keys_and_values(excerpt, (W_K, b_K), (W_V, b_V), is_whole=is_whole),
             **{f"plus_{name}": each for name, each in plus.items()},
             "what": "Queries, keys and values" if is_whole else "Queries",
-            "how": _how_turned(plus["b_Q"], is_whole=is_whole),
+            "how": _rotary_note(plus["b_Q"], is_whole=is_whole),
             "also": (
                 "In the same way the keys:"
                 if is_whole
@@ -434,13 +432,13 @@ def _turned_code(excerpt: CodeContext, X: Array, parts: tuple[_Linear, _Linear, 
     )
 
 
-def _how_turned(plus_b_Q: str, *, is_whole: bool) -> str:
+def _rotary_note(plus_b_Q: str, *, is_whole: bool) -> str:
     if is_whole:
         return "times three matrices; queries and keys are then turned by their positions."
     return f"times W_Q{plus_b_Q}, then turned by its position."
 
 
-def _others_turned(excerpt: CodeContext, key: _Linear, value: _Linear, *, is_whole: bool) -> Values:
+def _keys_and_values(excerpt: CodeContext, key: _Linear, value: _Linear, *, is_whole: bool) -> Values:
     """Return the code for keys and values; None for each if only the queries are shown."""
     steps = excerpt.scene.steps
     arrays = {"W_K": key[0], "b_K": key[1], "W_V": value[0], "b_V": value[1]}

@@ -42,7 +42,6 @@ def _words(scene: HeadContext) -> str:
 
 
 def _tell_cap(scene: HeadContext) -> str:
-    """Say that the model caps its scores, if it does, and the effect on the one farthest from 0."""
     steps, cap = scene.steps, scene.attention.softcap
     if cap is None:
         return ""
@@ -58,7 +57,6 @@ def _tell_cap(scene: HeadContext) -> str:
 
 
 def _tell_spread(scene: HeadContext) -> str:
-    """Say how the spread of the scores changes; empty for a single score."""
     steps = scene.steps
     if steps.scores.size < 2:
         return ""

@@ -7,8 +7,6 @@ from jaxtyping import Bool
 from numpy import ndarray as Array
 
 from attention.core.messages import message, messages
-from attention.core.trace import Token
-from attention.core.words import is_punctuation
 from attention.figures import colours
 from attention.figures.format import number
 from attention.figures.matrix import Cell
@@ -18,7 +16,7 @@ from attention.lesson.code_context import CodeContext
 from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import SMALLEST_TOLD, exact, fact, lesson, listed, word
-from attention.lesson.quiz import Guess, words_seen
+from attention.lesson.quiz import Guess, words_of, words_seen
 from attention.lesson.snippets import shapes
 from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.tables import MASKED
@@ -68,7 +66,7 @@ def _tell_sink(scene: HeadContext) -> str:
 def _sink(name: str, scene: HeadContext, best: int) -> str:
     """Return the text on a sink, and where most of the remaining weight goes."""
     row = scene.steps.weights[scene.word]
-    words = [t.position for t in scene.key_tokens if _is_word(t) and t.position not in (scene.own_key, best)]
+    words = [position for position in words_of(scene.key_tokens) if position not in (scene.own_key, best)]
     text = lesson(
         name,
         special=word(scene.key_names[best]),
@@ -79,7 +77,7 @@ def _sink(name: str, scene: HeadContext, best: int) -> str:
     )
     text = text if name == "softmax/sink" else text + lesson("softmax/sink-why")
     second = max(words, key=row.__getitem__, default=best)
-    if second == best or row[second] < SMALLEST_TOLD or not _is_word(scene.focus):
+    if second == best or row[second] < SMALLEST_TOLD or scene.word not in words_of(scene.tokens):
         return text
     return text + lesson(
         "softmax/sink-others",
@@ -93,10 +91,6 @@ def _rows_that_choose(scene: HeadContext) -> str:
     if _choosing(scene).all():
         return message("all rows")
     return message("the rows with more than one visible token")
-
-
-def _is_word(token: Token) -> bool:
-    return not token.is_special and not is_punctuation(token)
 
 
 def _share(scene: HeadContext, key: int) -> float:

@@ -132,7 +132,6 @@ def _tell_count(scene: HeadContext) -> str:
 
 
 def _source(token: Token) -> str:
-    """Say where a model with a lexicon has a token's features from."""
     if token.is_special:
         return message("It is not a word.")
     if token.is_guessed:
@@ -166,15 +165,19 @@ def _features(scene: HeadContext) -> str:
 
 def _pieces(scene: HeadContext) -> list[Token]:
     """Return the pieces of the word in focus or, if it is whole, of the first word that was cut."""
-    groups = [list(group) for key, group in groupby(scene.tokens, lambda token: token.word) if key is not None]
+    groups = _tokens_by_word(scene)
     in_focus = [group for group in groups if scene.focus in group and len(group) > 1]
     return next(iter(in_focus or [group for group in groups if len(group) > 1]), [])
+
+
+def _tokens_by_word(scene: HeadContext) -> list[list[Token]]:
+    return [list(group) for key, group in groupby(scene.tokens, lambda token: token.word) if key is not None]
 
 
 def _guess(scene: HeadContext) -> Guess | None:
     """Ask how many tokens the longest word becomes or, where words stay whole, how many tokens there are."""
     if scene.use.has_pieces and scene.info.reading.has_pieces:
-        groups = [list(group) for key, group in groupby(scene.tokens, lambda token: token.word) if key is not None]
+        groups = _tokens_by_word(scene)
         if not groups:
             return None
         longest = max(groups, key=lambda group: sum(len(token.typed) for token in group))

@@ -23,13 +23,13 @@ def judge(handed: Handed) -> Verdict:
     if not found.since:
         raise UnfitError(message("Here the answer is already likeliest before any layer. Choose another sentence."))
     here, n_layers = scene.layer + 1, len(found.layers) - 1
-    told = _told(found, here)
+    told = _tell(found, here)
     if here != found.since:
         return Verdict(False, 0.0, told)
     return Verdict(True, (n_layers - here + 1) / n_layers, told)
 
 
-def _told(found: Forecast, here: int) -> str:
+def _tell(found: Forecast, here: int) -> str:
     guess = found.layers[here]
     facts: dict[str, str | int] = {
         "layer": here,

@@ -110,7 +110,7 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
     names = [name for name in SORT_NAMES if is_offered.get(name, True)]
     sortings = tuple(Option(name, _SORT_LABELS[name]) for name in names)
     sort = view.sort if view.sort in names else SORT_NAMES[0]
-    view = _fitting(view, panes)
+    view = _applicable(view, panes)
     hides = tuple(Option(name, label) for name, label in _hide_labels(panes).items())
     words = (Setting("words", WORDS, message("Whole words"), view.look.words),) if _have_words(panes) else ()
     renormalise = Setting(
@@ -144,7 +144,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
     scene, found = pane.scene, pane.found
     if scene is None or found is None:
         return missing(pane.reason)
-    view = _fitting(view, [pane])
+    view = _applicable(view, [pane])
     surveyed = found.survey(view.look)
     notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
     return (
@@ -163,7 +163,7 @@ def _have_words(panes: Sequence[Pane]) -> bool:
     return all(pane.scene is None or pane.scene.info.reading.has_pieces for pane in panes)
 
 
-def _fitting(view: View, panes: Sequence[Pane]) -> View:
+def _applicable(view: View, panes: Sequence[Pane]) -> View:
     """Return the view without options that do not apply to pictures: whole words, and hidden punctuation."""
     if _have_words(panes):
         return view

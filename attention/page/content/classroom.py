@@ -44,7 +44,6 @@ def _plan(plan: Plan) -> Blocks:
 
 
 def _part(plan: Plan, place: int, part: Part) -> Block:
-    """Return one view of a plan: its minutes, the teacher's text, and its link."""
     before = sum(each.minutes for each in plan.parts[:place])
     when = message("Minute {first} to {last}", first=before, last=before + part.minutes)
     page = next(each for each in PAGES if each.address == part.page)

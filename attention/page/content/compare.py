@@ -92,12 +92,12 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     gone = tuple(block for reason in reasons.values() for block in missing(reason))
     told = tuple(Notice(each) for pane in panes if whole and pane.scene is None for each in pane.notices)
     scenes = [pane.scene for pane in panes if pane.scene is not None]
-    alone = _alone(scenes[0]) if scenes and not view.beside and not second(view) else ()
+    alone = _first_sentence(scenes[0]) if scenes and not view.beside and not second(view) else ()
     comparison = _comparison(view, panes)
     return (*places, *gone, *told, *alone, *(() if comparison is None else _compared(view, panes, comparison)))
 
 
-def _alone(scene: HeadContext) -> Blocks:
+def _first_sentence(scene: HeadContext) -> Blocks:
     """Return the example pairs, and the first sentence's heatmap."""
     row = tuple(Button(shortly(*pair), parts=dict(zip(("text", "versus"), pair, strict=True))) for pair in EXAMPLES)
     side = _sentence(scene, is_first=True)
@@ -128,7 +128,7 @@ def _compared(view: View, panes: Sequence[Pane], comparison: Comparison) -> Bloc
                 (
                     Prose(lesson("compare/intro-models" if view.beside else "compare/intro")),
                     *_notes(panes[0].info, are_models=view.beside),
-                    *_opened(view, panes, comparison),
+                    *_why_opened(view, panes, comparison),
                 ),
             )
         ),
@@ -154,7 +154,6 @@ def _change(
 
 
 def _way_to_most(view: View, panes: Sequence[Pane], changed: Float[Array, "L H"]) -> Iterator[Way]:
-    """Yield the link to the head that changes most, if another one is open."""
     layer, head = (int(index) for index in np.unravel_index(changed.argmax(), changed.shape))
     scene = panes[0].scene
     if scene is None or (scene.layer, scene.head) == (layer, head):
@@ -165,12 +164,11 @@ def _way_to_most(view: View, panes: Sequence[Pane], changed: Float[Array, "L H"]
 
 
 def _notes(info: ModelInfo, *, are_models: bool) -> Iterator[Prose]:
-    """Yield the remarks on a model's heads, and on how they change."""
     for name in filter(None, (info.build.of_heads, "" if are_models else info.build.of_changes)):
         yield Prose(lesson(name, model=word(info.name)))
 
 
-def _opened(view: View, panes: Sequence[Pane], comparison: Comparison) -> Iterator[Prose]:
+def _why_opened(view: View, panes: Sequence[Pane], comparison: Comparison) -> Iterator[Prose]:
     """Yield the reason why this head is open, if the user chose none and the sentences differ in it."""
     if view.beside or view[LAYER] is not None or view[HEAD] is not None or not comparison.counted.any():
         return

@@ -129,7 +129,6 @@ def _changed_row(first: HeadContext, second: HeadContext) -> Matrix:
 
 
 def _ways(task: Task, view: View) -> Block:
-    """Return the links to the task's page: with its own example, and with the current view."""
     page = next(each for each in PAGES if each.address == task.page)
     sought = {SOUGHT.name: task.name}
     example = Way(

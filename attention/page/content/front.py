@@ -172,7 +172,6 @@ def _way_in(view: View, pane: Pane, scene: HeadContext, *, is_hidden: bool) -> W
 
 
 def _ways_to(models: Sequence[Bundled], server: Server) -> Blocks:
-    """Return links to the other bundled models."""
     if not models:
         return ()
     return Heading(_MORE[len(models)]), Row(tuple(_way_to(each, server) for each in models))

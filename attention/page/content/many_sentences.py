@@ -57,7 +57,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
         return (intro, *about(view, pane))
     texts = _texts(view, pane.server)
     problems = tuple(map(Notice, texts.problems))
-    own = () if whole else (_own(view),)
+    own = () if whole else (_own_file(view),)
     measured = pane.server.study(texts.lines, is_held=view[HOLD]) if texts.lines else None
     if measured is None:
         return (intro, *problems, *own)
@@ -67,7 +67,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     return (intro, *problems, *about(view, pane), *how_far(measured, is_held=view[HOLD]), *shown, *own)
 
 
-def _own(view: View) -> Fold:
+def _own_file(view: View) -> Fold:
     upload = Upload(
         "own_file",
         FILE,
@@ -88,7 +88,6 @@ def _own(view: View) -> Fold:
 
 
 def _texts(view: View, server: Server) -> _Texts:
-    """Return the sentences of the link's file, or the bundled ones."""
     bundled, key = _Texts(corpus.sentences(), message("bundled")), view[FILE]
     if not key:
         return bundled
@@ -115,7 +114,7 @@ def _measured(
     if not is_whole:
         return _all_heads(view, result, current)
     return (
-        Notice(" ".join(_told(info, texts, measured, result)), is_quiet=True),
+        Notice(" ".join(_counts(info, texts, measured, result)), is_quiet=True),
         *_all_heads(view, result, current),
         *_one_head(view, result, current),
         *_layers(result, current),
@@ -125,7 +124,7 @@ def _measured(
     )
 
 
-def _told(info: ModelInfo, texts: _Texts, measured: Measured[StudyResult | None], result: StudyResult) -> list[str]:
+def _counts(info: ModelInfo, texts: _Texts, measured: Measured[StudyResult | None], result: StudyResult) -> list[str]:
     told = [
         message(
             "{count} of {total} sentences, {source}: {tokens} tokens.",

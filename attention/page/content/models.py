@@ -88,7 +88,6 @@ def _catalogue(entries: Sequence[Entry], now: _Now, buttons: Mapping[str, Blocks
 
 
 def _sizes(entries: Sequence[Entry]) -> Blocks:
-    """Return the number of heads of each available model, as bars."""
     here = [(entry.name, entry.info) for entry in entries if entry.info is not None]
     heads = np.array([info.n_heads * (info.n_layers + 2 * info.n_decoder_layers) for _, info in here], np.float32)
     bars = Bars(
@@ -161,7 +160,6 @@ def _way(entry: Entry, seen_with: Callable[[str], View]) -> Blocks:
 
 
 def _kinds() -> str:
-    """Return as HTML which kinds of models can be shown."""
     names = dict.fromkeys(architecture.name for architecture in ARCHITECTURES.values())
     return lesson(
         "models/kinds",
@@ -175,7 +173,6 @@ def _kinds() -> str:
 
 
 def _works(entry: Entry, may_fetch: Allowed, now: _Now) -> Blocks:
-    """Return the buttons to remove or download a model."""
     works = []
     if entry.kept is not None and may_fetch:
         works.append(Work(f"remove_{entry.model_id}", REMOVE, (entry.model_id,), message("Remove from disk"), ""))

@@ -76,7 +76,6 @@ _NEXT = {STEP.name: steps.heads.STEP.key, NEXT.name: "1"}
 
 
 def _pages(view: View, pane: Pane) -> dict[str, tuple[Page, Mapping[str, str]]]:
-    """Return the pages that a click on the map opens, by name."""
     if pane.is_other or not _WHOLE.is_for(pane.info):
         return {}
     whole, following = (view.for_page(page).to_query() for page in (_WHOLE, STEP_BY_STEP))
@@ -126,21 +125,21 @@ class _Map:
             self.part,
             step=steps.step_of(self.view.step).key if self.has_steps else "",
             steps=steps.keys(),
-            place=self._told(layers[self.part]),
-            here=self._here(),
+            place=self._place_label(layers[self.part]),
+            here=self._place_announcement(),
             leads=self.leads,
             is_open=is_open,
             heads=self.thumbs,
         )
 
-    def _here(self) -> str:
+    def _place_announcement(self) -> str:
         facts = {"layer": self.scene.layer + 1, "head": self.scene.head + 1}
         if not self.has_steps:
             return message("You are here: layer {layer}, head {head}", **facts)
         number = steps.number_of(steps.step_of(self.view.step))
         return message("You are here: layer {layer}, head {head}, step {number}", **facts, number=number)
 
-    def _told(self, n_layers: int) -> str:
+    def _place_label(self, n_layers: int) -> str:
         scene, step = self.scene, steps.step_of(self.view.step)
         facts = {
             "layer": scene.layer + 1,
@@ -241,7 +240,6 @@ def _head_labels(scene: HeadContext) -> tuple[str, ...]:
 
 
 def _input(trace: Trace) -> str:
-    """Return the input's size: patches and special tokens of a picture, or tokens."""
     if not trace.info.reading.is_laid_out:
         return messages("{n} token", "{n} tokens", len(trace.tokens))
     special = [token.text for token in trace.tokens if token.is_special]
@@ -250,7 +248,6 @@ def _input(trace: Trace) -> str:
 
 
 def _parts(trace: Trace) -> str:
-    """Return which vectors are added up for each token."""
     found = trace.embeddings
     if found is None:
         return ""

@@ -59,7 +59,7 @@ class Asked:
             return ()
         if self.guess is None:
             return (Notice(self.nothing, is_quiet=True),)
-        blocks = (*self._question(self.guess, stays=False), *self._told(self.guess))
+        blocks = (*self._question(self.guess, stays=False), *self._verdict_blocks(self.guess))
         return (Section(SECTION, blocks, is_framed=True, is_line=not self.is_open),)
 
     def in_place(self) -> Blocks:
@@ -67,11 +67,11 @@ class Asked:
         if not self.is_asked or self.guess is None:
             return self.content()
         how = message("Answer, or press “Show me”, to reveal it.")
-        told = self._told(self.guess) or (cover("guess", how),)
+        told = self._verdict_blocks(self.guess) or (cover("guess", how),)
         blocks = (Section("guess_asked", self._question(self.guess, stays=True)), Section("guess_told", told))
         return (Section(SECTION, blocks, is_framed=True),)
 
-    def _told(self, guess: Guess) -> Blocks:
+    def _verdict_blocks(self, guess: Guess) -> Blocks:
         verdict = self.verdict
         return () if verdict is None else (Prose(verdict_words(verdict) + guess.reason, "detail"),)
 

@@ -125,7 +125,7 @@ def presented(view: View, panes: Sequence[Pane]) -> Blocks:
         return (Section("present", (head, *question.content())),)
     pictures = tuple(block for each in shown for block in each.main_picture())
     is_wide = any(map(_is_wide, pictures))
-    seen = tuple(block for each in shown for block in each.what_is_read(is_bare=is_wide))
+    seen = tuple(block for each in shown for block in each.source_picture(is_bare=is_wide))
     # The picture that was read stands beside its tokens, or above the words.
     if seen and _has_tokens(pictures):
         pictures, seen = (Row((seen, pictures), (5, 6)),), ()
@@ -141,7 +141,6 @@ def _has_tokens(pictures: Blocks) -> bool:
 
 
 def _is_wide(block: Block) -> bool:
-    """Return whether a picture needs the whole width of a screen."""
     if not isinstance(block, Picture) or isinstance(block.figure, TokenStrip):
         return True
     return isinstance(block.figure, Matrix) and len(block.figure.column_labels) > 2 * len(block.figure.row_labels)
@@ -166,7 +165,7 @@ class _Pane:
             *self._words(),
             *self._opened_cell(),
         )
-        right = (*self._factors_choice(), *self._with_what_was_cut(self._picture()), *self._panel())
+        right = (*self._factors_choice(), *self._with_source(self._picture()), *self._panel())
         place = on_map(self.view, self.pane)
         return (Section("step", (*place, Section("step_left", left), Section("step_right", right))),)
 
@@ -222,7 +221,7 @@ class _Pane:
         scene = self.pane.scene
         return () if scene is None else (Prose(in_short(self.step.words(scene))),)
 
-    def what_is_read(self, *, is_bare: bool) -> Blocks:
+    def source_picture(self, *, is_bare: bool) -> Blocks:
         """Return the picture that was read, with the head's weights over it unless ``is_bare``; () for a text."""
         scene = self.pane.scene
         if scene is None or not scene.info.reading.is_laid_out:
@@ -232,12 +231,12 @@ class _Pane:
             Picture(_PATCHES if is_bare else "overlay", figure, sets={"word": WORD, "head": self.pane.settings.head}),
         )
 
-    def _with_what_was_cut(self, pictures: Blocks) -> Blocks:
+    def _with_source(self, pictures: Blocks) -> Blocks:
         """Return tokens with the picture that they were cut from, and other pictures unchanged."""
-        seen = self.what_is_read(is_bare=True) if _has_tokens(pictures) else ()
+        seen = self.source_picture(is_bare=True) if _has_tokens(pictures) else ()
         return (Section("cut", (*pictures, *seen)),) if seen else pictures
 
-    def _table_of_what_was_cut(self) -> Mapping[str, Callable[[], Columns]]:
+    def _pixel_table(self) -> Mapping[str, Callable[[], Columns]]:
         """Return the table of the pixels beside the tokens; {} for a text."""
         scene = self.pane.scene
         if scene is None or not scene.info.reading.is_laid_out or not _has_tokens(self._picture()):
@@ -307,7 +306,6 @@ class _Pane:
         return f"{self.pane.name}_stage" if is_main and self.step.is_of_pairs else ""
 
     def _opened_cell(self) -> Blocks:
-        """Return the computation of the opened cell, and the step's charts."""
         scene, name = self.pane.scene, self.pane.name
         if scene is None:
             return ()
@@ -327,7 +325,6 @@ class _Pane:
         return Section(f"{name}_detail", (words, *_bars(detail, name), folded), is_framed=True)
 
     def _panel(self) -> Blocks:
-        """Return the panels: shapes, code and table."""
         scene, name, parameter = self.pane.scene, self.pane.name, self.pane.settings.panel
         if scene is None:
             return ()
@@ -335,7 +332,7 @@ class _Pane:
             "shapes": lambda: (Shapes(self.step.shapes(scene)),),
             "numpy": lambda: (Code(self.step.code(CodeContext("numpy", scene, *self.step.printed_cell(scene)))),),
             "pytorch": lambda: (Code(self.step.code(CodeContext("pytorch", scene, *self.step.printed_cell(scene)))),),
-            "table": lambda: _tables({**self.step.tables(scene, self.chosen), **self._table_of_what_was_cut()}, name),
+            "table": lambda: _tables({**self.step.tables(scene, self.chosen), **self._pixel_table()}, name),
         }
         opened = self.view[parameter]
         panels = Panels(

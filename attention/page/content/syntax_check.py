@@ -111,7 +111,7 @@ def _counted(
     return (
         *example,
         Heading(message("All relations")),
-        Notice(" ".join(_told(info, result, measured.n_done)), is_quiet=True),
+        Notice(" ".join(_notes(info, result, measured.n_done)), is_quiet=True),
         rare,
         *_table(view, shown),
         Prose(lesson("syntax/warning", heads=n_heads)),
@@ -119,7 +119,7 @@ def _counted(
     )
 
 
-def _told(info: ModelInfo, result: SyntaxResult, n_done: int) -> list[str]:
+def _notes(info: ModelInfo, result: SyntaxResult, n_done: int) -> list[str]:
     told = [
         messages("{n} sentence, {name}.", "{n} sentences, {name}.", n_done, name=info.name),
         message("Special tokens and each word's own position are left out, as in the paper."),
@@ -138,14 +138,14 @@ def _told(info: ModelInfo, result: SyntaxResult, n_done: int) -> list[str]:
 def _table(view: View, shown: Sequence[Finding]) -> Blocks:
     told = message("Press a row for an example above, a heading to sort.")
     names = tuple(finding.relation for finding in shown)
-    choice = RowChoice(RELATION, names, names.index(_shown(view[RELATION], names)))
+    choice = RowChoice(RELATION, names, names.index(_chosen_relation(view[RELATION], names)))
     table = Table("syntax_table", partial(findings_table, shown), file="syntax-check", choice=choice)
     return Notice(told, is_quiet=True), table
 
 
 def _one_relation(view: View, server: Server, shown: Sequence[Finding], n_heads: int, *, whole: bool) -> Blocks:
     by_name = {finding.relation: finding for finding in shown}
-    finding = by_name[_shown(view[RELATION], by_name)]
+    finding = by_name[_chosen_relation(view[RELATION], by_name)]
     treebank = corpus.annotated()
     numbers = {sentence.text: number for number, sentence in enumerate(treebank)}
     having = [numbers[sentence.text] for sentence in examples(treebank, finding.relation)]
@@ -159,20 +159,20 @@ def _one_relation(view: View, server: Server, shown: Sequence[Finding], n_heads:
         Setting("syntax_example", EXAMPLE, example, number, texts, is_list=True),
     )
     return (
-        *_beside(view, by_name, having),
+        *_link_notices(view, by_name, having),
         Section("relation_and_example", choices, is_line=True),
         *_example(view, server, finding, treebank[number], n_heads, whole=whole),
     )
 
 
-def _shown(wanted: str, names: Collection[str]) -> str:
+def _chosen_relation(wanted: str, names: Collection[str]) -> str:
     """Return the relation that the link names or, failing that, the direct object, the paper's main example."""
     if wanted in names:
         return wanted
     return "dobj" if "dobj" in names else next(iter(names))
 
 
-def _beside(view: View, names: Collection[str], having: Sequence[int]) -> Blocks:
+def _link_notices(view: View, names: Collection[str], having: Sequence[int]) -> Blocks:
     """Return notices about a relation that is not in the table, or an example without the relation."""
     wanted, example = view[RELATION], view[EXAMPLE]
     told = []
@@ -207,7 +207,6 @@ def _example(view: View, server: Server, finding: Finding, sentence: Annotated, 
 
 
 def _ways(view: View, finding: Finding, sentence: Annotated) -> tuple[Way, ...]:
-    """Return links to this head, on the current sentence and on the example."""
     at_head = view.with_value(PART, "encoder").with_value(STEP, softmax.STEP.key).with_value(LAYER, finding.layer)
     at_head = at_head.with_value(HEAD, finding.head).with_value(CELL, None)
     plain = at_head.with_value(TEXT, sentence.text).without(PAIR, MASK, WORDS, HIDE, RENORMALISE)

@@ -18,7 +18,7 @@ from attention.lesson.quiz import Guess
 from attention.models.base import Answer, Unmasked
 from attention.models.one_page import Passed
 from attention.page.blocks import Block, Blocks, Heading, Picture, Row, Section, Setting, Work, cover
-from attention.page.parameters import Parameter, Values
+from attention.page.parameters import Parameter, Values, every_model
 from attention.training.jobs import Job, Status
 
 __all__ = ["ONWARD", "Lab", "Onward", "Runs", "always", "covered"]
@@ -71,10 +71,6 @@ class Onward:
 
 def _nowhere(_values: Values, _scene: HeadContext) -> tuple[Onward, ...]:
     return ()
-
-
-def _every(_: ModelInfo) -> bool:
-    return True
 
 
 def always(*parameters: Parameter[Any]) -> Callable[[Values, HeadContext], tuple[Parameter[Any], ...]]:
@@ -134,7 +130,7 @@ class Lab:
     before: Callable[[Values, HeadContext | None, Runs | None], Blocks] = field(default=_nothing, repr=False)
     leaves_out: tuple[Parameter[Any], ...] = field(default=(), repr=False)
     idle: Callable[[Values, HeadContext], tuple[Parameter[Any], ...]] = field(default=always(), repr=False)
-    is_for: Callable[[ModelInfo], bool] = field(default=_every, repr=False)
+    is_for: Callable[[ModelInfo], bool] = field(default=every_model, repr=False)
     measured_guess: Callable[[HeadContext, Runs], Guess | None] | None = field(default=None, repr=False)
     waiting: str = ""
     job: Job | None = None

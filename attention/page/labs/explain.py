@@ -17,9 +17,10 @@ from attention.core.trace import ModelInfo
 from attention.figures import charts
 from attention.figures.charts import Chart
 from attention.lesson.head_context import HeadContext
-from attention.lesson.matrices import pairs
+from attention.lesson.matrices import weight_matrix
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.quiz import Guess
+from attention.lesson.tables import full_precision
 from attention.measures.flow import flow_to, rollout, weighted_norms
 from attention.measures.ranks import rank_correlation
 from attention.page.blocks import (
@@ -68,7 +69,7 @@ _EXPERIMENTS: dict[Experiment, str] = {
 }
 _OFFS: dict[Off, str] = {"zero": message("zeros"), "mean": message("its mean"), "even": message("equal weights")}
 _ONLYS: dict[Only, str] = {"one": message("this head alone"), "rest": message("all others of its layer")}
-_TOLD_OFF: dict[Off, str] = {"zero": "explain/zero", "mean": "explain/mean", "even": "explain/even"}
+_OFF_LESSONS: dict[Off, str] = {"zero": "explain/zero", "mean": "explain/mean", "even": "explain/even"}
 
 Head = tuple[int, int]
 
@@ -97,7 +98,7 @@ def _change(info: ModelInfo, head: Head, off: Off, only: Only) -> Change:
 
 
 @dataclass(frozen=True, slots=True)
-class _Worth:
+class _HeadEffects:
     """The output of the unchanged model, and the effect of ablating each head."""
 
     unchanged: Effect
@@ -126,13 +127,13 @@ class _Worth:
         return sorted(self.of, key=lambda head: -self.of[head].moved)
 
 
-def _far(moved: float) -> str:
+def _format_effect(moved: float) -> str:
     """Return an effect with enough digits to tell it from the negligible ones."""
     differs = (n for n in range(4, 10) if moved == LEAST or round(moved, n) != LEAST)
     return exact(moved, next(differs, 10))
 
 
-def _what(effect: Effect) -> str:
+def _output_name(effect: Effect) -> str:
     return message("the prediction") if effect.likeliest else message("the vector of the text")
 
 
@@ -180,7 +181,7 @@ class _Compared:
     A head's size is the largest weight of a row, averaged over rows; ranks count from 1.
     """
 
-    worth: _Worth
+    worth: _HeadEffects
     sizes: Mapping[Head, float]
     sharpest: Head
     rank: int
@@ -189,7 +190,7 @@ class _Compared:
     @classmethod
     def measure(cls, scene: HeadContext, runs: Runs | None) -> Self | None:
         """Compare all ablated heads; None if there are fewer than two."""
-        worth = _Worth.measure(scene, runs, "zero", "one")
+        worth = _HeadEffects.measure(scene, runs, "zero", "one")
         if worth is None or len(worth.of) < 2:
             return None
         layers = {layer: scene.trace.layers[layer].steps().weights for layer, _ in worth.of}
@@ -211,26 +212,24 @@ def _sharpest(scene: HeadContext, compared: _Compared) -> dict[str, str | int]:
     return {
         "n": len(compared.sizes),
         "noun": scene.info.reading.noun,
-        "what": _what(compared.worth.unchanged),
+        "what": _output_name(compared.worth.unchanged),
         "layer": layer + 1,
         "head": head + 1,
     }
 
 
 def _losses(compared: _Compared) -> dict[str, str | int]:
-    """Return the effects of the head with the largest weights, and of the one with the largest effect."""
     worth, (layer, head) = compared.worth.of, compared.worth.ordered[0]
     return {
-        "moved": _far(worth[compared.sharpest].moved),
+        "moved": _format_effect(worth[compared.sharpest].moved),
         "rank": compared.rank,
         "best_layer": layer + 1,
         "best": head + 1,
-        "largest": _far(worth[layer, head].moved),
+        "largest": _format_effect(worth[layer, head].moved),
     }
 
 
 def _conclusion(scene: HeadContext, runs: Runs | None) -> Blocks:
-    """Say whether large weights went with large effects on this text."""
     compared = _Compared.measure(scene, runs)
     if compared is None:
         return ()
@@ -262,12 +261,12 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
         told = message("This lab ablates heads of self-attention over the source. Choose the encoder.")
         return (Notice(told),)
     off, only = values[OFF], values[ONLY]
-    worth = _Worth.measure(scene, runs, off, only)
-    found = _other(values, scene, runs) or _switched(scene, worth, off, only)
+    worth = _HeadEffects.measure(scene, runs, off, only)
+    found = _other_experiment(values, scene, runs) or _ablation(scene, worth, off, only)
     return (
         _choice(values),
         *found,
-        *(() if worth is None else _ending(scene, worth, off, only)),
+        *(() if worth is None else _effects_table(scene, worth, off, only)),
         *_conclusion(scene, runs),
     )
 
@@ -276,8 +275,11 @@ def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blo
     """Return the same without the heads' effects."""
     if scene is None or not scene.use.is_reading:
         return _content(values, scene, runs)
-    found = _other(values, scene, runs)
-    return (_choice(values), *(found or (*_opening(scene, values[OFF], values[ONLY]), _abreast(scene, cover("worth")))))
+    found = _other_experiment(values, scene, runs)
+    return (
+        _choice(values),
+        *(found or (*_opening(scene, values[OFF], values[ONLY]), _weights_beside(scene, cover("worth")))),
+    )
 
 
 def _choice(values: Values) -> Setting:
@@ -285,7 +287,7 @@ def _choice(values: Values) -> Setting:
     return Setting("experiment", EXPERIMENT, message("Experiment"), values[EXPERIMENT], options)
 
 
-def _other(values: Values, scene: HeadContext, runs: Runs | None) -> Blocks:
+def _other_experiment(values: Values, scene: HeadContext, runs: Runs | None) -> Blocks:
     """Return an experiment other than ablation; () if none is chosen."""
     match values[EXPERIMENT]:
         case "lengths":
@@ -299,7 +301,6 @@ def _other(values: Values, scene: HeadContext, runs: Runs | None) -> Blocks:
 
 
 def _missing(scene: HeadContext, n_runs: int) -> Notice:
-    """Say why the model was not run: that would take too long, or it is gone."""
     name = scene.info.name
     if n_runs * _work(scene.info, len(scene.tokens)) <= MOST_WORK:
         return Notice(message("{name} can't be run again now. Reload the page.", name=name))
@@ -323,13 +324,12 @@ def _effects(scene: HeadContext, runs: Runs | None, changes: tuple[Change, ...])
 # ------------------------------------------------------------------------------------ ablated heads
 
 
-def _switched(scene: HeadContext, worth: _Worth | None, off: Off, only: Only) -> Blocks:
-    """Show each head's effect, with the controls."""
+def _ablation(scene: HeadContext, worth: _HeadEffects | None, off: Off, only: Only) -> Blocks:
     if worth is None:
         return (*_opening(scene, off, only), _missing(scene, scene.info.n_heads))
     own = worth.of[scene.layer, scene.head]
     is_mean_of_means = off == "mean" and not own.likeliest
-    told = lesson(_TOLD_OFF[off]) + (lesson("explain/mean-of-means") if is_mean_of_means else "")
+    told = lesson(_OFF_LESSONS[off]) + (lesson("explain/mean-of-means") if is_mean_of_means else "")
     told += _tell_head(scene, worth, only)
     if own.likeliest:
         told += lesson(
@@ -342,14 +342,13 @@ def _switched(scene: HeadContext, worth: _Worth | None, off: Off, only: Only) ->
     drawn = Picture("worth", _chart(scene, worth), sets={"layer": LAYER, "head": HEAD})
     return (
         *_opening(scene, off, only),
-        _abreast(scene, drawn),
+        _weights_beside(scene, drawn),
         Prose(told + _measure(own)),
         Prose(lesson("explain/heads-caveat", noun=scene.info.reading.noun), "detail"),
     )
 
 
 def _opening(scene: HeadContext, off: Off, only: Only) -> Blocks:
-    """Return the head's place and the controls."""
     knobs = (
         Setting("only", ONLY, message("Ablate"), only, tuple(Option(name, _ONLYS[name]) for name in _ONLYS)),
         Setting(
@@ -359,34 +358,34 @@ def _opening(scene: HeadContext, off: Off, only: Only) -> Blocks:
     return (Heading(scene.place), Section("knobs", knobs, is_line=True))
 
 
-def _abreast(scene: HeadContext, worth: Block) -> Row:
+def _weights_beside(scene: HeadContext, worth: Block) -> Row:
     """Return the weights of the head, and its effect beside them."""
     # The output depends on all words: none is in focus.
     weights = replace(
-        pairs(scene, "head_weights", message("weights α"), scene.steps.weights, 1.0, "weights", ~scene.visible),
+        weight_matrix(scene, "head_weights", message("weights α"), scene.steps.weights),
         focus_row=None,
     )
     return Row(((Picture("head_weights", weights),), (worth,)), (4, 5))
 
 
-def _tell_head(scene: HeadContext, worth: _Worth, only: Only) -> str:
+def _tell_head(scene: HeadContext, worth: _HeadEffects, only: Only) -> str:
     own, beside = worth.of[scene.layer, scene.head], worth.of_layer(scene.layer)
     best = min(beside, key=beside.__getitem__)
     facts: dict[str, str | int] = {
         "layer": scene.layer + 1,
         "head": scene.head + 1,
-        "what": _what(own),
-        "moved": _far(own.moved),
+        "what": _output_name(own),
+        "moved": _format_effect(own.moved),
     }
     if only == "rest":
-        return lesson("explain/rest", best=best + 1, smallest=_far(beside[best]), **facts)
+        return lesson("explain/rest", best=best + 1, smallest=_format_effect(beside[best]), **facts)
     return lesson("explain/one", n=len(worth.of), count=worth.count(), **facts)
 
 
-def _chart(scene: HeadContext, worth: _Worth) -> Chart:
+def _chart(scene: HeadContext, worth: _HeadEffects) -> Chart:
     """Return a point for each head of all layers, or a bar for each of one layer."""
     values = np.array([effect.moved for effect in worth.of.values()])
-    title, n_layers = message("how far {what} moves", what=_what(worth.unchanged)), scene.info.n_layers
+    title, n_layers = message("how far {what} moves", what=_output_name(worth.unchanged)), scene.info.n_layers
     if n_layers > 1 and len(worth.of) == n_layers * scene.info.n_heads:
         return Chart(charts.layers(values.reshape(n_layers, -1), title, "", (scene.layer, scene.head), is_share=False))
     names = [message("head {head}", head=head + 1) for _, head in worth.of]
@@ -394,20 +393,19 @@ def _chart(scene: HeadContext, worth: _Worth) -> Chart:
     return Chart(charts.lengths(names, values, title, heads=tuple(worth.of), current=at))
 
 
-def _ending(scene: HeadContext, worth: _Worth, off: Off, only: Only) -> Blocks:
-    """Return the table of the heads' effects, the largest first."""
+def _effects_table(scene: HeadContext, worth: _HeadEffects, off: Off, only: Only) -> Blocks:
     (first_layer, first), (last_layer, last) = worth.ordered[0], worth.ordered[-1]
     told = lesson(
         "explain/end-one" if only == "one" else "explain/end-rest",
         n=len(worth.of),
         noun=scene.info.reading.noun,
-        what=_what(worth.unchanged),
+        what=_output_name(worth.unchanged),
         layer=first_layer + 1,
         head=first + 1,
-        largest=_far(worth.of[first_layer, first].moved),
+        largest=_format_effect(worth.of[first_layer, first].moved),
         last_layer=last_layer + 1,
         last=last + 1,
-        smallest=_far(worth.of[last_layer, last].moved),
+        smallest=_format_effect(worth.of[last_layer, last].moved),
     )
     if len(worth.of) < scene.info.n_layers * scene.info.n_heads:
         told += lesson("explain/end-layer", model=word(scene.info.name), layer=scene.layer + 1)
@@ -419,14 +417,14 @@ def _ending(scene: HeadContext, worth: _Worth, off: Off, only: Only) -> Blocks:
     )
 
 
-def _table_of_heads(worth: _Worth, off: Off, only: Only) -> dict[str, list[str]]:
+def _table_of_heads(worth: _HeadEffects, off: Off, only: Only) -> dict[str, list[str]]:
     heads, effects = worth.ordered, [worth.of[head] for head in worth.ordered]
     table = {
         message("layer"): [str(layer + 1) for layer, _ in heads],
         message("head"): [str(head + 1) for _, head in heads],
         message("ablated"): [_ONLYS[only]] * len(heads),
         message("replaced with"): [_OFFS[off]] * len(heads),
-        message("{what} moves by", what=_what(worth.unchanged)): [repr(effect.moved) for effect in effects],
+        message("{what} moves by", what=_output_name(worth.unchanged)): [repr(effect.moved) for effect in effects],
     }
     if worth.unchanged.likeliest:
         table |= {
@@ -456,7 +454,7 @@ def _lengths(scene: HeadContext) -> Blocks:
         (
             Picture(
                 name,
-                pairs(scene, name, title, each, 1.0, "weights", ~scene.visible),
+                weight_matrix(scene, name, title, each),
                 sets={"row": WORD},
                 is_selectable=True,
             ),
@@ -522,7 +520,7 @@ def _table_of_lengths(
     return {
         message("from"): [scene.names[query] for query in queries],
         message("to"): [scene.key_names[key] for key in keys],
-        **{name: [repr(float(each)) for each in values[queries, keys]] for name, values in columns},
+        **{name: full_precision(values[queries, keys]) for name, values in columns},
     }
 
 
@@ -623,9 +621,7 @@ def _table_of_words(names: Sequence[str], moved: Array, rows: dict[str, Array], 
     }
     if "flow" in rows:
         columns[message("flow to layer {layer}", layer=layer + 1)] = rows["flow"]
-    return {message("occluded"): list(names)} | {
-        name: [repr(float(each)) for each in column] for name, column in columns.items()
-    }
+    return {message("occluded"): list(names)} | {name: full_precision(column) for name, column in columns.items()}
 
 
 # ------------------------------------------------------------------------------------ shuffled weights
@@ -648,15 +644,15 @@ def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
     shuffles, evens = moved[: 3 * n].reshape(3, n), moved[3 * n :]
     medians = np.median(shuffles, axis=1)
     names = (message("this head"), message("this layer"), message("all layers"))
-    what = _what(found[0])
+    what = _output_name(found[0])
     told = lesson(
         "explain/shuffled",
         n=n,
         what=what,
-        head=_far(float(medians[0])),
-        layer=_far(float(medians[1])),
-        all=_far(float(medians[2])),
-        even=_far(float(evens[2])),
+        head=_format_effect(float(medians[0])),
+        layer=_format_effect(float(medians[1])),
+        all=_format_effect(float(medians[2])),
+        even=_format_effect(float(evens[2])),
     ) + _measure(found[0])
     chart = charts.spots(names, shuffles, medians, message("how far {what} moves", what=what))
     table = Table("shuffles_table", partial(_table_of_shuffles, names, shuffles, evens), file="shuffles")
@@ -671,8 +667,7 @@ def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
 def _table_of_shuffles(names: Sequence[str], shuffles: Float[Array, "3 N"], evens: Array) -> dict[str, list[str]]:
     rows = [*(str(seed + 1) for seed in range(shuffles.shape[1])), message("equal weights")]
     return {message("shuffle"): rows} | {
-        name: [repr(float(each)) for each in (*row, even)]
-        for name, row, even in zip(names, shuffles, evens, strict=True)
+        name: full_precision((*row, even)) for name, row, even in zip(names, shuffles, evens, strict=True)
     }
 
 

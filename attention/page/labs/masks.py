@@ -17,9 +17,10 @@ from attention.figures.bars import candidates_bars
 from attention.figures.format import full_colour
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext, numbered
-from attention.lesson.matrices import pairs
+from attention.lesson.matrices import pairs, weight_matrix
 from attention.lesson.prose import SMALLEST_TOLD, fact, length, lesson, listed, small, word
 from attention.lesson.quiz import Guess
+from attention.lesson.tables import full_precision
 from attention.models.base import Unmasked
 from attention.page.blocks import (
     Blocks,
@@ -62,7 +63,7 @@ _RULE_NAMES: dict[Rule, str] = {
     "prefix": message("prefix"),
     "painted": message("painted"),
 }
-_TOLD: dict[Rule, str] = {
+_RULE_LESSONS: dict[Rule, str] = {
     "none": "masks/none",
     "causal": "masks/causal",
     "padding": "masks/padding",
@@ -137,8 +138,8 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     if scene is None or scene.use.looks_elsewhere:
         return _before(values, scene, runs)
     masked = _masked(values, scene)
-    told = Row((_told_of_row(scene, masked), (_own_scores(scene),)), (4, 5))
-    return (*_mask(scene, values, masked), told, *_outputs(scene, masked), *_without(scene, runs))
+    told = Row((_row_text(scene, masked), (_own_scores(scene),)), (4, 5))
+    return (*_mask(scene, values, masked), told, *_outputs(scene, masked), *_unmasked_decoder(scene, runs))
 
 
 def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
@@ -167,28 +168,25 @@ def _mask(scene: HeadContext, values: Values, masked: _Masked) -> Blocks:
     cells = messages(
         "{n} of {cells} cells is hidden", "{n} of {cells} cells are hidden", int(hidden.sum()), cells=hidden.size
     )
-    told = lesson(_TOLD[rule], reach=values[REACH], hidden=cells)
+    told = lesson(_RULE_LESSONS[rule], reach=values[REACH], hidden=cells)
     return (
         Heading(scene.place),
         Section("knobs", tuple(knobs), is_line=True),
         _pictures(scene, masked, can_paint=can_paint),
-        Prose(told + _told_of_little(scene, hidden) + _told_of_empty_rows(scene, hidden)),
+        Prose(told + _tell_little(scene, hidden) + _tell_empty_rows(scene, hidden)),
     )
 
 
-def _told_of_little(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
+def _tell_little(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
     """Say if the head gives the hidden cells so little weight that the mask hardly changes it."""
     lost = float(scene.steps.weights[hidden].sum()) / len(hidden)
     return lesson("masks/little", lost=fact(lost)) if hidden.any() and lost < _LITTLE else ""
 
 
-def _told_of_empty_rows(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
+def _tell_empty_rows(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
     """Name the rows in which the mask hides every key, except the one in focus, which has its own text."""
     empty = [word(scene.names[row]) for row in np.flatnonzero(hidden.all(axis=1)) if row != scene.word]
-    more = len(empty) - _NAMED
-    if more > 1:
-        empty = [*empty[:_NAMED], messages("{n} more", "{n} more", more)]
-    return lesson("masks/rows-all", rows=listed(empty)) if empty else ""
+    return lesson("masks/rows-all", rows=listed(empty, _NAMED)) if empty else ""
 
 
 def _pictures(scene: HeadContext, masked: _Masked, *, can_paint: bool) -> Row:
@@ -202,7 +200,7 @@ def _pictures(scene: HeadContext, masked: _Masked, *, can_paint: bool) -> Row:
         ("masked_weights", message("weights with this mask"), masked.weights, masked.hidden),
     )
     weights = (
-        Picture(name, pairs(scene, name, title, each, 1.0, "weights", dark), sets={"row": WORD}, is_selectable=True)
+        Picture(name, weight_matrix(scene, name, title, each, dark), sets={"row": WORD}, is_selectable=True)
         for name, title, each, dark in drawn
     )
     # The hint stands below the painted picture, even if all three are one below the other.
@@ -217,16 +215,16 @@ def _own_scores(scene: HeadContext) -> Picture:
     return Picture("own_scores", figure, sets={"row": WORD}, is_selectable=True)
 
 
-def _told_of_row(scene: HeadContext, masked: _Masked) -> Blocks:
+def _row_text(scene: HeadContext, masked: _Masked) -> Blocks:
     """Say what the mask does to the row in focus, and why hidden keys get −∞ and not 0."""
     row, focus = masked.hidden[scene.word], word(scene.names[scene.word])
     if row.all():
         return (Prose(lesson("masks/row-all", focus=focus)),)
-    told = _told_of_weights(scene, masked, focus)
-    return (Prose(told + _told_of_zeros(scene, row) if row.any() else told),)
+    told = _tell_weights(scene, masked, focus)
+    return (Prose(told + _tell_zero_scores(scene, row) if row.any() else told),)
 
 
-def _told_of_weights(scene: HeadContext, masked: _Masked, focus: str) -> str:
+def _tell_weights(scene: HeadContext, masked: _Masked, focus: str) -> str:
     """Say where the weights of the row in focus go, compared with the model's own mask."""
     row, by_model = masked.hidden[scene.word], ~scene.visible[scene.word]
     own, weights = scene.steps.weights[scene.word], masked.weights[scene.word]
@@ -253,7 +251,7 @@ def _told_of_weights(scene: HeadContext, masked: _Masked, focus: str) -> str:
     return lesson("masks/row-changed", closed=_keys(closed), lost=lost, **new, **facts)
 
 
-def _told_of_zeros(scene: HeadContext, hidden: Bool[Array, " T"]) -> str:
+def _tell_zero_scores(scene: HeadContext, hidden: Bool[Array, " T"]) -> str:
     """Say how much weight the hidden keys of the row in focus would get with scores of 0."""
     # In float64: tiny weights could vanish in the model's precision.
     scores = scene.steps.unmasked_scores[scene.word].astype(np.float64)
@@ -325,7 +323,7 @@ def _both_outputs(scene: HeadContext, both: Float[Array, "3 D"]) -> Matrix:
 
 def _table_of_row(both: Float[Array, "3 D"]) -> dict[str, list[str]]:
     names = (message("in the model"), message("with this mask"), message("difference"))
-    numbers = {name: [repr(float(each)) for each in row] for name, row in zip(names, both, strict=True)}
+    numbers = {name: full_precision(row) for name, row in zip(names, both, strict=True)}
     return {message("dimension"): list(numbered(both.shape[1]))} | numbers
 
 
@@ -334,16 +332,16 @@ def _table(scene: HeadContext, masked: _Masked, lengths: Float[Array, " T"]) -> 
     return {
         message("from"): list(scene.labels),
         message("hidden keys"): [str(int(row.sum())) for row in hidden],
-        message("weight they had"): [repr(float(each)) for each in (own * hidden).sum(axis=-1)],
-        message("largest weight now"): [repr(float(each)) for each in masked.weights.max(axis=-1)],
-        message("output moved by"): [repr(float(each)) for each in lengths],
+        message("weight they had"): full_precision((own * hidden).sum(axis=-1)),
+        message("largest weight now"): full_precision(masked.weights.max(axis=-1)),
+        message("output moved by"): full_precision(lengths),
     }
 
 
 # ------------------------------------------------------------------------- a decoder without its mask
 
 
-def _without(scene: HeadContext, runs: Runs | None) -> Blocks:
+def _unmasked_decoder(scene: HeadContext, runs: Runs | None) -> Blocks:
     """Show a decoder's predictions, and their losses, without a mask in any of its heads."""
     found = runs.unmasked() if runs is not None and scene.info.build.says_next else None
     if found is None:
@@ -361,7 +359,7 @@ def _without(scene: HeadContext, runs: Runs | None) -> Blocks:
         "first_unmasked": word(found.labels[firsts[1]]),
         "probability_unmasked": fact(float(probabilities[1, firsts[1]])),
     }
-    told = lesson("masks/unmasked", **facts) + _told_of_losses(found)
+    told = lesson("masks/unmasked", **facts) + _tell_losses(found)
     labels = scene.labels[1 : 1 + found.losses.shape[1]]
     table = Table("losses_table", partial(_table_of_losses, labels, found), file="losses")
     captions = (message("with its causal mask"), message("with nothing hidden"))
@@ -374,7 +372,7 @@ def _without(scene: HeadContext, runs: Runs | None) -> Blocks:
     )
 
 
-def _told_of_losses(found: Unmasked) -> str:
+def _tell_losses(found: Unmasked) -> str:
     n_losses = found.losses.shape[1]
     if not n_losses:
         return lesson("masks/no-loss")
@@ -384,7 +382,7 @@ def _told_of_losses(found: Unmasked) -> str:
 
 def _table_of_losses(labels: tuple[str, ...], found: Unmasked) -> dict[str, list[str]]:
     columns = (message("loss with its mask"), message("loss with nothing hidden"))
-    losses = {name: [repr(float(loss)) for loss in row] for name, row in zip(columns, found.losses, strict=True)}
+    losses = {name: full_precision(row) for name, row in zip(columns, found.losses, strict=True)}
     return {message("token"): list(labels)} | losses
 
 

@@ -21,7 +21,7 @@ from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import exact, fact, length, lesson, small, word
 from attention.lesson.quiz import Guess
-from attention.lesson.tables import Columns, matrix_table
+from attention.lesson.tables import Columns, full_precision, matrix_table
 from attention.measures.entropies import entropy
 from attention.measures.likeness import overlaps
 from attention.measures.segments import groups
@@ -396,15 +396,12 @@ def _tell_difference(total: Float[Array, "Q M"], runs: Runs | None) -> str:
 
 
 def _table_of_sum(scene: HeadContext, lengths: Float[Array, "Q H"], bias: float, total: Float[Array, "Q M"]) -> Columns:
-    columns = {
-        message("head {head}", head=head + 1): [repr(float(each)) for each in column]
-        for head, column in enumerate(lengths.T)
-    }
+    columns = {message("head {head}", head=head + 1): full_precision(column) for head, column in enumerate(lengths.T)}
     return {
         message("token"): list(scene.labels),
         **columns,
         message("bias"): [repr(bias)] * len(lengths),
-        "ΔE": [repr(float(each)) for each in np.linalg.norm(total, axis=-1)],
+        "ΔE": full_precision(np.linalg.norm(total, axis=-1)),
     }
 
 

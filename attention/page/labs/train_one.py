@@ -23,6 +23,7 @@ from attention.figures.tokens import TokenStrip
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.quiz import Guess
+from attention.lesson.tables import full_precision
 from attention.measures.induction import after_earlier_copies, numbered, prefix_matching
 from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
 from attention.page.labs.base import Lab, Runs, always, covered
@@ -95,8 +96,8 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     measured = _measured(runs)
     return (
         *_opening(values[START], runs),
-        *((*_trained(values, measured), Prose(_tell_task())) if measured else _not_yet()),
-        *(() if scene is None or runs is None else _yours(scene, runs)),
+        *((*_trained(values, measured), Prose(_tell_task())) if measured else _untrained()),
+        *(() if scene is None or runs is None else _on_own_text(scene, runs)),
     )
 
 
@@ -104,16 +105,16 @@ def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blo
     """Return the syllables, the untrained heads of a recorded training, and covers over a model's scores."""
     first = _measured(runs)[:1]
     heads = covered(_trained(values, first), but=("trained_heads", "trained_weights")) if first else ()
-    yours = () if scene is None or runs is None else covered(_yours(scene, runs), but=("yours",))
+    yours = () if scene is None or runs is None else covered(_on_own_text(scene, runs), but=("yours",))
     return (
         *_opening(values[START], runs),
-        *((*heads, Prose(_tell_task())) if first else _not_yet()),
+        *((*heads, Prose(_tell_task())) if first else _untrained()),
         # A text without repetition has only a heading.
         *(yours if len(yours) > 1 else ()),
     )
 
 
-def _not_yet() -> Blocks:
+def _untrained() -> Blocks:
     """Return an untrained head and the task, where no training is recorded."""
     title = message("a head of random numbers, untrained")
     weights = _drawn("untrained", title, untrained_weights(EXAMPLE))
@@ -137,7 +138,6 @@ def _measured(runs: Runs | None) -> tuple[Checkpoint, ...]:
 
 
 def _opening(start: int, runs: Runs | None) -> Blocks:
-    """Return the syllables, and the controls of the training."""
     heading = Heading(message("Two networks learn"))
     return (_sequence(), heading, *_training(start, _status(runs), is_here=runs is not None))
 
@@ -152,7 +152,6 @@ def _sequence() -> Picture:
 
 
 def _training(start: int, status: Status, *, is_here: bool) -> Blocks:
-    """Return the choice of a start, and the button or the training's progress."""
     options = tuple(Option(each, str(each + 1)) for each in range(N_STARTS))
     about = message("The random numbers both networks start from. Training succeeds with every seed.")
     knob = Setting("start", START, message("Start"), start, options, is_scale=True, help=about)
@@ -397,7 +396,7 @@ def _table(measured: Sequence[Checkpoint]) -> dict[str, list[str]]:
 # ------------------------------------------------------------------------ in a model, on the user's text
 
 
-def _yours(scene: HeadContext, runs: Runs) -> Blocks:
+def _on_own_text(scene: HeadContext, runs: Runs) -> Blocks:
     """Show the same score for all heads of the model, on the user's text."""
     heading = Heading(message("The heads of {name}", name=scene.info.name))
     if scene.trace.memory is not None:
@@ -436,7 +435,7 @@ def _table_of_heads(scores: Float[Array, "L H"]) -> dict[str, list[str]]:
     return {
         message("layer"): [str(layer + 1) for layer in layers.ravel()],
         message("head"): [str(head + 1) for head in heads.ravel()],
-        message("prefix matching"): [repr(float(score)) for score in scores.ravel()],
+        message("prefix matching"): full_precision(scores.ravel()),
     }
 
 

@@ -15,11 +15,11 @@ from attention.experiments.scaling import exponent, gradient_length, random_scor
 from attention.figures import charts
 from attention.figures.charts import Chart
 from attention.figures.format import number
-from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
-from attention.lesson.matrices import pairs
+from attention.lesson.matrices import weight_matrix
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.quiz import Guess
+from attention.lesson.tables import full_precision
 from attention.measures.entropies import entropy
 from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
 from attention.page.labs.base import Lab, Runs, covered
@@ -63,7 +63,6 @@ class _Draws(NamedTuple):
 
 @cache
 def _drawn() -> tuple[_Draws, _Draws]:
-    """Return the draws before and after the division by √d."""
     scores = random_scores(WIDTHS, N_QUERIES, N_KEYS)
     roots = np.sqrt(np.array(WIDTHS, dtype=np.float32))[:, None, None]
     return _Draws.of(scores), _Draws.of(scores / roots)
@@ -108,7 +107,7 @@ def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks
     row = Row((shown, covered(asked) if width == ASKED_WIDTH else asked))
     head = () if scene is None else _head(scene, values[DIVISOR], values[TEMPERATURE])
     # The head's text gives away the spread of random scores.
-    return (*_width(width), row, _softmaxed(width), *covered(head, but=("own_weights", "chosen_weights")))
+    return (*_width(width), row, _softmax_charts(width), *covered(head, but=("own_weights", "chosen_weights")))
 
 
 def _random(width: int) -> Blocks:
@@ -135,7 +134,7 @@ def _random(width: int) -> Blocks:
     return (
         *_width(width),
         Row(((_spreads(width, WIDTHS[-1]),), (_spread(width),))),
-        _softmaxed(width),
+        _softmax_charts(width),
         Prose(told + softened),
         Fold("widths_fold", message("These numbers as a table"), (table,)),
     )
@@ -153,7 +152,7 @@ def _spreads(width: int, last: int) -> Picture:
     return Picture("spread_by_width", _by_width(width, before, after, message("spread of the dot products")))
 
 
-def _softmaxed(width: int) -> Row:
+def _softmax_charts(width: int) -> Row:
     """Return one query's softmax, and softmax's gradient for every width."""
     before, after = _drawn()
     at = WIDTHS.index(width)
@@ -169,7 +168,6 @@ def _by_width(width: int, before: Float[Array, " W"], after: Float[Array, " W"],
 
 
 def _spread(width: int) -> Picture:
-    """Return the distribution of dot products at a width."""
     before, after = (each.scores[WIDTHS.index(width)] for each in _drawn())
     return Picture(
         "spread_at_width", Chart(charts.spread(before, after, is_closer=True, counted=message("dot products")))
@@ -226,13 +224,13 @@ def _head(scene: HeadContext, divisor: Divisor, temperature: float) -> Blocks:
     )
     own = Picture(
         "own_weights",
-        _matrix(scene, "weights", message("in the model"), scene.steps.weights),
+        weight_matrix(scene, "weights", message("in the model"), scene.steps.weights),
         sets={"row": WORD},
         is_selectable=True,
     )
     chosen = Picture(
         "chosen_weights",
-        _matrix(scene, "chosen", message("as chosen here"), weights),
+        weight_matrix(scene, "chosen", message("as chosen here"), weights),
         sets={"row": WORD},
         is_selectable=True,
     )
@@ -255,10 +253,6 @@ def _weights(scene: HeadContext, divisor: Divisor, temperature: float) -> Float[
     factor = {"none": 1.0, "root": scene.d_head**-0.5, "width": 1 / scene.d_head}[divisor] / temperature
     steps = scene.steps
     return softmax(mask_scores(scene.attention.capped(scale_scores(steps.scores, factor)), steps.mask))
-
-
-def _matrix(scene: HeadContext, name: str, title: str, weights: Float[Array, "Q K"]) -> Matrix:
-    return pairs(scene, name, title, weights, 1.0, "weights", ~scene.visible)
 
 
 def _tell_head(scene: HeadContext) -> str:
@@ -304,9 +298,9 @@ def _table_of_rows(scene: HeadContext, weights: Float[Array, "Q K"]) -> dict[str
     table = {message("from"): list(scene.labels)}
     for name, each in ((message("own"), scene.steps.weights), (message("chosen"), weights)):
         table |= {
-            message("{name}: largest weight", name=name): [repr(float(value)) for value in each.max(axis=-1)],
-            message("{name}: entropy in nats", name=name): [repr(float(value)) for value in entropy(each)],
-            message("{name}: Jacobian norm", name=name): [repr(float(value)) for value in gradient_length(each)],
+            message("{name}: largest weight", name=name): full_precision(each.max(axis=-1)),
+            message("{name}: entropy in nats", name=name): full_precision(entropy(each)),
+            message("{name}: Jacobian norm", name=name): full_precision(gradient_length(each)),
         }
     return table
 

@@ -41,14 +41,14 @@ def work(
 ) -> Work:
     """Return the button or the progress; the button is disabled unless the page ``is_here``, not in a file."""
     run = status.now or status.last
-    told = words.nothing if run is None else _told(run, words)
+    told = words.nothing if run is None else _run_message(run, words)
     stops = message("Stop") if status.now is not None and status.is_own else ""
     return Work(
         key,
         job,
         arguments,
         words.start if run is None else words.again,
-        " ".join((told, *_queue(status))),
+        " ".join((told, *_queue_messages(status))),
         share=None if status.now is None else status.now.share,
         is_off=not is_here,
         stops=message("Leave the queue") if status.place else stops,
@@ -57,7 +57,7 @@ def work(
     )
 
 
-def _queue(status: Status) -> Iterator[str]:
+def _queue_messages(status: Status) -> Iterator[str]:
     if status.is_busy:
         yield message("Something else is running.")
     if status.place:
@@ -70,7 +70,7 @@ def _queue(status: Status) -> Iterator[str]:
         yield messages("{n} visitor is waiting.", "{n} visitors are waiting.", status.n_waiting)
 
 
-def _told(run: Run, words: Words) -> str:
+def _run_message(run: Run, words: Words) -> str:
     if not run.ending:
         return words.going(run)
     facts = {"date": f"{run.began.astimezone():%Y-%m-%d %H:%M}", "seconds": f"{run.seconds:.0f}"}

@@ -97,7 +97,6 @@ def _before(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
 
 
 def _run(runs: Runs | None) -> tuple[Status, Run | None]:
-    """Return the training's status, and its current or last run."""
     status = Status() if runs is None else runs.job(JOB)
     return status, status.now or status.last
 
@@ -124,7 +123,6 @@ def _shown(values: Values, runs: Runs | None, counted: Blocks) -> Blocks:
 
 
 def _training(values: Values, status: Status, *, is_here: bool) -> Blocks:
-    """Return the field for a text, and the button or the training's progress."""
     text = LongText(
         message("Your text"),
         message("Paste at least {least} characters. Without a text, a story is used.", least=f"{LEAST:,}"),
@@ -261,7 +259,6 @@ def _losses(found: Sequence[Moment], at: int) -> Chart:
 
 
 def _heads(here: Moment, wanted: int) -> Blocks:
-    """Show the heads on the beginning of the text, and one of them enlarged."""
     n_layers, n_heads = here.weights.shape[:2]
     watched = min(wanted, n_layers * n_heads - 1)
     layer, head = divmod(watched, n_heads)
@@ -367,7 +364,6 @@ def _counted(n_layers: int, n_symbols: int) -> Blocks:
 
 
 def _characters() -> Chart:
-    """Return the counts of the story's most common characters."""
     common = Counter(bundled()).most_common(N_COMMON)
     names = [message("space") if character == " " else character for character, _ in common]
     title = message("the {n} most common characters of the story", n=N_COMMON)

@@ -13,7 +13,7 @@ from attention.figures.colours import WEIGHT
 from attention.lesson.head_context import HeadContext
 from attention.measures.flow import flow_to, rollout
 from attention.page.blocks import Notice
-from attention.page.labs.explain import LAB, MOST_FLOW, _far
+from attention.page.labs.explain import LAB, MOST_FLOW, _format_effect
 from tests.drawn import current
 from tests.loaded import load
 from tests.sweep import sweep
@@ -87,7 +87,7 @@ def one_minus_cosine(one, other):
     [(0.01, "0.0100"), (0.010004, "0.010004"), (0.0099951, "0.009995"), (0.0123456, "0.0123"), (0.0, "0.0000")],
 )
 def test_what_hardly_moves_is_told_from_what_moves_by_a_little_more(moved, written):
-    assert _far(moved) == f"<b>{written}</b>"
+    assert _format_effect(moved) == f"<b>{written}</b>"
 
 
 # --------------------------------------------------------------------------------------- the question

@@ -200,7 +200,6 @@ def _shown(
 
 
 def _grown(found: Curves, amount: Callable[[Curve], Array]) -> dict[Way, Growth]:
-    """Return the growth of each way with enough lengths."""
     grown = {way: growth(curve.lengths, amount(curve)) for way, curve in found.items()}
     return {way: each for way, each in grown.items() if each is not None}
 

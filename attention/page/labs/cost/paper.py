@@ -106,7 +106,6 @@ def _tell_work(sizes: Sizes, tokens: int) -> str:
 
 
 def _caches(tokens: int, kept: int) -> Chart:
-    """Return the sizes of the key/value cache, with and without grouped queries."""
     title = message("gigabytes of KV cache, by number of tokens")
     alt = message(
         "KV cache for 1k to 1M tokens with 32 and with 8 key/value heads, on log–log axes; numbers in the table below."

@@ -16,6 +16,7 @@ from attention.figures import charts
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext, numbered
 from attention.lesson.prose import exact, fact, lesson, small, word
+from attention.lesson.tables import full_precision
 from attention.page.blocks import Blocks, Fold, Formula, Notice, Picture, Prose, Row, Table
 from attention.page.labs.positions.knobs import opened
 from attention.page.parameters import Values
@@ -84,7 +85,7 @@ def _spread_of_distances(products: Float[Array, "P P"]) -> float:
 
 
 def _by_distance(name: str, numbers: Float[Array, " P"]) -> Table:
-    columns = {message("distance"): list(map(str, range(len(numbers)))), name: [repr(float(each)) for each in numbers]}
+    columns = {message("distance"): list(map(str, range(len(numbers)))), name: full_precision(numbers)}
     return Table("distances_table", lambda: columns, file="distances")
 
 

@@ -12,11 +12,11 @@ from attention.core import positions
 from attention.core.messages import message
 from attention.core.steps import mask_scores, softmax
 from attention.figures import charts
-from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.latex import K_T, Q
-from attention.lesson.matrices import pairs
+from attention.lesson.matrices import pairs, weight_matrix
 from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.tables import full_precision
 from attention.page.blocks import Blocks, Fold, Formula, Option, Picture, Prose, Row, Setting, Table
 from attention.page.labs.positions.knobs import N_SLOPES, SLOPE, opened
 from attention.page.parameters import Values
@@ -54,14 +54,14 @@ def alibi(values: Values, scene: HeadContext | None) -> Blocks:
     )
     drawn = (
         pairs(scene, "alibi", message("added bias"), bias),
-        _drawn_weights(scene, "own_weights", message("the model's own weights"), steps.weights),
-        _drawn_weights(scene, "alibi_weights", message("weights with this bias"), weights),
+        weight_matrix(scene, "own_weights", message("the model's own weights"), steps.weights),
+        weight_matrix(scene, "alibi_weights", message("weights with this bias"), weights),
     )
     pictures = tuple((Picture(each.name, each, sets={"row": WORD}, is_selectable=True),) for each in drawn)
     columns = {
         message("from"): list(scene.labels),
-        message("mean distance"): [repr(float(each)) for each in before],
-        message("mean distance with ALiBi"): [repr(float(each)) for each in after],
+        message("mean distance"): full_precision(before),
+        message("mean distance with ALiBi"): full_precision(after),
     }
     return (
         *begun,
@@ -125,7 +125,3 @@ def t5(values: Values, scene: HeadContext | None) -> Blocks:
     square = replace(pairs(scene, "buckets", title, buckets.astype(np.float32)), are_counts=True, alt=alt)
     picture = Picture("buckets", square, sets={"row": WORD}, is_selectable=True)
     return (*begun, Prose(told), Row(((picture,), (Picture("stairs", charts.Chart(stairs)),))), fold)
-
-
-def _drawn_weights(scene: HeadContext, name: str, title: str, weights: Float[Array, "Q K"]) -> Matrix:
-    return pairs(scene, name, title, weights, 1.0, "weights", ~scene.visible)

@@ -18,12 +18,12 @@ from attention.core.trace import Difference, Token
 from attention.experiments.shuffled import can_be_reordered, first_head
 from attention.figures import charts
 from attention.figures.buttons import Button, Buttons
-from attention.figures.matrix import Matrix
 from attention.figures.order import OrderStrip, written
 from attention.lesson.head_context import HeadContext
-from attention.lesson.matrices import pairs
+from attention.lesson.matrices import weight_matrix
 from attention.lesson.prose import fact, lesson, small, word
 from attention.lesson.quiz import Guess
+from attention.lesson.tables import full_precision
 from attention.page.blocks import Blocks, Fold, Heading, Notice, Picture, Prose, Row, Setting, Table
 from attention.page.labs.base import covered
 from attention.page.labs.positions.knobs import MOST_MOVED, ORDER, PLACED, opened
@@ -70,14 +70,14 @@ def _movable(tokens: Sequence[Token]) -> list[int]:
     return found[:MOST_MOVED]
 
 
-def _resolved(chosen: tuple[int, ...] | None, count: int) -> tuple[int, ...]:
+def _full_order(chosen: tuple[int, ...] | None, count: int) -> tuple[int, ...]:
     """Return the chosen order of ``count`` words; words that it does not mention stay in place."""
     if chosen is None:
         return tuple(reversed(range(count)))
     return (*(each for each in chosen if each < count), *range(len(chosen), count))
 
 
-def _whole(tokens: Sequence[Token], order: Sequence[int]) -> tuple[int, ...]:
+def _order_of_all(tokens: Sequence[Token], order: Sequence[int]) -> tuple[int, ...]:
     """Return the order of all tokens, given that of the movable ones."""
     places = _movable(tokens)
     found = list(range(len(tokens)))
@@ -86,7 +86,7 @@ def _whole(tokens: Sequence[Token], order: Sequence[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _told(difference: Difference) -> str:
+def _format_difference(difference: Difference) -> str:
     """Return a difference, with enough digits to recognise a rounding error."""
     return f"<b>{small(difference.absolute)}</b>" if difference.relative < ROUNDING else fact(difference.absolute)
 
@@ -98,7 +98,7 @@ def guess(scene: HeadContext | None) -> Guess | None:
     """
     if scene is None or not can_be_reordered(scene.trace):
         return None
-    order = _whole(scene.tokens, _resolved(None, len(_movable(scene.tokens))))
+    order = _order_of_all(scene.tokens, _full_order(None, len(_movable(scene.tokens))))
     is_same = _Moved.of(scene, order, with_positions=False).difference.relative < ROUNDING
     answers = (
         message("It stays the same."),
@@ -119,8 +119,8 @@ def shuffled(values: Values, scene: HeadContext | None) -> Blocks:
         return (*opened(heading, values), Notice(told + " " + message("Choose another model.")))
     placed = Setting("placed", PLACED, message("Weights with positions"), values[PLACED])
     places = _movable(scene.tokens)
-    order = _resolved(values[ORDER], len(places))
-    whole = _whole(scene.tokens, order)
+    order = _full_order(values[ORDER], len(places))
+    whole = _order_of_all(scene.tokens, order)
     without, placed_runs = (_Moved.of(scene, whole, with_positions=with_positions) for with_positions in (False, True))
     scene = replace(scene, layer=0)
     return (
@@ -145,16 +145,16 @@ def _tell_order(scene: HeadContext, without: _Moved, placed: _Moved) -> str:
     facts: dict[str, str | int] = {
         "model": word(scene.info.name),
         "head": scene.head + 1,
-        "without": _told(without.difference),
-        "placed": _told(placed.difference),
+        "without": _format_difference(without.difference),
+        "placed": _format_difference(placed.difference),
     }
     if not scene.trace.layers[0].hidden(scene.head).any():
         return lesson("positions/order", **facts)
     bare = _Moved.of(scene, without.order, with_positions=False, with_mask=False)
-    return lesson("positions/order-masked", **facts, bare=_told(bare.difference))
+    return lesson("positions/order-masked", **facts, bare=_format_difference(bare.difference))
 
 
-def _another(order: tuple[int, ...]) -> tuple[int, ...]:
+def _shuffled_order(order: tuple[int, ...]) -> tuple[int, ...]:
     """Return a shuffled order that depends only on this one; a single word stays."""
     numbers = np.random.default_rng(zlib.crc32(written(order).encode()))
     found = order
@@ -175,7 +175,7 @@ def _strip(scene: HeadContext, places: Sequence[int], order: tuple[int, ...]) ->
     typed = tuple(range(len(order)))
     # A button's effect does not depend on the order: it may be pressed while the words still move.
     offered = {
-        message("Shuffle"): _another(order),
+        message("Shuffle"): _shuffled_order(order),
         message("Reverse"): tuple(reversed(typed)),
         message("As typed"): typed,
     }
@@ -195,17 +195,13 @@ def _strip(scene: HeadContext, places: Sequence[int], order: tuple[int, ...]) ->
 def _weights(scene: HeadContext, moved: _Moved, *, is_placed: bool) -> Blocks:
     """Return the weights before and after, side by side."""
     kind = message("with positions") if is_placed else message("without positions")
-    drawn = partial(_drawn_weights, scene)
+    drawn = partial(weight_matrix, scene)
     before = drawn("typed_weights", message("weights as typed, {kind}", kind=kind), moved.before.weights)
     after = drawn("moved_weights", message("weights in this order, {kind}", kind=kind), moved.after.weights)
     labels = tuple(scene.labels[token] for token in moved.order)
     after = replace(after, row_labels=labels, column_labels=labels, focus_row=moved.order.index(scene.word))
     typed = Picture("typed_weights", before, sets={"row": WORD}, is_selectable=True)
     return (Row(((typed,), (Picture("moved_weights", after),))),)
-
-
-def _drawn_weights(scene: HeadContext, name: str, title: str, weights: Float[Array, "Q K"]) -> Matrix:
-    return pairs(scene, name, title, weights, 1.0, "weights", ~scene.visible)
 
 
 def _moves(scene: HeadContext, without: _Moved, placed: _Moved) -> Blocks:
@@ -233,7 +229,7 @@ def _moves(scene: HeadContext, without: _Moved, placed: _Moved) -> Blocks:
         message("How far each token's output moves, with and without positions; numbers in a table."),
     )
     columns = {message("token"): list(scene.labels), message("position now"): _places_now(without.order)}
-    columns |= {name: [repr(float(each)) for each in lengths] for name, lengths in zip(names, moves, strict=True)}
+    columns |= {name: full_precision(lengths) for name, lengths in zip(names, moves, strict=True)}
     table = Table("moves_table", lambda: columns, file="moves")
     return (
         Row(((Prose(told),), (Picture("moves", charts.Chart(chart)),)), (4, 5)),

@@ -19,6 +19,7 @@ from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, small, word
+from attention.lesson.tables import full_precision
 from attention.page.blocks import Blocks, Fold, Option, Picture, Prose, Row, Setting, Table
 from attention.page.labs.positions.knobs import SHIFT, SHIFTS, opened
 from attention.page.parameters import Values
@@ -159,7 +160,7 @@ def _by_distance(drawn: _Turning, told: str) -> Blocks:
     )
     columns = {
         message("distance"): list(map(str, range(len(products)))),
-        message("q · k"): [repr(float(each)) for each in products],
+        message("q · k"): full_precision(products),
     }
     table = Table("apart_table", lambda: columns, file="distances")
     return (
@@ -269,8 +270,8 @@ def _table(drawn: _Turning, before: Float[Array, "T T"], after: Float[Array, "T 
         return {
             message("query"): [name for name in queries for _ in keys],
             message("key"): [name for _ in queries for name in keys],
-            message("before"): [repr(float(each)) for each in before.ravel()],
-            message("after"): [repr(float(each)) for each in after.ravel()],
+            message("before"): full_precision(before.ravel()),
+            message("after"): full_precision(after.ravel()),
         }
 
     return Table("scores_table", make, file="scores", limit=MOST_ROWS)

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message, messages
-from attention.core.steps import join_heads, output_projection
+from attention.experiments.head_resplit import contributions
 from attention.experiments.pca import Plane, along, cosines, fit, of_row, of_states, sent
 from attention.figures import charts
 from attention.figures.charts import Chart, Curve
@@ -22,7 +22,7 @@ from attention.figures.plane import Chain, Ink, plane_of_arrows
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, length, lesson, listed, small, word
 from attention.lesson.quiz import Guess
-from attention.lesson.tables import Columns
+from attention.lesson.tables import Columns, full_precision
 from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table, cover
 from attention.page.labs.base import Lab, Runs, covered
 from attention.page.labs.vector_moves.drift import BESIDE_TEXT, PAIRS, drift
@@ -54,7 +54,7 @@ _RIGHT: dict[Scope, str] = {"head": message("What this head adds"), "heads": mes
 
 def _guess(scene: HeadContext | None) -> Guess | None:
     """Ask for the cosine between the first and the last vector of the word in focus."""
-    if scene is None or not _has_way(scene):
+    if scene is None or not _has_path(scene):
         return None
     first, last = (scene.trace.hidden_states[at][scene.word] for at in (0, -1))
     cosine = float(cosines(first, last))
@@ -76,7 +76,7 @@ def _guess(scene: HeadContext | None) -> Guess | None:
     return Guess(question, answers, because, frozenset({right}))
 
 
-def _has_way(scene: HeadContext) -> bool:
+def _has_path(scene: HeadContext) -> bool:
     """Return whether the states between the layers are known, and the heads' contributions are added unnormalised."""
     layers = scene.trace.layers
     has_states = len(scene.trace.hidden_states) == len(layers) + 1
@@ -89,7 +89,7 @@ def _has_way(scene: HeadContext) -> bool:
 def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
     if scene is None:
         return ()
-    if not _has_way(scene):
+    if not _has_path(scene):
         is_normed = any(layer.added_norm is not None for layer in scene.trace.layers)
         return (Prose(lesson("vector-moves/normed" if is_normed else "vector-moves/unknown")),)
     changes = _changes(scene)
@@ -98,7 +98,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
     """Return the arrows of one layer without their lengths; those of all layers are covered, as they answer."""
-    if scene is None or not _has_way(scene):
+    if scene is None or not _has_path(scene):
         return _content(values, scene, runs)
     changes, scope = _changes(scene), values[SCOPE]
     moves = _moves(scene, scope, changes, runs, is_asked=True)
@@ -106,10 +106,10 @@ def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blo
 
 
 def _changes(scene: HeadContext) -> Float[Array, "L M"]:
-    return np.stack([_change(scene, at) for at in range(len(scene.trace.layers))])
+    return np.stack([_attention_output(scene, at) for at in range(len(scene.trace.layers))])
 
 
-class _Way(NamedTuple):
+class _Path(NamedTuple):
     """A path through the plane: its description, its arrows, and its steps as tables."""
 
     told: str
@@ -132,7 +132,7 @@ def _moves(
         way = _through_layers(scene, plane, changes)
     else:
         plane, way = _in_layer(scene, seen, is_one=scope == "head")
-    others = _others(scene, plane, shown, states[at[0]], states[at[-1]])
+    others = _other_arrows(scene, plane, shown, states[at[0]], states[at[-1]])
     picture = _picture(scene, scope, plane, (*others, *way.chains))
     facts: dict[str, str | int] = {
         "width": scene.info.d_model,
@@ -158,7 +158,6 @@ def _moves(
 
 
 def _in_percent(plane: Plane) -> str:
-    """Return the share of the variance in a plane, as HTML."""
     return f"<b>{percents((sum(plane.shares.tolist()),))[0]}</b>"
 
 
@@ -189,7 +188,7 @@ def _tell_left_out(scene: HeadContext, shown: Sequence[int]) -> str:
     return lesson("vector-moves/left-out", times=MUCH_LONGER, names=listed(names)) if names else ""
 
 
-def _others(
+def _other_arrows(
     scene: HeadContext, plane: Plane, shown: Sequence[int], before: Float[Array, "T M"], after: Float[Array, "T M"]
 ) -> tuple[Chain, ...]:
     """Return an arrow for each word not in focus, from its vector before to its vector after."""
@@ -242,7 +241,7 @@ def _picture(scene: HeadContext, scope: Scope, plane: Plane, chains: tuple[Chain
 # -------------------------------------------------------------------------------------- in one layer
 
 
-def _in_layer(scene: HeadContext, seen: Float[Array, "N M"], *, is_one: bool) -> tuple[Plane, _Way]:
+def _in_layer(scene: HeadContext, seen: Float[Array, "N M"], *, is_one: bool) -> tuple[Plane, _Path]:
     """Return what the word in focus receives in this layer, from one head or all, and the plane to draw it in."""
     layer, row, states = scene.attention, scene.word, scene.trace.hidden_states
     before, after = states[scene.layer][row], states[scene.layer + 1][row]
@@ -278,7 +277,7 @@ def _in_layer(scene: HeadContext, seen: Float[Array, "N M"], *, is_one: bool) ->
             **most,
         )
     table = partial(_table_of_steps, names, steps, added)
-    return plane, _Way(told, tuple(chains), (Table("way_table", table, file="way"),))
+    return plane, _Path(told, tuple(chains), (Table("way_table", table, file="way"),))
 
 
 def _of_head(scene: HeadContext) -> str:
@@ -317,15 +316,15 @@ def _table_of_steps(names: Sequence[str], steps: Float[Array, "N M"], added: Flo
     along = steps @ added / size if size else np.zeros(len(steps))
     return {
         message("sent by"): [*names, message("sum")],
-        message("norm"): [repr(float(each)) for each in (*np.linalg.norm(steps, axis=-1), size)],
-        message("component along the sum"): [repr(float(each)) for each in (*along, size)],
+        message("norm"): full_precision((*np.linalg.norm(steps, axis=-1), size)),
+        message("component along the sum"): full_precision((*along, size)),
     }
 
 
 # ------------------------------------------------------------------------------------- in all layers
 
 
-def _through_layers(scene: HeadContext, plane: Plane, changes: Float[Array, "L M"]) -> _Way:
+def _through_layers(scene: HeadContext, plane: Plane, changes: Float[Array, "L M"]) -> _Path:
     """Return the path of the word in focus through all layers: the heads' contributions, and the rest."""
     states = np.stack([state[scene.word] for state in scene.trace.hidden_states])  # (L + 1, M)
     rests = np.diff(states, axis=0) - changes
@@ -359,7 +358,7 @@ def _through_layers(scene: HeadContext, plane: Plane, changes: Float[Array, "L M
         message("cosine with the start"): _written(cosines(states[1:], states[0])),
     }
     tables = (Table("way_table", lambda: columns, file="way"), of_words.table)
-    return _Way(told + of_words.told, (chain, words), tables)
+    return _Path(told + of_words.told, (chain, words), tables)
 
 
 class _ByWords(NamedTuple):
@@ -403,17 +402,15 @@ def _by_words(
     return chain, _ByWords(told, table)
 
 
-def _change(scene: HeadContext, at: int) -> Float[Array, " M"]:
-    """Return what the heads of a layer add to the word in focus."""
+def _attention_output(scene: HeadContext, at: int) -> Float[Array, " M"]:
     layer = scene.trace.layers[at]
     parts = layer.projections
     assert parts is not None
-    row = layer.model_output[:, [scene.word]]
-    return output_projection(join_heads(row), parts.W_O, parts.b_O)[0]
+    return contributions(layer.model_output[:, [scene.word]], parts).total[0]
 
 
 def _written(numbers: Float[Array, " N"]) -> list[str]:
-    return [repr(float(each)) for each in numbers]
+    return full_precision(numbers)
 
 
 # ---------------------------------------------------------------------------------------- the stream
@@ -473,7 +470,6 @@ def _parts(some: Float[Array, " L"], whole: Float[Array, " L"]) -> Float[Array, 
 
 
 def _idle(values: Values, _: HeadContext) -> tuple[Parameter[Any], ...]:
-    """Return the head unless the scope is one head."""
     return () if values[SCOPE] == "head" else (HEAD,)
 
 

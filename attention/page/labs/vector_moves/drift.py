@@ -23,7 +23,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.proof import TOLERANCE
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.quiz import words_of
-from attention.lesson.tables import Columns
+from attention.lesson.tables import Columns, full_precision
 from attention.page.blocks import (
     Blocks,
     Entry,
@@ -123,12 +123,12 @@ def drift(scene: HeadContext, values: Values, runs: Runs | None) -> Blocks:
         alone = _alone(scene, runs)
         if alone is None:
             return (heading, knob, Prose(lesson("vector-moves/drift-none", focus=word(scene.names[scene.word]))))
-        return (heading, knob, *_apart(scene, beside, alone))
+        return (heading, knob, *_drift_of(scene, beside, alone))
     *texts, wanted = PAIRS[beside]
     pair = _of_texts(texts, wanted, runs)
     if pair is None:
         return (heading, knob, Prose(lesson("vector-moves/drift-unread", model=word(scene.info.name))))
-    return (heading, knob, *_apart(scene, beside, pair))
+    return (heading, knob, *_drift_of(scene, beside, pair))
 
 
 def _first_pair(scene: HeadContext) -> Beside:
@@ -137,7 +137,6 @@ def _first_pair(scene: HeadContext) -> Beside:
 
 
 def _alone(scene: HeadContext, runs: Runs) -> _Pair | None:
-    """Return the word in focus and the same word read alone."""
     text = scene.focus.typed.strip()
     other = runs.reading(text) if text and not scene.focus.is_special else None
     place = None if other is None else _find(other, text)
@@ -161,7 +160,6 @@ def _find(trace: Trace, text: str) -> int | None:
 
 
 def _typed(scene: HeadContext, text: str, runs: Runs) -> Blocks:
-    """Return the field for a second text, and the drift of a shared word."""
     hint = message("Type a text that shares a word with yours")
     field = Entry("second", VERSUS, message("Second text"), text, hint)
     if not text:
@@ -174,17 +172,17 @@ def _typed(scene: HeadContext, text: str, runs: Runs) -> Blocks:
         return (field, Prose(lesson("vector-moves/drift-nothing")))
     chosen = _in_focus(scene, shared)
     pair = _last_pieces(scene.trace, second, _longest(shared)) if chosen is None else _pieces(scene, second, chosen)
-    return (field, *_choice(shared, pair.place), *_apart(scene, "typed", pair))
+    return (field, *_choice(shared, pair.place), *_drift_of(scene, "typed", pair))
 
 
-class _Both(NamedTuple):
+class _SharedWord(NamedTuple):
     """A shared word, in each text."""
 
     first: Word
     second: Word
 
 
-def _shared(first: Trace, second: Trace) -> list[_Both]:
+def _shared(first: Trace, second: Trace) -> list[_SharedWord]:
     """Return the shared words, paired in order of occurrence."""
     met: dict[str, list[Word]] = {}
     for each in _real_words(second):
@@ -194,7 +192,7 @@ def _shared(first: Trace, second: Trace) -> list[_Both]:
         others = met.get(_folded(each.typed), [])
         if others:
             # Surplus occurrences in the first text are paired with the second text's last.
-            found.append(_Both(each, others.pop(0) if len(others) > 1 else others[0]))
+            found.append(_SharedWord(each, others.pop(0) if len(others) > 1 else others[0]))
     return found
 
 
@@ -206,28 +204,27 @@ def _real_words(trace: Trace) -> list[Word]:
     ]
 
 
-def _in_focus(scene: HeadContext, shared: Sequence[_Both]) -> _Both | None:
-    """Return the shared word that contains the token in focus."""
+def _in_focus(scene: HeadContext, shared: Sequence[_SharedWord]) -> _SharedWord | None:
     return next((both for both in shared if scene.word in both.first.positions), None)
 
 
-def _longest(shared: Sequence[_Both]) -> _Both:
+def _longest(shared: Sequence[_SharedWord]) -> _SharedWord:
     """Return the longest shared word, the last of several: it is seldom an article."""
     return max(reversed(shared), key=lambda both: len(both.first.typed.strip()))
 
 
-def _pieces(scene: HeadContext, second: Trace, both: _Both) -> _Pair:
+def _pieces(scene: HeadContext, second: Trace, both: _SharedWord) -> _Pair:
     """Return the piece in focus and its counterpart; where that word has fewer pieces, its last."""
     index = both.first.positions.index(scene.word)
     return _Pair(scene.trace, scene.word, second, both.second.positions[: index + 1][-1])
 
 
-def _last_pieces(first: Trace, second: Trace, both: _Both) -> _Pair:
+def _last_pieces(first: Trace, second: Trace, both: _SharedWord) -> _Pair:
     """Return the last piece of a word in both texts: in a decoder, only it has seen the whole word."""
     return _Pair(first, both.first.positions[-1], second, both.second.positions[-1])
 
 
-def _choice(shared: Sequence[_Both], place: int) -> Blocks:
+def _choice(shared: Sequence[_SharedWord], place: int) -> Blocks:
     """Return a button for each shared word if there are several; the compared one's is disabled."""
     words = {_folded(both.first.typed): both for both in reversed(shared)}
     if len(words) < 2:
@@ -244,7 +241,7 @@ def _choice(shared: Sequence[_Both], place: int) -> Blocks:
 # ---------------------------------------------------------------------------------------------- the drift
 
 
-def _apart(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
+def _drift_of(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
     """Return the cosine of a word's two vectors by layer, beside that of different words."""
     one, two = pair.vectors()
     own, others = cosines(one, two), pair.of_others()
@@ -259,7 +256,7 @@ def _apart(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
     alt = message("{title}, by layer; numbers in the table below.", title=title)
     lowest = min(float(np.nanmin(each.values)) for each in curves if not np.isnan(each.values).all())
     chart = charts.layer_lines(places, curves, title, alt, limits=(min(0.0, lowest), 1.0))
-    words = _tell_apart(scene, beside, pair, own) + _tell_tokens(beside, pair)
+    words = _tell_drift(scene, beside, pair, own) + _tell_tokens(beside, pair)
     if Difference.between(one, two).relative <= TOLERANCE:
         words += lesson("vector-moves/drift-causal" if scene.attention.is_causal else "vector-moves/drift-same")
     return (
@@ -268,7 +265,7 @@ def _apart(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
     )
 
 
-def _tell_apart(scene: HeadContext, beside: Beside, pair: _Pair, own: Float[Array, " L+1"]) -> str:
+def _tell_drift(scene: HeadContext, beside: Beside, pair: _Pair, own: Float[Array, " L+1"]) -> str:
     """Say which two vectors are compared, and how similar they are before the first layer and after the last."""
     apart = lesson("vector-moves/drift", first=fact(float(own[0])), end=fact(float(own[-1])), last=len(own) - 1)
     focus = word(scene.names[scene.word])
@@ -298,4 +295,4 @@ def _table(columns: Columns) -> Table:
 
 
 def _written(numbers: Float[Array, " N"]) -> list[str]:
-    return [repr(float(each)) for each in numbers]
+    return full_precision(numbers)

@@ -17,6 +17,7 @@ from attention.figures.stream import Part
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, length, lesson, listed, word
 from attention.lesson.residual_path import Passage, lengths_in
+from attention.lesson.tables import full_precision
 from attention.models.one_page import Passed
 from attention.page.blocks import Block, Blocks, Fold, Formula, Heading, Picture, Prose, Row, Table
 from attention.page.labs.base import Runs
@@ -98,7 +99,6 @@ def _embedding(scene: HeadContext) -> Blocks:
 
 
 def _block(scene: HeadContext) -> Blocks:
-    """Show the norms of the word in focus along one block."""
     lengths, row = lengths_in(scene), scene.word
     facts: dict[str, str | int] = {
         "focus": word(scene.names[row]),
@@ -132,12 +132,11 @@ def _block(scene: HeadContext) -> Blocks:
 
 
 def _table_of_tokens(scene: HeadContext, lengths: dict[str, Float[Array, " T"]]) -> dict[str, list[str]]:
-    columns = {_LENGTHS[name]: [repr(float(each)) for each in column] for name, column in lengths.items()}
+    columns = {_LENGTHS[name]: full_precision(column) for name, column in lengths.items()}
     return {message("token"): list(scene.labels)} | columns
 
 
 def _attention(scene: HeadContext, passage: Passage) -> Blocks:
-    """Show what attention adds to the word in focus, and how much of it comes from each head."""
     best = int(passage.heads.argmax())
     weights = scene.attention.head(best).weights[scene.word]
     looked = int(weights.argmax())
@@ -154,7 +153,7 @@ def _attention(scene: HeadContext, passage: Passage) -> Blocks:
     labels = [str(head + 1) for head in range(len(passage.heads))]
     title = message("norm of each head's contribution")
     bars = parts_bars(labels, passage.heads.astype(np.float32), title, are_weights=True)
-    columns = {message("head"): labels, message("norm"): [repr(float(each)) for each in passage.heads]}
+    columns = {message("head"): labels, message("norm"): full_precision(passage.heads)}
     name = message("Attention in layer {layer}: between tokens", layer=scene.layer + 1)
     return (
         Heading(name),
