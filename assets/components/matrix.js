@@ -465,7 +465,9 @@ function writeFrame(state) {
   const beyond = data.beyond && !frame ? [" · ", make("span", "beyond", data.beyond)] : [];
   const sketch = toldOfSketch(data.areFew && !state.asked.found);
   const few = sketch ? [" · ", sketch] : [];
-  caption.replaceChildren(`${message("rows: {rows} · columns: {columns}", axes)} · `, range, ...beyond, ...few);
+  // There, neighbouring columns are drawn as their mean.
+  const narrow = layout.isImage && layout.pitchX < 1 ? [" · ", message("cells narrower than a pixel: neighbours blend")] : [];
+  caption.replaceChildren(`${message("rows: {rows} · columns: {columns}", axes)} · `, range, ...beyond, ...narrow, ...few);
 }
 
 function titleOf(data, theme) {

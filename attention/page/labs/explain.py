@@ -171,7 +171,8 @@ def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
     half = (len(compared.sizes) + 1) // 2
     right = 0 if compared.is_same else 1 if compared.rank <= half else 2
     whys = (lesson("explain/why-weights"), "", lesson("explain/why-nothing"))
-    return Guess(question + _measure(compared.worth.unchanged), answers, because, frozenset({right}), whys=whys)
+    told = because + _measure(compared.worth.unchanged)
+    return Guess(question, answers, told, frozenset({right}), whys=whys)
 
 
 @dataclass(frozen=True, slots=True)
