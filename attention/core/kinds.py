@@ -49,7 +49,7 @@ class Use:
     formulas: Mapping[str, str] = field(default_factory=dict)
     lessons: Mapping[str, str] = field(default_factory=dict)
     asides: Mapping[str, str] = field(default_factory=dict)
-    # Lessons to replace, by the names of those that replace them.
+    # Maps lessons to the ones that replace them.
     variants: Mapping[str, str] = field(default_factory=dict)
 
     def lesson(self, name: str) -> str:

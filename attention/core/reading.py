@@ -77,7 +77,7 @@ class Reading:
     has_sinks: bool = True
     # Whether a text must be of this kind.
     recognises: Callable[[str], bool] = _never
-    # Lessons to replace, by the names of those that replace them.
+    # Maps lessons to the ones that replace them.
     variants: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property

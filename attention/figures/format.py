@@ -149,7 +149,7 @@ def named(labels: Sequence[str]) -> list[str] | int | list[int]:
 
 def packed(numbers: Array) -> str:
     """Encode numbers as little-endian float32, row by row, in base64."""
-    return _base64(exact(numbers))
+    return base64.b64encode(exact(numbers)).decode("ascii")
 
 
 def exact(numbers: Array) -> bytes:
@@ -179,7 +179,3 @@ def shades(numbers: Array, limit: float, *, is_signed: bool) -> str:
 def are_many(numbers: Array) -> bool:
     """Return whether there are so many numbers that they are sent in fewer shades."""
     return numbers.size > _MANY
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")

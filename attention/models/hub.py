@@ -241,7 +241,7 @@ def _read_manifest(folder: Path) -> Kept | Damaged | None:
     if not os.path.lexists(folder / MANIFEST):
         return None
     try:
-        kept = _parse_manifest(read_json(folder / MANIFEST), folder)
+        return _parse_manifest(read_json(folder / MANIFEST), folder)
     except ValueError:
         return Damaged(
             folder,
@@ -251,7 +251,6 @@ def _read_manifest(folder: Path) -> Kept | Damaged | None:
                 folder=shown(folder),
             ),
         )
-    return kept
 
 
 def _parse_manifest(found: dict[str, Any], folder: Path) -> Kept:

@@ -97,7 +97,6 @@ _GRAMMAR_FRENCH = (
     "le la les l' un une des du de d' à au en ce cet cette ces et très y avait pas ne n' jamais j' m' t' . ,"
 )
 
-
 _GRAMMAR_ENGLISH = "the a an this these in to and very there not never do does did 's . ,"
 
 

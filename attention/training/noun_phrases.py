@@ -25,7 +25,6 @@ __all__ = [
 
 _OWNED = frozenset({"own", "family", "thing", "clothes", "gift", "text", "home", "picture"})
 
-
 DETERMINERS = ("definite", "definite", "definite", "indefinite", "indefinite", "possessive", "demonstrative", "number")
 
 

@@ -19,15 +19,11 @@ __all__ = ["VOWELS", "Combination", "English", "French", "Phrase", "Sentence", "
 
 VOWELS = frozenset("aàâeéèêiîoôuûyhœ")  # every h in the lexicon is mute
 
-
 ELIDED = frozenset({"le", "la", "de", "je", "ne", "me", "te"})
-
 
 CONTRACTED = {("à", "le"): "au", ("de", "le"): "du"}
 
-
 BEFORE_VOWEL = {"ma": "mon", "ta": "ton", "sa": "son", "ce": "cet"}
-
 
 Combination = tuple[str, ...]
 

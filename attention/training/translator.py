@@ -187,7 +187,7 @@ def _batches(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[Batch]:
 
 def _encoded(sentences: Sequence[Sentence], tokenizer: PreTrainedTokenizerFast) -> Batch:
     """Encode the French to read and the English to write, each with its closing token."""
-    ids, closing = _ids(tokenizer), tokenizer.eos_token_id
+    ids, closing = tokenizer.get_vocab(), tokenizer.eos_token_id
     french = [[*(ids[word.lower()] for word in sentence.french), closing] for sentence in sentences]
     english = [[*(ids[word] for word in sentence.english), closing] for sentence in sentences]
     inputs = _padded(french, tokenizer.pad_token_id)
@@ -196,10 +196,6 @@ def _encoded(sentences: Sequence[Sentence], tokenizer: PreTrainedTokenizerFast) 
         "attention_mask": (inputs != tokenizer.pad_token_id).long(),
         "labels": _padded(english, IGNORED),
     }
-
-
-def _ids(tokenizer: PreTrainedTokenizerFast) -> dict[str, int]:
-    return dict(tokenizer.get_vocab())
 
 
 def _padded(rows: list[list[int]], filling: int) -> torch.Tensor:

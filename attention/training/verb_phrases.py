@@ -26,7 +26,6 @@ __all__ = [
 Tense = Literal["present", "past"]
 TENSES: tuple[Tense, ...] = get_args(Tense)
 
-
 AGREEMENTS = {("m", False): "", ("f", False): "e", ("m", True): "s", ("f", True): "es"}
 
 
