@@ -39,8 +39,8 @@ def answer(give: Give, method: str, path: str, link: Mapping[str, str], headers:
     name, _, rest = path.partition("/")
     page = _BY_NAME.get(name)
     if page is None or not rest:
-        return _nothing()
-    return _given(partial(give, page, rest, link), "GET", method, path, headers)
+        return _not_found()
+    return _respond(partial(give, page, rest, link), "GET", method, path, headers)
 
 
 def answer_page(method: str, address: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
@@ -49,10 +49,10 @@ def answer_page(method: str, address: str, body: bytes | None, headers: Mapping[
 
     page = _BY_ADDRESS.get(address)
     if page is None:
-        return _nothing()
+        return _not_found()
     if body is None:
         return PlainTextResponse("Content Too Large", status_code=413)
-    return _given(partial(asked_page.give, page, body), "POST", method, address, headers)
+    return _respond(partial(asked_page.give, page, body), "POST", method, address, headers)
 
 
 async def body_of(request: Request) -> bytes | None:
@@ -65,11 +65,11 @@ async def body_of(request: Request) -> bytes | None:
     return bytes(body)
 
 
-def _nothing() -> Response:
+def _not_found() -> Response:
     return PlainTextResponse(message("There is nothing here."), status_code=404)
 
 
-def _given(
+def _respond(
     give: Callable[[], Response | None], wanted: str, method: str, path: str, headers: Mapping[str, str]
 ) -> Response:
     if method != wanted:

@@ -52,15 +52,15 @@ def press(task: Task, arguments: tuple[str, ...], wish: object) -> None:
     """Start, cancel or remove; invalid requests are ignored."""
     match (task.name, wish, arguments):
         case (FETCH.name, "start", (model_id,)):
-            _say(_start(model_id))
+            _note(_start(model_id))
         case (FETCH.name, {"start": str(typed)}, ()):
-            _say(_start_typed(typed))
+            _note(_start_typed(typed))
         case (FETCH.name, "stop", (model_id,)):
             for each in downloads().all():
                 if each.model_id == model_id:
                     each.cancel()
         case (REMOVE.name, "start", (model_id,)):
-            _say(_remove(model_id))
+            _note(_remove(model_id))
 
 
 def _start_typed(typed: str) -> Notice | None:
@@ -104,7 +104,7 @@ def _remove(model_id: str) -> Notice | None:
     return Notice(message("{name} is no longer on disk.", name=name), is_news=True)
 
 
-def _say(told: Notice | None) -> None:
+def _note(told: Notice | None) -> None:
     own = _own()
     own.told, own.view = () if told is None else (told,), state.current()
 

@@ -63,17 +63,17 @@ def where(view: View, key: str, name: str) -> str:
 
 def of_page(page: Page) -> str:
     """Return the address of a page as a self-contained file; the browser appends its own link."""
-    return _now(page, _PAGE, _named_after(page, ".html"))
+    return _current_address(page, _PAGE, _named_after(page, ".html"))
 
 
 def notebooks_of(page: Page) -> dict[str, str]:
     """Return the address of each notebook that opens the page's head, by label; the browser appends its own link."""
-    if not _reads(page):
+    if not _has_one_head(page):
         return {}
-    return {notebook.label: _now(page, key, notebook.file) for key, notebook in NOTEBOOKS.items()}
+    return {notebook.label: _current_address(page, key, notebook.file) for key, notebook in NOTEBOOKS.items()}
 
 
-def _now(page: Page, key: str, name: str) -> str:
+def _current_address(page: Page, key: str, name: str) -> str:
     return f"./{FILES}/{page.name}/{_NOW}/{key}/{name}"
 
 
@@ -82,10 +82,10 @@ def worksheet_of(page: Page) -> str:
 
     Empty if the page has none, because it is not about one head on one text.
     """
-    return _now(page, _WORKSHEET, _WITH_SOLUTIONS) if _reads(page) else ""
+    return _current_address(page, _WORKSHEET, _WITH_SOLUTIONS) if _has_one_head(page) else ""
 
 
-def _reads(page: Page) -> bool:
+def _has_one_head(page: Page) -> bool:
     return page in CONTENTS and CONTENTS[page].sheet is not None
 
 
@@ -136,7 +136,7 @@ def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, 
     panes = run_page(view, load_silently)
     if (key, name) == (_PAGE, _named_after(page, ".html")):
         return _File(name, page_file(view, panes))
-    if key in NOTEBOOKS and name == NOTEBOOKS[key].file and _reads(page):
+    if key in NOTEBOOKS and name == NOTEBOOKS[key].file and _has_one_head(page):
         return _File(name, _notebook(view, key, panes[0]))
     if key == _WORKSHEET and name in (_WITH_SOLUTIONS, _WITHOUT):
         return _File(name, _worksheet(view, panes[0], with_solutions=name == _WITH_SOLUTIONS))

@@ -26,7 +26,6 @@ Second = Callable[[View], Field | None]
 
 def no_field(_: View) -> None:
     """Return None, for pages without a field of their own."""
-    return
 
 
 # Shown instead of the text field.

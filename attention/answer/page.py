@@ -121,10 +121,10 @@ def _take(presses: Sequence[Press]) -> None:
         act = sheet.acts.get(press.key)
         if act is not None:
             act(press.value)
-            _fit()
+            _drop_unfit()
 
 
-def _fit() -> None:
+def _drop_unfit() -> None:
     """Drop choices that do not fit the current model."""
     visit = state.visit()
     fitting = visit.view.valid_for(state.context())
@@ -139,12 +139,12 @@ def _drawn(view: View) -> tuple[list[Data], float]:
     try:
         above, line, rest, goes_on = _rest(sheet, view, _load_or_tell)
     except _LoadingError as found:
-        return [*head, *_boxed(sheet, way), *sheet.write(_on_its_way(found))], WHILE_LOADING_SECONDS
-    blocks = [*head, *_boxed(sheet, [*way, *line]), *above, *rest]
+        return [*head, *_sticky_line(sheet, way), *sheet.write(_loading_blocks(found))], WHILE_LOADING_SECONDS
+    blocks = [*head, *_sticky_line(sheet, [*way, *line]), *above, *rest]
     return blocks, jobs.REFRESH_SECONDS if goes_on or jobs.follows(view.page) else 0
 
 
-def _boxed(sheet: Sheet, line: list[Data]) -> list[Data]:
+def _sticky_line(sheet: Sheet, line: list[Data]) -> list[Data]:
     """Return the stepper and the controls as one line, which stays visible."""
     return [sheet.box("way", line)] if line else []
 
@@ -162,7 +162,7 @@ def _load_or_tell(info: ModelInfo) -> Model | ModelUnavailableError:
         return model_or_reason(info.model_id, tell)
 
 
-def _on_its_way(found: _LoadingError) -> Blocks:
+def _loading_blocks(found: _LoadingError) -> Blocks:
     told = waiting(found.info) if found.progress is None else model_choice.how_far(found.info, found.progress)
     return (Waiting(told, None if found.progress is None else found.progress.share),)
 

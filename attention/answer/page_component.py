@@ -91,7 +91,7 @@ class Sheet:
         return {"kind": f"h{block.level}", "text": block.text, "id": block.anchor}
 
     def _formula(self, block: Formula) -> Data:
-        return {"kind": "formula", "html": _set(block.latex)}
+        return {"kind": "formula", "html": _formula_html(block.latex)}
 
     def _code(self, block: Code) -> Data:
         html_of_it = coloured(block.source, block.language)
@@ -115,7 +115,7 @@ class Sheet:
         return {"kind": "shapes", "text": block.line}
 
     def _fold(self, block: Fold) -> Data:
-        self.acts[f"{block.key}.open"] = partial(_open, _turning(block))
+        self.acts[f"{block.key}.open"] = partial(_take_toggle, _on_toggle(block))
         is_open, blocks = self.view.arranged.is_open(block), self.write(block.blocks)
         return {"kind": "fold", "key": block.key, "title": block.title, "isOpen": is_open, "blocks": blocks}
 
@@ -203,7 +203,7 @@ class Sheet:
 
     def _proven(self, block: Proven) -> Data:
         key = block.parameter.name
-        self.acts[f"{key}.open"] = partial(_open, state.setter(block.parameter))
+        self.acts[f"{key}.open"] = partial(_take_toggle, state.setter(block.parameter))
         html = markup.proof(block.lines)
         return {"kind": "proof", "key": key, "label": message("Proof"), "html": html, "isOpen": block.is_open}
 
@@ -253,7 +253,7 @@ class Sheet:
             "stops": "" if block.share is None else block.stops,
             "text": None,
         }
-        return self.place(components.Part("work", block.key, data, {"press": partial(_hold, block.parameter)}))
+        return self.place(components.Part("work", block.key, data, {"press": partial(_pause, block.parameter)}))
 
 
 def with_words(section: Section) -> Blocks:
@@ -288,18 +288,18 @@ _WRITERS: Mapping[type[Block], Callable[[Sheet, Any], dict[str, Any]]] = {
 
 
 @cache
-def _set(latex: str) -> str:
+def _formula_html(latex: str) -> str:
     """Return a formula as MathML, cached: a step's formula is always the same."""
     return mathml(latex)
 
 
-def _turning(block: Fold) -> Callable[[bool], None]:
+def _on_toggle(block: Fold) -> Callable[[bool], None]:
     if block.parameter is not None:
         return state.setter(block.parameter)
-    return partial(_turn, block.key, block.is_open)
+    return partial(_toggle, block.key, block.is_open)
 
 
-def _turn(key: str, begins_open: bool, is_open: bool) -> None:
+def _toggle(key: str, begins_open: bool, is_open: bool) -> None:
     state.choose(OPEN, Keys.turned(state.current()[OPEN], key, is_in=is_open != begins_open))
 
 
@@ -308,7 +308,7 @@ def _go(page: Page, query: Mapping[str, str], is_pressed: object) -> None:
         state.go_to(page, query)
 
 
-def _open(take: Callable[[bool], None], is_open: object) -> None:
+def _take_toggle(take: Callable[[bool], None], is_open: object) -> None:
     if isinstance(is_open, bool):
         take(is_open)
 
@@ -331,7 +331,7 @@ def _keep_file(parameter: Parameter[str], most: int, said: object) -> None:
             state.choose(parameter, own_files().keep(b64decode(said[: 4 * (most // 3 + 1)], validate=True)))
 
 
-def _hold(parameter: Parameter[bool], wish: object) -> None:
+def _pause(parameter: Parameter[bool], wish: object) -> None:
     """Pause or continue a measurement; invalid values are ignored."""
     if wish in ("start", "stop"):
         state.choose(parameter, wish == "stop")

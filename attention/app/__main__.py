@@ -42,7 +42,7 @@ def main() -> None:
 
 def take_models(arguments: Sequence[str]) -> list[str]:
     """Add the ``--model`` folders to those in the environment, and return the other options."""
-    # It brings in NumPy, for which the process has to be prepared.
+    # Imports NumPy, so only after prepare().
     from attention.models.local import MODEL_DIRS_VARIABLE
 
     parser = argparse.ArgumentParser(prog="attention", add_help=False, allow_abbrev=False)

@@ -1,4 +1,4 @@
-"""What the app wants of its whole process; a notebook or a program that imports the package keeps its own."""
+"""Environment variables for the app's process; importing the package sets none."""
 
 from __future__ import annotations
 
@@ -7,22 +7,19 @@ import os
 __all__ = ["prepare"]
 
 _SETTINGS = {
-    # Read by the libraries under NumPy and torch when they are imported. With several threads for each run,
-    # simultaneous users would wait for one another many times longer than they compute.
+    # Read by NumPy and torch on import. With several threads per run, simultaneous users would wait for one another
+    # many times longer than they compute.
     "OMP_NUM_THREADS": "1",
-    # Models are read from disk only: otherwise a missing file would mean waiting 23 seconds for a hub. The one process
-    # that fetches models, when the user asks for one, has its own environment: attention.models.hub_line.
+    # Models are read from disk only: otherwise a missing file would mean waiting 23 seconds for a hub. The process that
+    # fetches models has its own environment (attention.models.hub_line).
     "HF_HUB_OFFLINE": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-    # What transformers warns of would fill the server's log.
+    # Transformers' warnings would fill the server's log.
     "TRANSFORMERS_VERBOSITY": "error",
 }
 
 
 def prepare() -> None:
-    """Set what NumPy, torch and transformers read when they are imported; an owner's own settings stay.
-
-    Processes that the app starts inherit it.
-    """
+    """Set what NumPy, torch and transformers read on import, unless it is set already; child processes inherit it."""
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)

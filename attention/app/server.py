@@ -63,7 +63,7 @@ _ROOMS = "attention.classroom.rooms"
 # Paths with these names belong to Streamlit, not to a page.
 _STREAMLITS_OWN = frozenset({"_stcore", "component", "media", "static"})
 # Browsers must not answer from their caches.
-_ANEW = {"Cache-Control": "no-cache"}
+_NO_CACHE = {"Cache-Control": "no-cache"}
 # Requested by Streamlit's script: no other site's page may send it commands, and no dialog blocks errors, because the
 # app itself says when the connection is lost, and the page stays readable.
 _HOST = {"allowedOrigins": [], "useExternalAuthToken": False, "blockErrorDialogs": True}
@@ -80,9 +80,9 @@ def middleware(script: str) -> list[Middleware]:
     frames = os.environ.get(FRAME_VARIABLE, "")
     return [
         Middleware(_WithHeaders, policy=content_policy((), frames)),
-        Middleware(_InTime),
+        Middleware(_BodyTimeout),
         Middleware(_KnownOriginsOnly),
-        Middleware(_Ways, pages=pages, has_metrics=os.environ.get(METRICS_VARIABLE, "") == "1"),
+        Middleware(_Routes, pages=pages, has_metrics=os.environ.get(METRICS_VARIABLE, "") == "1"),
         Middleware(
             files.DocumentLinks,
             links=files.document_links(),
@@ -107,11 +107,11 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     others = " (on other devices, with this machine's name or address in place of localhost)" if is_open else ""
     sys.stdout.write(f"Step by step attention: open {url} in a browser{others}; Ctrl+C here stops it.\n")
     sys.stdout.flush()
-    _let_screens_go_at_the_end()
+    _dismiss_screens_at_exit()
     yield
 
 
-def _let_screens_go_at_the_end() -> None:
+def _dismiss_screens_at_exit() -> None:
     """Dismiss the screens of rooms when the server is told to end: it would wait for them for ever."""
     if threading.current_thread() is not threading.main_thread():
         return
@@ -249,7 +249,7 @@ class _WithHeaders:
 # ------------------------------------------------------------------------------- in time
 
 
-class _InTime:
+class _BodyTimeout:
     """Gives up requests whose body does not arrive: half a request would hold a connection for ever.
 
     Only the time that the app waits for the body counts. For the request line and headers (at most 64 kB), uvicorn has
@@ -347,7 +347,7 @@ def page_below(path: str, pages: Iterable[str]) -> str | None:
     return "../" * len(rest) + page
 
 
-class _Asked:
+class _FromLink:
     """Serves what a module makes from a page's link (see ``attention.answer.asked``)."""
 
     def __init__(self, module: str, path: str) -> None:
@@ -381,19 +381,19 @@ class _Pages:
         await response(scope, receive, send)
 
 
-async def _class(path: str, scope: Scope, receive: Receive, send: Send) -> None:
+async def _classroom(path: str, scope: Scope, receive: Receive, send: Send) -> None:
     """Serve a screen of a class; its routes do not include the app's base path."""
     found = await run_in_threadpool(importlib.import_module, _ROOMS)
     await found.rooms()({**scope, "path": path}, receive, send)
 
 
-class _Ways:
+class _Routes:
     """Serves cacheable files, redirects from below a page to the page, and hides the server's metrics."""
 
     def __init__(self, app: ASGIApp, pages: frozenset[str], *, has_metrics: bool) -> None:
         self.app = app
         self.pages = pages
-        self.fixed: dict[str, Response] = {"/_stcore/host-config": JSONResponse(_HOST, headers=_ANEW)}
+        self.fixed: dict[str, Response] = {"/_stcore/host-config": JSONResponse(_HOST, headers=_NO_CACHE)}
         if not has_metrics:
             self.fixed["/_stcore/metrics"] = PlainTextResponse("Not Found", status_code=404)
 
@@ -410,14 +410,14 @@ class _Ways:
         if way is None:
             return None
         query = scope["query_string"].decode("latin-1")
-        headers = {"Location": f"{way}?{query}" if query else way, **_ANEW}
+        headers = {"Location": f"{way}?{query}" if query else way, **_NO_CACHE}
         return Response(status_code=307, headers=headers)
 
 
 def _served(path: str, headers: Headers) -> ASGIApp | None:
     """Return the app that serves a path of ours; None if it is Streamlit's."""
     if path == "/room" or path.startswith(f"/{files.ROOMS}/"):
-        return partial(_class, path)
+        return partial(_classroom, path)
     for known, answer in _ANSWERS.items():
         if path.startswith(f"/{known}/"):
             return answer(path.removeprefix(f"/{known}/"))
@@ -428,6 +428,6 @@ def _served(path: str, headers: Headers) -> ASGIApp | None:
 # The handlers of our folders.
 _ANSWERS: Mapping[str, Callable[[str], ASGIApp]] = {
     files.PAGES: _Pages,
-    files.NUMBERS: partial(_Asked, "attention.answer.numbers"),
-    files.FILES: partial(_Asked, "attention.answer.generated_files"),
+    files.NUMBERS: partial(_FromLink, "attention.answer.numbers"),
+    files.FILES: partial(_FromLink, "attention.answer.generated_files"),
 }

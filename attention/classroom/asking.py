@@ -18,6 +18,7 @@ __all__ = ["Meanwhile", "given", "meanwhile", "packed", "seen", "tallied", "told
 # The view while a question is open: without what the question is about, unchanged, or hidden.
 Meanwhile = Literal["closed", "as it is", "hidden"]
 _SETS = ("right", "close")
+_VERDICTS = (*_SETS, "other")
 _MEANWHILE = "meanwhile"
 
 
@@ -71,9 +72,6 @@ def tallied(guess: Guess, answers: Counter[Answered]) -> list[int]:
     for each, n in answers.items():
         counts[each.given[0]] += n
     return counts
-
-
-_VERDICTS = ("right", "close", "other")
 
 
 def labels(guess: Guess) -> Sequence[str]:

@@ -35,7 +35,7 @@ class Copies:
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(act, *arguments)
 
-        await self._database(Store.listen, lambda told: on_loop(self._hear, told), lambda: on_loop(self._lose))
+        await self._database(Store.listen, lambda told: on_loop(self._receive, told), lambda: on_loop(self._lost))
 
     async def point(self, code: str, point: Mapping[str, Any] | None) -> None:
         """Send what a teacher points at to the screens here and on all other copies."""
@@ -43,7 +43,7 @@ class Copies:
             live.point(point)
         await self._database(Store.tell, code, json.dumps({"by": self._copy, "point": point}))
 
-    def _hear(self, told: str | None) -> None:
+    def _receive(self, told: str | None) -> None:
         """Update a room that has changed elsewhere (all if None), or show what is pointed at."""
         code, _, said = (None, "", "") if told is None else told.partition(" ")
         if said:
@@ -69,6 +69,6 @@ class Copies:
                 live.say_trouble(is_lost=True)
                 await asyncio.sleep(TICK)
 
-    def _lose(self) -> None:
+    def _lost(self) -> None:
         for live in self._screens.live.values():
             live.say_trouble(is_lost=True)

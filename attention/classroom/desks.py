@@ -17,7 +17,7 @@ from attention.classroom.timers import Timer
 __all__ = ["TICK", "Desks"]
 
 # In seconds: how often teachers get updates, and how often the database is told who is present.
-TICK, _SAID_AGAIN = 0.5, 5.0
+TICK, _REPORT_EVERY = 0.5, 5.0
 
 
 class Desks:
@@ -54,7 +54,7 @@ class Desks:
     async def _tell_copies(self, live: Live) -> None:
         """Tell all copies of the server who is present, and that there are new answers here."""
         present, (said, at) = Present(live.screens.n_seats, len(live.walls)), live.said
-        if present != said or time.monotonic() - at > _SAID_AGAIN:
+        if present != said or time.monotonic() - at > _REPORT_EVERY:
             await self._database(Store.note_present, live.code, self._copy, present)
             live.said = (present, time.monotonic())
             live.is_new = True

@@ -19,7 +19,7 @@ from attention.figures.question import Answer
 from attention.lesson.head_context import HeadContext
 from attention.lesson.questions import MOST, QUESTIONS, Ready
 from attention.lesson.quiz import Guess
-from attention.models import ModelInfo, list_models
+from attention.models import ModelInfo, get_info, list_models
 from attention.page.blocks import Block, Blocks, Fold, Notice, Prose, Row, Section
 from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import SECTION
@@ -177,8 +177,7 @@ def place_of(pane: Pane) -> str:
 
 
 def _info(link: str) -> ModelInfo:
-    view = _view(STEP_BY_STEP, link)
-    return next(info for info in list_models() if info.model_id == view.model)
+    return get_info(_view(STEP_BY_STEP, link).model)
 
 
 def _blocks(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
@@ -221,9 +220,7 @@ def _view(page: Page, link: str) -> View:
 
 
 def _panes(view: View) -> Sequence[Pane]:
-    if next(info for info in list_models() if info.model_id == view.model).reading.is_empty(view.text):
-        return []
-    return run_page(view, load_silently)
+    return [] if get_info(view.model).reading.is_empty(view.text) else run_page(view, load_silently)
 
 
 def _closed(view: View) -> View:

@@ -91,10 +91,10 @@ def summary(tallies: Iterable[Tally]) -> list[dict[str, Any]]:
     found: dict[str, list[Tally]] = defaultdict(list)
     for each in tallies:
         found[each.question].append(each)
-    return [_of_one(question, found[question.name]) for question in QUESTIONS if question.name in found]
+    return [_question_summary(question, found[question.name]) for question in QUESTIONS if question.name in found]
 
 
-def _of_one(question: Ready, tallies: Sequence[Tally]) -> dict[str, Any]:
+def _question_summary(question: Ready, tallies: Sequence[Tally]) -> dict[str, Any]:
     wrong: dict[str, list[Tally]] = defaultdict(list)
     for each in tallies:
         if not each.is_right:
@@ -108,11 +108,11 @@ def _of_one(question: Ready, tallies: Sequence[Tally]) -> dict[str, Any]:
         "title": question.title,
         "answered": _count(tallies),
         "right": _count([each for each in tallies if each.is_right]),
-        "wrong": _told(*commonest[0]) if len(commonest) == 1 else None,
+        "wrong": _wrong_answer(*commonest[0]) if len(commonest) == 1 else None,
     }
 
 
-def _told(thought: str, tallies: Sequence[Tally]) -> dict[str, Any]:
+def _wrong_answer(thought: str, tallies: Sequence[Tally]) -> dict[str, Any]:
     """Return a wrong answer, if all gave it in the same words, and the thinking behind it."""
     answers, thoughts = {each.answer for each in tallies}, {each.thought for each in tallies}
     return {

@@ -30,7 +30,7 @@ def routes(hall: Hall) -> list[Route]:
     anybody, pupil = partial(by_anybody, hall), partial(by_pupil, hall)
     return [
         Route("/join", anybody(_join), methods=["POST"]),
-        Route("/screen", anybody(_hang_up)),
+        Route("/screen", anybody(_wall)),
         Route("/code.svg", anybody(_picture_of_code)),
         Route("/task", anybody(_task)),
         Route("/events", pupil(_follow)),
@@ -62,7 +62,7 @@ async def _follow(act: Act) -> Response:
         return await act.stream(live, live.screens, own, act.who)
 
 
-async def _hang_up(act: Act) -> Response:
+async def _wall(act: Act) -> Response:
     """Stream the same to a screen on a wall, which is no pupil."""
     is_own = is_teacher(act.request, act.room)
     if not is_own and len(act.hall.screens.of(act.room.code).walls) >= act.hall.limits.walls:

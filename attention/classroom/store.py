@@ -100,7 +100,7 @@ _PATIENCE = {"connect_timeout": 3, "tcp_user_timeout": 5_000, "keepalives_idle":
 # Connections are kept, because opening one takes longer than using it.
 _CONNECTIONS: Mapping[str, Any] = {"pool_size": 10, "max_overflow": 0, "pool_timeout": 10}
 # In seconds: how long a listener waits before reconnecting, between checks whether to stop, and between signs of life.
-_AGAIN, _LOOK, _SIGN = 0.5, 0.5, 10.0
+_RETRY, _POLL, _PING = 0.5, 0.5, 10.0
 # In seconds: how long a writer waits for another one's lock on SQLite's file.
 _BUSY = 10.0
 # SQLite's errors for a file that is no database or damaged, and for one that this server may not use.
@@ -378,7 +378,7 @@ class Store:
                 if counts
             }
             if last:
-                connection.execute(self._insert_answers(), [_as_row(*each) for each in sorted(last.items(), key=_key)])
+                connection.execute(self._insert_answers(), [_as_row(key, last[key]) for key in sorted(last)])
         return counted
 
     def _insert_answers(self) -> Any:
@@ -489,7 +489,7 @@ class Store:
             with self._reader.connect() as connection:
                 yield connection
         except SQLAlchemyError as error:
-            raise self._failed(error) from error
+            raise self._translated(error) from error
 
     @contextmanager
     def writing(self) -> Iterator[sql.Connection]:
@@ -500,9 +500,9 @@ class Store:
         except IntegrityError:
             raise
         except SQLAlchemyError as error:
-            raise self._failed(error) from error
+            raise self._translated(error) from error
 
-    def _failed(self, error: SQLAlchemyError) -> StoreError:
+    def _translated(self, error: SQLAlchemyError) -> StoreError:
         reason = getattr(error, "orig", None)
         # The lowest byte is the primary result code ("Result and Error Codes").
         kind = getattr(reason, "sqlite_errorcode", 0) & 0xFF
@@ -552,16 +552,16 @@ class _Listener:
                     self._hear(connection)
             except psycopg.Error:
                 self._lost()
-                self._ended.wait(_AGAIN)
+                self._ended.wait(_RETRY)
 
     def _hear(self, connection: Any) -> None:
         connection.execute(f"LISTEN {_CHANNEL}")
         self._changed(None)
         looked = time.monotonic()
         while not self._ended.is_set():
-            for told in connection.notifies(timeout=_LOOK):
+            for told in connection.notifies(timeout=_POLL):
                 self._changed(told.payload)
-            if time.monotonic() - looked > _SIGN:
+            if time.monotonic() - looked > _PING:
                 connection.execute("SELECT 1")
                 looked = time.monotonic()
 
@@ -570,13 +570,9 @@ def _the_room(code: str) -> Any:
     return sql.select(_ROOMS).where(_ROOMS.c.code == code, _ROOMS.c.ends > time.time())
 
 
-def _key(answer: tuple[tuple[str, int, str], Answered]) -> tuple[str, int, str]:
-    return answer[0]
-
-
-def _as_row(of: tuple[str, int, str], answered: Answered) -> dict[str, Any]:
+def _as_row(key: tuple[str, int, str], answered: Answered) -> dict[str, Any]:
     values = {"given": json.dumps(answered.given), "verdict": answered.verdict}
-    return dict(zip(("code", "number", "pupil"), of, strict=True)) | values
+    return dict(zip(("code", "number", "pupil"), key, strict=True)) | values
 
 
 def _as_room(row: Any) -> Room:

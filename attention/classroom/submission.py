@@ -12,7 +12,7 @@ from attention.classroom.finds import Find
 from attention.core.messages import message
 from attention.lesson.prose import typed
 from attention.lesson.tasks import ModelHead, Task, UnfitError
-from attention.models import list_models
+from attention.models import get_info, list_models
 from attention.page.content.find_it import judged, run_as, sentences
 from attention.page.content.pane import Pane
 from attention.page.pages import PAGES, Page
@@ -94,4 +94,4 @@ def _panes(view: View) -> Sequence[Pane]:
 
 
 def _is_empty(view: View) -> bool:
-    return next(info for info in list_models() if info.model_id == view.model).reading.is_empty(view.text)
+    return get_info(view.model).reading.is_empty(view.text)

@@ -71,7 +71,7 @@ def routes(hall: Hall) -> list[Route]:
         "/own/finish": _changing(own_store.finish),
     }
     return [
-        Route("/desk", asks(_sit_down)),
+        Route("/desk", asks(_desk)),
         Route("/plans", asks(_plans)),
         Route("/questions", acts(_questions)),
         Route("/tasks", asks(_tasks)),
@@ -109,7 +109,7 @@ async def open_room(hall: Hall, request: Request) -> Response:
     return response
 
 
-async def _sit_down(act: Act) -> Response:
+async def _desk(act: Act) -> Response:
     """Stream attendance and answers to the teacher."""
     address = address_of_room(act.request, act.room.code)
     first = {"code": act.room.code, "address": address, "sheets": worksheets()}

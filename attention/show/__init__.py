@@ -97,7 +97,7 @@ def head_view(
     )
     first = attention.info.default_layer if isinstance(attention, Trace) and layer is None else layer
     shown = None if heads is None else integers("heads", heads)
-    return _done(lines(parts, _at("layer", first, parts[0].layer_numbers), shown), html_action)
+    return _finish(lines(parts, _index_of("layer", first, parts[0].layer_numbers), shown), html_action)
 
 
 def atlas(
@@ -133,7 +133,7 @@ def atlas(
         include_layers,
         include_heads,
     )
-    return _done(tiles(parts, title, display_mode), html_action)
+    return _finish(tiles(parts, title, display_mode), html_action)
 
 
 # BertViz's name for it.
@@ -166,7 +166,7 @@ def step(
     """
     opened = None if cell is None else integers("cell", cell)
     layer, head, word = _numbers(layer=layer, head=head, word=word)
-    return _done(one_step(_traced(trace, "step"), name, layer, head, word, opened), html_action)
+    return _finish(one_step(_check_trace(trace, "step"), name, layer, head, word, opened), html_action)
 
 
 def neuron(
@@ -192,7 +192,7 @@ def neuron(
         ValueError: unknown layer, head or token.
     """
     numbers = _numbers(layer=layer, head=head, word=word, key=key)
-    return _done(neurons(_traced(trace, "neuron"), *numbers), html_action)
+    return _finish(neurons(_check_trace(trace, "neuron"), *numbers), html_action)
 
 
 def compare(
@@ -215,8 +215,8 @@ def compare(
         TypeError: not two traces.
         ValueError: unknown layer or head.
     """
-    runs = _traced(first, "compare"), _traced(second, "compare")
-    return _done(compared(*runs, *_numbers(layer=layer, head=head)), html_action)
+    runs = _check_trace(first, "compare"), _check_trace(second, "compare")
+    return _finish(compared(*runs, *_numbers(layer=layer, head=head)), html_action)
 
 
 def figure(
@@ -243,7 +243,7 @@ def figure(
     if isinstance(attention, Trace):
         layer = attention.info.default_layer if layer is None else layer
         head = attention.info.default_head if head is None else head
-    return head_of(part, _at("layer", layer, part.layer_numbers), _at("head", head, part.head_numbers))
+    return head_of(part, _index_of("layer", layer, part.layer_numbers), _index_of("head", head, part.head_numbers))
 
 
 def atlas_figure(
@@ -309,7 +309,7 @@ def _title(trace: Trace) -> str:
     return message("{name}: {n_summaries} heads", name=trace.info.name, n_summaries=count)
 
 
-def _traced(trace: Any, name: str) -> Trace:
+def _check_trace(trace: Any, name: str) -> Trace:
     if not isinstance(trace, Trace):
         raise TypeError(
             f"{name} needs a trace, which has the queries and keys; weights alone have neither, and "
@@ -322,7 +322,7 @@ def _numbers(**given: Any) -> list[int | None]:
     return [None if number is None else integer(name, number) for name, number in given.items()]
 
 
-def _at(noun: str, given: int | None, numbers: Sequence[int]) -> int:
+def _index_of(noun: str, given: int | None, numbers: Sequence[int]) -> int:
     """Return the index of a layer or head among those shown."""
     if given is None:
         return 0
@@ -332,7 +332,7 @@ def _at(noun: str, given: int | None, numbers: Sequence[int]) -> int:
     return list(numbers).index(number)
 
 
-def _done(shown: Shown, action: Action) -> Shown:
+def _finish(shown: Shown, action: Action) -> Shown:
     if action not in {"view", "return"}:
         raise ValueError(f'html_action must be "view" or "return", got {action!r}')
     if action == "view":

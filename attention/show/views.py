@@ -75,7 +75,7 @@ def _drawn(
         **given,
     }
     code = assets.alone(assets.lean(assets.notebook(component, "notebook", script, "weights")))
-    return Shown(html_of(code, whole, packed.data, _instead(parts[0], summary)), summary)
+    return Shown(html_of(code, whole, packed.data, _fallback(parts[0], summary)), summary)
 
 
 def _described(part: Weights) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _size(parts: Sequence[Weights]) -> str:
     return messages("{n} head", "{n} heads", count)
 
 
-def _instead(part: Weights, summary: str) -> str:
+def _fallback(part: Weights, summary: str) -> str:
     """Return the fallback where no scripts run: the token that each attends to most, in the mean of all heads."""
     mean = np.mean([layer.mean(axis=0) for layer in part.layers], axis=0)
     best = mean.argmax(axis=1)

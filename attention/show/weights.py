@@ -77,8 +77,8 @@ class Weights:
 
     def only(self, layers: Sequence[int] | None, heads: Sequence[int] | None) -> Weights:
         """Return these layers and heads, given by number (None for all); raise ValueError for unknown ones."""
-        at = _places("layer", self.layer_numbers, layers)
-        heads_at = _places("head", self.head_numbers, heads)
+        at = _indices("layer", self.layer_numbers, layers)
+        heads_at = _indices("head", self.head_numbers, heads)
 
         def taken(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
             return tuple(arrays[layer][heads_at] for layer in at)
@@ -96,7 +96,7 @@ class Weights:
         )
 
 
-def _places(noun: str, numbers: Sequence[int], wanted: Sequence[int] | None) -> list[int]:
+def _indices(noun: str, numbers: Sequence[int], wanted: Sequence[int] | None) -> list[int]:
     if wanted is None:
         return list(range(len(numbers)))
     missing = [number for number in wanted if number not in numbers]

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 from streamlit import config
 
 from attention.answer.hosts import address_for_others, in_network, is_known, own_address
-from attention.app.server import MAX_DESCRIPTORS, _InTime, address, content_policy, page_below, send_at_once
+from attention.app.server import MAX_DESCRIPTORS, _BodyTimeout, address, content_policy, page_below, send_at_once
 from tests.loops import complete
 
 PAGES = frozenset({"models", "step_by_step"})
@@ -219,7 +219,7 @@ def test_half_a_request_is_given_up_and_its_connection_is_closed(path, rest, ans
 
     async def ask():
         # Of those that are whole, the time is not over before they are read.
-        async with served_at(_InTime(app_that_reads, seconds=0.2 if is_half else 60)) as at:
+        async with served_at(_BodyTimeout(app_that_reads, seconds=0.2 if is_half else 60)) as at:
             reader, writer = await asyncio.open_connection(*at)
             writer.write(b"POST " + path + b" HTTP/1.1\r\nHost: here\r\n" + rest)
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
@@ -252,7 +252,7 @@ def test_only_the_wait_for_the_body_counts():
     async def send(message):
         said.append(message)
 
-    complete(_InTime(app, seconds=0.0)({"type": "http", "method": "POST", "headers": []}, receive, send))
+    complete(_BodyTimeout(app, seconds=0.0)({"type": "http", "method": "POST", "headers": []}, receive, send))
     assert [message.get("status", message.get("body")) for message in said] == [200, b"123456789"]
 
 
