@@ -16,7 +16,7 @@ from attention.page.view import View
 
 __all__ = ["parts"]
 
-_LABEL = message("Draw a digit in 8 by 8 pixels. With the keyboard, arrows move and the space bar changes a pixel.")
+_LABEL = message("Draw a digit in 8×8 pixels: arrows move, the space bar changes a pixel.")
 
 
 def parts(view: View, reading: Reading) -> tuple[components.Part, ...]:

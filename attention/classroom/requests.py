@@ -52,7 +52,7 @@ def joined_at(request: Request) -> str:
     """Return the address at which others enter a room's code."""
     host = asked_host(request.headers)
     if not host:
-        raise RefusedError(400, message("The request names no host, so nobody could find the room."))
+        raise RefusedError(400, message("The request names no host, so the room could not be found."))
     return f"{address_for_others(request.scope['scheme'], host)}{_base()}room"
 
 

@@ -275,6 +275,4 @@ def _is_not_followed(said: Mapping[str, Any]) -> bool:
 
 
 def _not_followed() -> str:
-    return message(
-        "A class can follow the steps, All heads, Neuron view, Compare and the labs. Here it keeps its last view."
-    )
+    return message("A class can't follow this page. It keeps its last view.")

@@ -48,8 +48,7 @@ def left_out(view: View, pane: Pane) -> tuple[str, ...]:
     if pane.scene is not None and HEAD in CONTENTS[view.page].idle(view, [pane]):
         found.append(
             message(
-                "The page is not about a single head; this shows layer {layer}, head {head}. For others, open Step "
-                "by step.",
+                "This file shows layer {layer}, head {head}. For others, open Step by step.",
                 layer=pane.scene.layer + 1,
                 head=pane.scene.head + 1,
             )

@@ -39,8 +39,8 @@ def tell_unfamiliar(trace: Trace) -> str:
     if unknown < _SHARE * len(words):
         return ""
     return message(
-        "This does not look like English, the main language of {name}: {n} of {total} words are unknown or cut into "
-        "pieces, so its weights say little.",
+        "{n} of {total} words are unknown or cut into pieces. {name} knows mostly English, so its weights say "
+        "little here.",
         name=trace.info.name,
         n=unknown,
         total=len(words),

@@ -122,16 +122,16 @@ def _check_kind(config: dict[str, Any], architecture: Architecture) -> None:
     if architecture.has_decoder:
         raise ValueError(
             message(
-                "Its config.json sets {key} = {value}, which unmasks later tokens. This architecture is supported only "
-                "as a decoder, which masks them.",
+                "Its config.json sets {key} = {value}, which unmasks later tokens. This architecture is supported "
+                "only as a masked decoder.",
                 key=key,
                 value=said,
             )
         )
     raise ValueError(
         message(
-            "Its config.json sets {key} = {value}, which masks later tokens. This architecture is supported only as an "
-            "encoder, which masks none.",
+            "Its config.json sets {key} = {value}, which masks later tokens. This architecture is supported only as "
+            "an unmasked encoder.",
             key=key,
             value=said,
         )
@@ -253,10 +253,7 @@ def _of_both(config: dict[str, Any]) -> dict[str, Any]:
         return config
     if any(encoder.get(name) != decoder.get(name) for name in _SHARED_SIZES):
         raise ValueError(
-            message(
-                "The encoder and decoder differ in vector width or heads. Only models in which these match can be "
-                "shown."
-            )
+            message("The encoder and decoder differ in vector width or heads. Choose a model in which they match.")
         )
     whole = {name: said for name, said in config.items() if name not in _BOTH}
     return {**encoder, **whole, "decoder_layers": decoder.get("num_hidden_layers")}

@@ -118,8 +118,8 @@ MINILM = Bundled(
         source="sentence-transformers/all-MiniLM-L6-v2",
         summary=message("A small pretrained BERT: 6 layers of 12 heads."),
         note=message(
-            "all-MiniLM-L6-v2: distilled from a larger model, then fine-tuned to give one vector per sentence. It "
-            "shares the vocabulary of bert-base-uncased, not its heads."
+            "all-MiniLM-L6-v2: distilled, then fine-tuned to give one vector per sentence. It shares the vocabulary "
+            "of bert-base-uncased, not its heads."
         ),
         # In layer 6, head 7, of all words (not [CLS]), *sat* and *mat* of the first example attend most to *cat*.
         default_layer=5,
@@ -165,8 +165,7 @@ SMOLLM2 = Bundled(
         licence="Apache-2.0",
         source=message("{source}, as Q4_1 GGUF", source="HuggingFaceTB/SmolLM2-135M-Instruct"),
         summary=message(
-            "A pretrained decoder: 30 layers of 9 query heads in 3 groups, one key/value head per group, and RoPE. "
-            "It reads from left to right and predicts the next token."
+            "A pretrained decoder with 30 layers of 9 query heads in 3 groups, and RoPE. It predicts the next token."
         ),
         # In layer 14, head 9, *sat* attends most to *cat*; so does *mat*, if the first token, *The*, is left out.
         default_layer=13,

@@ -295,8 +295,8 @@ _T5_SIZES = Sizes(
 
 # Notes on models that add to their scores after scaling, or scale something else.
 _ADDS_AFTER = message(
-    "It adds its position bias after dividing the scores by √d_k. Here the bias, times √d_k, is added before: the "
-    "result is the same."
+    "It adds its position bias after dividing by √d_k. Here √d_k times the bias is added before: the result is the "
+    "same."
 )
 _DIVIDES_QUERIES = message(
     "It divides its queries by √d_k instead of its scores. Here the scores are divided: the result is the same."

@@ -95,7 +95,7 @@ def _failure(error: Exception, model_id: str, patience: float) -> str:
     if isinstance(error, HfHubHTTPError):
         return _refusal(error.response, model_id)
     if isinstance(error, _UNREACHABLE):
-        return message("Can't reach the hub: there is no network, or the hub is down.")
+        return message("Can't reach the hub. Check the network.")
     if isinstance(error, httpx2.TimeoutException):
         return message(
             "No answer from the hub about {model_id} for {seconds} seconds. Nothing was kept; try again later.",
@@ -109,8 +109,8 @@ def _refusal(response: httpx2.Response, model_id: str) -> str:
     status = response.status_code
     if status in (401, 403, 404):
         return message(
-            "The hub has no public model {model_id} ({status}). Check the spelling; private models and those that "
-            "need an account can't be fetched.",
+            "The hub has no public model {model_id} ({status}). Check the spelling; private and gated models can't "
+            "be fetched.",
             model_id=model_id,
             status=status,
         )

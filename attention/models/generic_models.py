@@ -80,8 +80,8 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     if model_type.endswith("encoder-decoder"):
         raise ValueError(
             message(
-                "This model ({name}) joins two models as encoder and decoder. Only single encoder–decoders are "
-                "supported, such as T5 or BART.",
+                "This model ({name}) joins two models. Only single encoder–decoders, such as T5 or BART, are "
+                "supported.",
                 name=name,
             )
         )
@@ -114,8 +114,8 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     if not code.uses_interface:
         raise ValueError(
             message(
-                "This model ({name}) has no attention, or computes it in its own code, which can't be recorded. "
-                "Supported: {known}, and others that use transformers' attention functions.",
+                "This model ({name}) has no attention, or computes it in its own code. Supported: {known}, and "
+                "others that use transformers' attention functions.",
                 name=name,
                 known=known,
             )
@@ -123,16 +123,15 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     if code.has_sinks:
         raise ValueError(
             message(
-                "This model's heads ({name}) may leave part of each row's weight to no token (attention sinks), "
-                "which the steps here do not cover.",
+                "This model's heads ({name}) use attention sinks, which the steps here do not cover. Choose another "
+                "model.",
                 name=name,
             )
         )
     if _is_hybrid(config):
         raise ValueError(
             message(
-                "This model ({name}) is a hybrid: config.json lists layers without softmax attention. Choose a "
-                "model with it in every layer.",
+                "This model ({name}) is a hybrid: some layers have no softmax attention. Choose another model.",
                 name=name,
             )
         )

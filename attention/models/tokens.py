@@ -110,8 +110,8 @@ class TextReader:
         if unknown is not None:
             raise ValueError(
                 message(
-                    "The files of {model} do not match: its tokenizer gave token ID {number}, but its weights have "
-                    "{n_known} token embeddings. Try another sentence or model.",
+                    "The files of {model} do not match: token ID {number}, but {n_known} token embeddings. Try "
+                    "another sentence or model.",
                     model=self._name,
                     number=f"{unknown:,}",
                     n_known=f"{self._n_known:,}",
@@ -291,8 +291,8 @@ def _check_belongs(tokenizer: Any, name: str, n_known: int) -> None:
         return
     raise ValueError(
         message(
-            "The files of {model} do not match: its tokenizer has {n_tokens} tokens with IDs up to {highest}, but "
-            "its weights have {n_known} token embeddings. Put the right tokenizer beside them: {files}.",
+            "The files of {model} do not match: {n_tokens} tokens with IDs up to {highest}, but {n_known} token "
+            "embeddings. Put the right tokenizer beside them: {files}.",
             model=name,
             n_tokens=f"{len(numbers):,}",
             highest=f"{max(numbers, default=-1):,}",

@@ -216,9 +216,7 @@ TOY_INFO = ModelInfo(
     ),
     licence="MIT",
     source=message("this project: {file}", file="attention/models/toy.py"),
-    summary=message(
-        "A model small enough to print: weights written by hand, and a name for every embedding dimension."
-    ),
+    summary=message("A model small enough to print: hand-written weights, and a name for every embedding dimension."),
     default_layer=0,
     default_head=1,
     head_names=(message("nearby"), message("matching meaning"), message("far away")),

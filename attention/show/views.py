@@ -104,7 +104,6 @@ def _fallback(part: Weights, summary: str) -> str:
         for row, key in enumerate(best)
     )
     told = message(
-        "This picture needs a script: trust the notebook to see it. Until then, what each token attends to most, "
-        "averaged over the heads:"
+        "Trust the notebook to see this picture. Until then, what each token attends to most, averaged over the heads:"
     )
     return f"<p>{plain(summary)}. {plain(told)}</p><table>{rows}</table>"

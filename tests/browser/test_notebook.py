@@ -195,7 +195,7 @@ def test_in_jupyterlab_it_is_drawn_in_both_themes_saved_and_there_again(opened, 
 def test_a_notebook_that_is_not_trusted_says_so_and_has_a_table(opened, executed):
     page = opened(executed)
     place = page.locator(".jp-OutputArea-output").first
-    expect(place).to_contain_text("trust the notebook")
+    expect(place).to_contain_text("Trust the notebook")
     expect(place.locator("table tr")).to_have_count(6)
     expect(page.locator(".notebook")).to_have_count(0)
 

@@ -492,7 +492,7 @@ def with_tokens(count):
 )
 def test_a_tokenizer_that_is_not_that_of_the_weights_is_refused(broken, kind, puts):
     broken(puts, kind)
-    with pytest.raises(ModelUnavailableError, match=r"do not match: its tokenizer has .*tokenizer\.json") as told:
+    with pytest.raises(ModelUnavailableError, match=r"do not match: .*tokenizer\.json") as told:
         load("It")
     hold_sentence(str(told.value))
 

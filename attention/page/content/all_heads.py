@@ -333,10 +333,7 @@ def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
     notes = []
     if look.words:
         notes.append(
-            message(
-                "Tokens are merged into words as this model's tokenizer splits them (perhaps at apostrophes): "
-                "weights to a word are summed over its tokens, weights from a word averaged."
-            )
+            message("Tokens are merged into words: weights to a word are summed, weights from a word averaged.")
         )
     if look.hide != "nothing":
         notes.append(

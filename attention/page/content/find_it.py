@@ -59,7 +59,7 @@ def _handed(view: View, pane: Pane | None, given: ModelHead | None) -> Handed:
     if not pane.info.reading.takes_sentences:
         raise UnfitError(message("{name} does not read English. Choose another model.", name=pane.info.name))
     if view.mask != "none":
-        raise UnfitError(message("This view has a mask. Choose “none” to test the model's own attention."))
+        raise UnfitError(message("This view has a mask. Choose “none”."))
     if pane.pair:
         raise UnfitError(message("This view has a second sentence. Remove it."))
     if view.page is COMPARE and view[BESIDE]:

@@ -77,8 +77,8 @@ def _own_file(view: View) -> Fold:
             size=MAX_BYTES // 2**20,
         ),
         message(
-            "Larger files are cut. Your file stays in this server's memory for a few hours and is never stored or "
-            "logged. This page's link leads to its results: share it only with people who may see them."
+            "Your file stays in this server's memory for a few hours, never stored or logged. Share this page's "
+            "link only with people who may see its results."
         ),
         view[FILE],
         message("Use the bundled sentences"),

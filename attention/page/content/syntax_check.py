@@ -127,7 +127,7 @@ def _notes(info: ModelInfo, result: SyntaxResult, n_done: int) -> list[str]:
     if result.n_without_token:
         told.append(
             message(
-                "Words without a token in {name}, such as the “n't” of “don't”, count as misses: {n}.",
+                "Words without a token in {name}, such as “n't” of “don't”, count as misses: {n}.",
                 name=info.name,
                 n=result.n_without_token,
             )
@@ -179,8 +179,7 @@ def _link_notices(view: View, names: Collection[str], having: Sequence[int]) -> 
     if wanted and wanted not in names:
         told.append(
             message(
-                "The link points to {wanted}, which is not in the table: it has fewer than {few} cases. Include "
-                "those to see it.",
+                "The link points to {wanted}, which is not in the table: fewer than {few} cases. Include those.",
                 wanted=wanted,
                 few=FEW,
             )

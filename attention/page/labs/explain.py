@@ -307,7 +307,7 @@ def _missing(scene: HeadContext, n_runs: int) -> Notice:
         return Notice(message("{name} can't be run again now. Reload the page.", name=name))
     return Notice(
         message(
-            "{name} would have to read these {n} tokens {times} times, which takes too long. Shorten the text.",
+            "{name} would have to read {n} tokens {times} times: too slow. Shorten the text.",
             name=name,
             n=len(scene.tokens),
             times=n_runs,
@@ -568,10 +568,7 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
         ranking = charts.by_layer(
             ((message("weights of this layer"), np.array(raw)), (message("rollout to this layer"), np.array(rolled))),
             message("rank correlation with occlusion"),
-            message(
-                "Rank correlations with occlusion, by layer: weights, rollout and, where known, flow at the chosen "
-                "layer."
-            ),
+            message("Rank correlations with occlusion, by layer: weights, rollout and, where known, flow."),
             (-1.0, 1.0),
             points,
         )

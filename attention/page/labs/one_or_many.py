@@ -279,7 +279,7 @@ def _mean(scene: HeadContext, heads: _Heads) -> Blocks:
         tuple(str(head + 1) for head in range(len(shared))),
         shared,
         message("weight shared with the mean"),
-        message("How much of its weight each head shares with the mean of the heads."),
+        message("Weight that each head shares with the mean of the heads."),
         message("head"),
     )
     table = Table("likeness_table", partial(_table_of_mean, shared, entropies, of_mean), file="likeness", is_whole=True)

@@ -187,7 +187,7 @@ def _tell_ended(run: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
 _WORDS = Words(
     message("Train"),
     message("Train again"),
-    message("Nothing trained on this server yet. It takes half a minute on one core."),
+    message("Nothing trained here yet. It takes half a minute on one core."),
     _tell_going,
     _tell_ended,
 )

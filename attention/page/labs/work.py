@@ -62,7 +62,7 @@ def _queue_messages(status: Status) -> Iterator[str]:
         yield message("Something else is running.")
     if status.place:
         yield message(
-            "You are number {place} of {n} in the queue. It starts while this page stays open.",
+            "You are number {place} of {n} in the queue. Keep this page open.",
             place=status.place,
             n=status.n_waiting,
         )

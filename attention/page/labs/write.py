@@ -161,7 +161,7 @@ def _tell_ended(run: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
 _WORDS = Words(
     message("Train"),
     message("Train again"),
-    message("Nothing learnt on this server yet. It takes 15 to 30 seconds on one core."),
+    message("Nothing learnt here yet. It takes 15 to 30 seconds on one core."),
     _tell_going,
     _tell_ended,
 )
@@ -248,8 +248,8 @@ def _losses(found: Sequence[Moment], at: int) -> Chart:
             (*references, *lines),
             message("loss in nats per character"),
             message(
-                "Loss on training and held-out text during training, beside two baselines: all characters equally "
-                "likely, and by frequency; numbers in the table below."
+                "Loss on training and held-out text, beside two baselines: equal probabilities and character "
+                "frequencies; numbers in the table below."
             ),
             n_steps=STEPS,
             limits=(0.0, most),

@@ -118,7 +118,7 @@ def table(values: Values, scene: HeadContext | None) -> Blocks:
     own = own_table(scene)
     if own is None:
         told = message("{name} adds no position vectors.", name=scene.info.name)
-        return (*begun, Notice(told + " " + message("Choose another model, such as BERT.")))
+        return (*begun, Notice(told + " " + message("Choose another model, such as MiniLM.")))
     likeness = _cosines(own)
     n_shown = len(likeness)
     at = min(scene.word, n_shown - 1)

@@ -226,7 +226,7 @@ def _moves(scene: HeadContext, without: _Moved, placed: _Moved) -> Blocks:
         (names[0], moves[0]),
         (names[1], moves[1]),
         message("norm of each token's output change"),
-        message("How far each token's output moves, with and without positions; numbers in a table."),
+        message("How far each token's output moves, with and without positions."),
     )
     columns = {message("token"): list(scene.labels), message("position now"): _places_now(without.order)}
     columns |= {name: full_precision(lengths) for name, lengths in zip(names, moves, strict=True)}

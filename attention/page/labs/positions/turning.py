@@ -231,7 +231,7 @@ def _dials(drawn: _Turning, shift: int) -> Dials:
         title=message("Pairs of numbers as arrows (dashed: before the shift)"),
         alt=message(
             "{n} pairs of numbers of a query and a key as arrows on dials, rotated by a shift of {shift} positions. "
-            "The angle between them stays the same.",
+            "Their angle stays the same.",
             n=len(chosen),
             shift=shift,
         ),

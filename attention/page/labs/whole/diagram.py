@@ -42,8 +42,8 @@ def diagram(
     network = Added(message("Feed-forward"), np.array(fed), ("",) * len(fed), _norms(scene, "feed-forward"))
     return Stream(
         label=message(
-            "The path of {word} through {model}: what attention and feed-forward networks add to its vector, by "
-            "layer. Arrow keys move between parts, Enter opens one; numbers in the tables below.",
+            "The path of {word} through {model}: what each part adds to its vector. Arrow keys move between parts, "
+            "Enter opens one; numbers in the tables below.",
             word=scene.names[scene.word],
             model=scene.info.name,
         ),
