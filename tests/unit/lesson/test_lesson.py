@@ -57,7 +57,7 @@ def test_the_proof_is_the_check_of_the_trace(scene):
     assert proof.holds
     assert f"{scene.trace.check():.1e}" in proof.sentence("BERT")
     assert "rows sum to 1" in proof.sentence("BERT")
-    assert "BERT's own output" in proof.sentence("BERT")
+    assert "BERT's output" in proof.sentence("BERT")
 
 
 def test_a_number_that_is_not_the_models_own_breaks_the_proof(scene_of):
