@@ -138,8 +138,7 @@ _TARGET = Second(
 class Build:
     """How a model is built (encoder, decoder or both), and what that changes on the pages."""
 
-    # The masks' labels: a decoder always hides later tokens, so its "none" needs another. Links use the masks' own
-    # names.
+    # A decoder always hides later tokens, so its "none" needs another label. Links use the masks' own names.
     mask_names: Mapping[MaskName, str] = field(
         default_factory=lambda: {"none": message("none"), "causal": message("causal"), "padding": message("padding")}
     )

@@ -286,7 +286,7 @@ _T5_SIZES = Sizes(
     heads=("num_heads",),
     width=("d_model",),
     head_width=("d_kv",),
-    # T5 knows distances, not positions, and accepts any number of tokens.
+    # T5 has only relative positions and accepts any number of tokens.
     positions=(),
     decoder_layers=("num_decoder_layers", "num_layers"),
     inner=("d_ff",),
@@ -373,7 +373,7 @@ ARCHITECTURES = {
             layers=("n_layer", "num_hidden_layers"),
             heads=("n_head", "num_attention_heads"),
             width=("hidden_size", "n_embed"),
-            # It knows distances, not positions, and accepts any number of tokens.
+            # Only relative positions: any number of tokens is accepted.
             positions=(),
             inner=(),
         ),

@@ -473,7 +473,7 @@ def _load(kind: Any, folder: Path, config: Any, architecture: Architecture) -> A
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Have transformers neither draw a bar nor warn that a task head in the files is not used; then as it was."""
+    """Silence transformers' progress bars and warnings about unused task heads inside the block."""
     logging = transformers.utils.logging
     verbosity, has_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

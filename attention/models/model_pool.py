@@ -214,7 +214,7 @@ class ModelPool:
         except ModelUnavailableError as error:
             # Without its traceback, which would keep every frame alive.
             failure = error.with_traceback(None)
-        except BaseException as error:  # whatever it is, the waiting callers have to be told
+        except BaseException as error:  # waiting callers must learn of any failure
             kind = type(error).__name__
             frames = "".join(traceback.format_tb(error.__traceback__))
             _LOGGER.error("%s cannot be loaded: %s: %s\n%s", model_id, kind, error, frames)

@@ -72,7 +72,7 @@ N_HEADS = 3
 D_HEAD = 8
 MAX_TOKENS = 64
 PAD = "[PAD]"
-UNKNOWN_ID = -1  # the token_id of what has no row in the lexicon
+UNKNOWN_ID = -1  # the token_id of padding and of words outside the lexicon
 
 WORD_FEATURES = (
     "determiner", "pronoun", "noun", "verb", "adjective",
@@ -259,10 +259,10 @@ _KIND_OF_CATEGORY = {"L": "L", "M": "M", "N": "D", "Z": " ", "Cf": "F"}  # of Un
 _WORD = re.compile(
     r"""
       [LD][LDMFJ]*(?:AL[LDMFJ]*|(?<=D)PD[LDMFJ]*)*  # cat, didn't, 12, 3.14, 1,000, 3rd
-    | C[MFJ]*                                       # Chinese has no spaces: each character by itself
+    | C[MFJ]*                                       # Chinese has no spaces: one word per character
     | RR                                            # a flag is two regional indicators
     | S[MFJ]*(?:(?<=J)S[MFJ]*)*                     # a punctuation mark, or an emoji with all that is joined to it
-    | [APRM][MFJ]*                                  # what is left, by itself
+    | [APRM][MFJ]*                                  # any remaining character
     """,
     re.VERBOSE,
 )

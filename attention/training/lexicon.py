@@ -110,8 +110,7 @@ PRONOUNS: tuple[tuple[str, str, int, str], ...] = (
 # Before the verb in French, after it in English.
 OBJECT_PRONOUNS = (("me", "me"), ("te", "you"), ("nous", "us"), ("vous", "you"))
 
-# By person: before a masculine noun, a feminine one, a plural; in English. "son" depends on the owner's gender in
-# English.
+# By person: before a masculine noun, a feminine one, a plural; in English, where "son" is "his" or "her".
 POSSESSIVES: tuple[tuple[str, str, str, str], ...] = (
     ("mon", "ma", "mes", "my"),
     ("ton", "ta", "tes", "your"),
