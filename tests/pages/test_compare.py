@@ -15,6 +15,7 @@ from attention.figures.assets import AT_REST
 from attention.models import get_info, load
 from attention.page.content import compare
 from tests.notebooks import code_of, run_here
+from tests.unit.lesson.telling import facts_in
 
 PAGE = "pages/compare.py"
 PICTURES = ("row", "first", "second", "difference", "changes")
@@ -44,14 +45,13 @@ def test_it_opens_at_the_head_that_changes_most(open_page, sentences):
 
 def test_the_map_says_of_the_head_that_is_open_what_the_sentence_says(open_page):
     shown = open_page(PAGE, layer="4", head="2")
-    row, column, first, second = re.search(
-        r"the largest change is here: “(.*?)” gives “(.*?)” (.{4}) in the first sentence and (.{4}) in", shown.text
-    ).groups()
-    assert "[CLS]" not in (row, column)
+    told = facts_in("".join(shown.html), "compare/most", "compare/heads")
+    assert "[CLS]" not in (told["row"], told["column"])
     changed = np.frombuffer(base64.b64decode(shown.component("changes")["values"]), "<f4").reshape(6, 12)
-    assert changed[3, 1] == pytest.approx(abs(float(second) - float(first)), abs=0.011)
+    assert changed[3, 1] == pytest.approx(abs(told["second"] - told["first"]), abs=0.011)
     assert changed[3, 1] == changed.max()
-    assert f"layer 4, head 2: {changed.max():.2f}" in shown.text
+    assert (told["layer"], told["head"]) == (4, 2)
+    assert told["most"] == pytest.approx(changed.max(), abs=0.006)
 
 
 def test_it_begins_with_the_rows_of_the_word_that_changes_most(open_page):

@@ -113,7 +113,7 @@ def test_a_model_of_another_kind_is_walked_through(open_tiny):
             ("bloom", "scores", "scores/bias-of-keys", {}),
             ("olmo2", "embed", "embed/unknown", {"layer": 1}),
             ("olmo2", "qkv", "qkv/cell-unknown", {}),
-            ("starcoder2", "embed", "embed/words-alone-rotary", {}),
+            ("starcoder2", "embed", "embed/words-rotary", {}),
             ("gemma2", "heads", "heads/added-normed", {"norm": "RMSNorm"}),
         ],
         quick=[("gemma2", "scale", "scale/cap", {})],

@@ -133,10 +133,9 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
         value=fact(float(scene.steps.masked_scores[cell.row, cell.column])),
     )
     visible = np.isfinite(scene.steps.masked_scores[cell.row])
-    counts = {"visible": int(visible.sum()), "total": visible.size}
-    note = lesson(_cell_lesson(scene, cell), **names, **counts)
+    note = lesson(_cell_lesson(scene, cell), **names)
     if np.isneginf(added):
-        note += lesson("mask/cell-hidden", **counts)
+        note += lesson("mask/cell-hidden", visible=int(visible.sum()), total=visible.size)
     row = np.where(visible, scene.steps.masked_scores[cell.row], 0)
     labels, axis = indexed(scene.key_labels), message("this row after masking")
     # The bars cannot show −∞; the table can.

@@ -75,7 +75,7 @@ def _code(excerpt: CodeContext) -> str:
 
 
 def _words(scene: HeadContext) -> str:
-    text = _tell_count(scene)
+    text = _tell_count(scene) + lesson("tokens/counting")
     if scene.use.has_pieces and scene.info.reading.has_pieces:
         text += _tell_pieces(scene)
     return text + _note(scene)

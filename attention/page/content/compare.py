@@ -126,7 +126,9 @@ def _compared(view: View, panes: Sequence[Pane], comparison: Comparison) -> Bloc
             (
                 (Prose(tell(comparison, selected)), table),
                 (
-                    Prose(lesson("compare/intro-models" if view.beside else "compare/intro")),
+                    Prose(
+                        lesson("compare/intro-models" if view.beside else "compare/intro") + lesson("compare/aligned")
+                    ),
                     *_notes(panes[0].info, are_models=view.beside),
                     *_why_opened(view, panes, comparison),
                 ),

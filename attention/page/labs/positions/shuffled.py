@@ -208,18 +208,18 @@ def _moves(scene: HeadContext, without: _Moved, placed: _Moved) -> Blocks:
     """Show how far the output of each token moves, with and without positions."""
     moves = without.lengths(), placed.lengths()
     before, after = scene.word, without.order.index(scene.word)
-    facts: dict[str, str | int] = {
-        "focus": word(scene.names[scene.word]),
-        "before": before,
+    focus = word(scene.names[scene.word])
+    outputs = {
         "length": fact(float(np.linalg.norm(without.before.head_outputs[scene.word]))),
         "without": fact(float(moves[0][scene.word])),
         "own": fact(float(np.linalg.norm(placed.before.head_outputs[scene.word]))),
         "placed": fact(float(moves[1][scene.word])),
     }
     if before == after:
-        told = lesson("positions/word-stays", **facts)
+        told = lesson("positions/word-stays", focus=focus, before=before)
     else:
-        told = lesson("positions/word-moves", **facts, after=after)
+        told = lesson("positions/word-moves", focus=focus, before=before, after=after)
+    told += lesson("positions/word-outputs", **outputs)
     names = message("without positions"), message("with positions")
     chart = charts.compared(
         scene.labels,
