@@ -58,7 +58,6 @@ class Run:
     """
 
     def __init__(self, model: Model, texts: Sequence[str], collector: Collector) -> None:
-        """Prepare without running."""
         self.collector = collector
         self.n_texts = len(texts)
         self.n_done = 0
@@ -179,7 +178,6 @@ class Study:
     """Accumulates what the heads do; a result can be computed after any batch."""
 
     def __init__(self, info: ModelInfo) -> None:
-        """Start empty."""
         self._info = info
         heads = (info.n_layers, info.n_heads)
         self._sums = np.zeros((len(MEASURES), *heads))

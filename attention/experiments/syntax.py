@@ -179,7 +179,6 @@ class SyntaxCheck:
     """Collects the predictions of a model's heads on annotated sentences and finds the best head for each relation."""
 
     def __init__(self, info: ModelInfo, sentences: Sequence[Annotated]) -> None:
-        """Start without predictions."""
         self._info = info
         self._numbers = {sentence.text: number for number, sentence in enumerate(sentences)}
         self._sentences = sentences

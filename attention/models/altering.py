@@ -17,7 +17,6 @@ class Alteration:
     """Replaces the outputs of attention in one run; the layers call it in order."""
 
     def __init__(self, changes: Sequence[Change]) -> None:
-        """Take a change for each text of the batch."""
         self._changes = changes
         self._layer = 0
 

@@ -238,7 +238,6 @@ class ShelvedModel:
     """
 
     def __init__(self, pool: ModelPool, info: ModelInfo) -> None:
-        """Borrow nothing yet."""
         self._pool = pool
         self._info = info
 

@@ -23,7 +23,6 @@ class PictureReader:
     """
 
     def __init__(self, config: Any) -> None:
-        """Take the sizes from the model's configuration."""
         self._size = _both(config.image_size)
         self._n_colours: int = config.num_channels
         height, width = _both(config.patch_size)

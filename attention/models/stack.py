@@ -77,7 +77,6 @@ class LayerStack:
     """A stack of layers of a loaded model."""
 
     def __init__(self, model: Any, names: module_map.Stack) -> None:
-        """Find the parts."""
         self.module: Any = model if names.root is None else getattr(model, names.root)
         self._names = names
         self.has_own_masks = names.has_own_masks
@@ -199,7 +198,6 @@ class Shared:
     """The masks, biases and rotations of several calls, each stored once even if layers share it."""
 
     def __init__(self, calls: Sequence[AttentionCall]) -> None:
-        """Take them from the calls of one run."""
         self._masks = {_address(call.mask): _recorded_mask(call.mask) for call in calls}
         self._biases = {
             _address(call.position_bias): _recorded_bias(call.position_bias, call.scaling) for call in calls

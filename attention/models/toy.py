@@ -372,7 +372,6 @@ class ToyModel:
     """The hand-written model; without ``positions``, it does not see the word order."""
 
     def __init__(self, *, positions: bool = True) -> None:
-        """Read the lexicon."""
         self._has_positions = positions
         table = self._position_vectors(MAX_TOKENS)
         table.flags.writeable = False

@@ -57,7 +57,6 @@ class Attention(nn.Module):
     """Causal attention heads."""
 
     def __init__(self, width: int) -> None:
-        """Make the projections."""
         super().__init__()
         self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(width, width) for _ in "QKVO")
 
@@ -78,7 +77,6 @@ class Layer(nn.Module):
     """Attention, then a feed-forward network, each reading the residual stream through a norm and adding to it."""
 
     def __init__(self, width: int) -> None:
-        """Make both parts and their norms."""
         super().__init__()
         self.norm_1, self.norm_2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attention = Attention(width)
@@ -96,7 +94,6 @@ class Transformer(nn.Module):
     """Embedding, positions, layers, norm and output layer."""
 
     def __init__(self, n_symbols: int, n_layers: int, width: int) -> None:
-        """Draw all weights."""
         super().__init__()
         self.embedding = nn.Embedding(n_symbols, width)
         self.positions = nn.Parameter(torch.zeros(CONTEXT, width))
