@@ -15,7 +15,7 @@ from attention.measures.segments import groups
 
 __all__ = ["NEURON", "best_key", "key_picture", "neuron", "pair_table", "sum_in_writing", "value_picture"]
 
-# Of more products, only the first three and the last are written out.
+# With more products, only the first three and the last are written out.
 MAX_WRITTEN = 8
 
 

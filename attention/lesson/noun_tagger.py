@@ -48,7 +48,7 @@ def pronouns_of(tokens: Sequence[Token]) -> list[int]:
 
 
 def has_pronoun(text: str) -> bool:
-    """Tell whether a text has a pronoun after a noun."""
+    """Return whether a text has a pronoun after a noun."""
     words = re.findall(r"\w+(?:['’]\w+)?", text.lower())
     after_noun = dropwhile(lambda each: not _is_most_likely_noun(each), words)
     return any(re.split("['’]", each)[0] in _PRONOUNS for each in after_noun)

@@ -1,4 +1,4 @@
-"""Lesson plans: the stages of a lesson, each with a view for the class, its minutes, and what the class does there."""
+"""Lesson plans: the stages of a lesson, each with a view, its minutes, and the class's task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FILE = ASSETS / "plans.toml"
 
 PlanName = str
 PLAN_NAMES: tuple[PlanName, ...] = ("twenty", "forty-five", "ninety")
-# Answer a question, look for something, or answer ten questions on a sentence of one's own.
+# Answer a question, do a search task, or answer ten questions on a sentence of the pupil's choice.
 Act = Literal["ask", "find", "own"]
 
 
@@ -25,11 +25,11 @@ class Part:
 
     Attributes:
         name: the name of its text, below "plans/".
-        page: the address of the page that the class is shown.
+        page: the address of its page.
         link: the query of that page's link.
-        act: what the class does there; None where it only looks.
-        subject: the name of the ready question or of the task; empty for the question that belongs to the view.
-        minutes: how long it takes.
+        act: the class's task; None if it only watches.
+        subject: the name of the ready question or search task; empty for the view's own question.
+        minutes: its length.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Part:
 
     @property
     def words(self) -> str:
-        """The name of the text that says what to do: a heading, and what follows it."""
+        """The name of the text with instructions: a heading, and the rest."""
         return f"plans/{self.name}"
 
 

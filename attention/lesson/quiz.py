@@ -58,7 +58,7 @@ class Guess:
         answers: the possible answers, in plain text.
         reason: the numbers of this sentence that decide it (HTML).
         right: the indices of the right answers; several, where numbers tie.
-        close: the indices of those that are nearly right.
+        close: the indices of nearly right answers.
         shares: for a question about shares, the true share of each answer; they add up to 1.
         is_of_tokens: whether a list of the tokens reveals the answer.
         whys: the reason that may have misled the user, for each answer (HTML); empty where none is given.
@@ -129,9 +129,9 @@ def ranked(
 ) -> Guess:
     """Ask which of several has the largest value; the next one is close if its value is near the largest.
 
-    Of more than ``MAX_ANSWERS``, these are offered, in their order: the largest, the ``natural`` ones, which people
-    think of, as far as there is room, the next largest, and others spread evenly over the rest. ``why`` returns the
-    reason that may have misled those who chose an answer.
+    At most ``MAX_ANSWERS`` are offered, in their order: the largest, the ``natural`` ones, which people think of, as
+    far as there is room, the next largest, and others spread evenly over the rest. ``why`` returns the reason that may
+    have misled those who chose an answer.
     """
     order = sorted(range(len(values)), key=lambda index: -values[index])
     first = list(dict.fromkeys((order[0], *natural[: MAX_ANSWERS - 1], *order[1 : MAX_ANSWERS // 2])))[:MAX_ANSWERS]

@@ -74,7 +74,7 @@ def relations(findings: Sequence[Finding], *, with_rare: bool) -> list[Finding]:
 
 
 def findings_table(findings: Sequence[Finding]) -> dict[str, list[str | int | float | None]]:
-    """Return one row per relation, with percentages rounded to one decimal, beside those of BERT-base."""
+    """Return one row per relation, with percentages rounded to one decimal, beside BERT-base's."""
     paper = [PAPER.get(each.relation) for each in findings]
     return {
         message("relation"): [each.relation for each in findings],

@@ -418,7 +418,7 @@ class ProofLine:
 
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """The proof, with one line for each model that ran. Where the ``parameter`` is set, its rows are seen, too."""
+    """The proof, with one line for each model that ran; the rows are shown if the ``parameter`` is set."""
 
     lines: tuple[ProofLine, ...]
     parameter: Parameter[bool]

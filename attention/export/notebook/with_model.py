@@ -86,7 +86,7 @@ def _needs_unsupported_mask(whole: Trace, address: Address) -> bool:
 
 
 def _needs_explicit_mask(whole: Trace, address: Address) -> bool:
-    """Return whether the mask hides more than the model hides by itself, given the padding."""
+    """Return whether the mask hides more than the model does with the padding alone."""
     return address.run.mask == "causal" and not whole.info.build.says_next
 
 

@@ -37,7 +37,7 @@ QUESTIONS: tuple[Ready, ...] = (
     Ready("cost", message("Doubling the text"), texts.cost, seen_at="cost"),
 )
 
-# The front page's question, for a class. No misconception is behind it, and several answers may be right or close.
+# The front page's question, for a class: not about a misconception, and several answers may be right or close.
 MOST = Ready("most", message("Which word gets the most weight?"), front.guess, is_hidden=True, names_words=True)
 
 

@@ -54,7 +54,7 @@ class Ready:
 
 
 def pick(question: str, reason: str, answers: Sequence[tuple[str, str]], right: int) -> Guess:
-    """Return a question with one right answer; each answer comes with the reply to those who choose it wrongly."""
+    """Return a question with one right answer; each wrong answer comes with a reply."""
     whys = tuple("" if index == right else why for index, (_, why) in enumerate(answers))
     return Guess(question, tuple(answer for answer, _ in answers), reason, frozenset({right}), whys=whys)
 

@@ -109,16 +109,23 @@ def _covered(block: Block, but: Collection[str]) -> Blocks:
 # Each lab is a singleton, compared by identity.
 @dataclass(frozen=True, slots=True, eq=False)
 class Lab:
-    """A lab; ``attention.page.pages`` makes its page.
+    """A lab; ``attention.page.pages`` makes its page. Without a run, functions of a scene get None.
 
-    ``knobs`` are its parameters. ``guess`` returns the first question, about the head in view if there is one, and
-    ``measured_guess`` a question that needs further runs. ``before`` returns the blocks beside the question, without
-    the answer, and ``content`` those after it. They get no scene if no model ran. The models run without the parameters
-    in ``leaves_out``, which are not offered. ``idle`` returns which of word, layer and head have no effect with these
-    values; they are not offered either. ``is_for`` returns whether the lab makes sense for a model. ``waiting`` is the
-    message while the user waits. ``job`` is a long job that can be started there. ``onward`` returns links, for the
-    section ``ONWARD`` of the content. ``sheet`` is the key of the worksheet's step. ``without`` names further choices
-    not offered: "mask", "parts". ``minutes`` is a visit's usual length.
+    Attributes:
+        knobs: its parameters.
+        guess: returns the first question, about the head in view if there is one.
+        content: returns the blocks after the answer.
+        before: returns the blocks beside the question, which must not contain the answer.
+        leaves_out: parameters that the models run without, and that are not offered.
+        idle: returns which of word, layer and head have no effect with these values; they are not offered.
+        is_for: returns whether the lab makes sense for a model.
+        measured_guess: returns a first question that needs further runs.
+        waiting: the message while the user waits.
+        job: a long job that can be started there.
+        onward: returns links to other pages, for the section ``ONWARD`` of the content.
+        sheet: the key of the worksheet's step.
+        without: further choices not offered: "mask", "parts".
+        minutes: a visit's usual length.
     """
 
     address: str

@@ -151,7 +151,7 @@ def _shown(values: Values, scene: HeadContext, runs: Runs | None, read: Blocks) 
 
 
 def _cut(scene: HeadContext, heads: _Heads, wanted: int) -> Blocks:
-    """Return the choice of a number of heads, and the weights of the model's own heads and of those of the cut."""
+    """Return the choice of a number of heads, and the weights of the model's heads and of the cut's."""
     own, why_not = scene.info.n_heads, obstacle(scene.attention)
     offered = (own,) if why_not else counts(math.gcd(*_widths(scene)), own)
     count = wanted if wanted in offered else own

@@ -52,7 +52,7 @@ from attention.training.jobs import Ending, Run, Status
 __all__ = ["CHECKPOINT", "LAB", "START", "WATCHED"]
 
 N_WATCHED = len(PLACES) * N_HEADS
-LEAST = 0.5  # the score of an induction head in the second layer
+LEAST = 0.5  # above it, a head of the second layer is called an induction head
 UPPER, LOWER, SINGLE = PLACES.index((0, 1)), PLACES.index((0, 0)), PLACES.index((1, 0))
 ASKED = 4  # the question is about the second copy of this syllable
 

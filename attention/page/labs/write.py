@@ -226,7 +226,7 @@ def _tell_state(found: Sequence[Moment], at: int) -> str:
 
 
 def _losses(found: Sequence[Moment], at: int) -> Chart:
-    """Return the losses at every stage, beside those of two baselines."""
+    """Return the losses at every stage, and two baselines."""
     steps = np.array([each.step for each in found])
     parts = ((message("training"), WEIGHT), (message("held out"), None))
     lines = [

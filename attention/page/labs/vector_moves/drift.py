@@ -242,7 +242,7 @@ def _choice(shared: Sequence[_SharedWord], place: int) -> Blocks:
 
 
 def _drift_of(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
-    """Return the cosine of a word's two vectors by layer, beside that of different words."""
+    """Return the cosine of a word's two vectors by layer, compared with different words."""
     one, two = pair.vectors()
     own, others = cosines(one, two), pair.of_others()
     places = tuple(map(str, range(len(own))))
