@@ -68,11 +68,7 @@ class Change:
             object.__setattr__(self, name, value)
 
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
-        """Check the change against the size of a run.
-
-        Raises:
-            ValueError: a layer, head or token does not exist; the message states the range.
-        """
+        """Raise ValueError if a run of this size does not have a layer, head or token of the change."""
         wanted = [("layer", layer, n_layers) for layer, _ in self.heads]
         wanted += [("head", head, n_heads) for _, head in self.heads]
         wanted += [] if self.without is None else [("token", self.without, n_tokens)]
@@ -151,10 +147,7 @@ def shuffled(
 
 
 def effects(outputs: Iterable[Output], counted: Bool[Array, " T"]) -> tuple[Effect, ...]:
-    """Compare each output with the first, which is that of an unchanged run.
-
-    The text's vector is the mean over the ``counted`` tokens, or over all if none is.
-    """
+    """Compare outputs with the first, an unchanged run's; text vectors are means over ``counted`` (or all) tokens."""
     found: list[Effect] = []
     counted = counted if counted.any() else ~counted
     first: Output | None = None

@@ -105,10 +105,7 @@ CROSS = Use(
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """A second text: its field on the page, and whether both texts are read as one.
-
-    In ``placeholder``, {model} stands for the model's name.
-    """
+    """A second text: its field on the page (with {model} in ``placeholder``), and whether both are read as one."""
 
     label: str
     placeholder: str

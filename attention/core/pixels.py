@@ -14,11 +14,7 @@ GREYS = "0123456789abcdefg"
 
 
 def parse(text: str) -> Float[Array, "8 8"]:
-    """Return the grey levels of a picture, from 0 to 16.
-
-    Raises:
-        ValueError: the text does not have 64 characters, or one of them is not a grey level.
-    """
+    """Return a picture's grey levels, from 0 to 16; raise ValueError unless the text is 64 grey levels."""
     if len(text) != SIDE * SIDE:
         raise ValueError(
             f"A picture has {SIDE * SIDE} characters, one for each of its {SIDE}×{SIDE} pixels; this has {len(text)}. "
@@ -42,11 +38,7 @@ def shades(text: str) -> Float[Array, "8 8"]:
 
 
 def write(levels: Float[Array, "8 8"]) -> str:
-    """Write a picture as text, rounding each level.
-
-    Raises:
-        ValueError: the picture does not have 8×8 pixels, or a level is not between 0 and 16.
-    """
+    """Write a picture as text, rounding each level; raise ValueError unless it is 8×8 levels from 0 to 16."""
     if levels.shape != (SIDE, SIDE):
         raise ValueError(f"A picture must have shape {(SIDE, SIDE)}, got {levels.shape}")
     whole = np.rint(levels)

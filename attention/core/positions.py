@@ -151,11 +151,7 @@ def begun_at(turns: Rotary, place: int, n_tokens: int | None = None) -> Rotary:
 
 
 def speeds(turns: Rotary) -> Float[Array, " D/2"]:
-    """Return θ_i, each pair's rotation from one position to the next (radians), from the second position.
-
-    Raises:
-        ValueError: there are fewer than two positions.
-    """
+    """Return θ_i, each pair's rotation per position in radians; raise ValueError without a second position."""
     if len(turns.cosines) < 2:
         raise ValueError(f"turns must have at least 2 positions to tell how fast they are, got {len(turns.cosines)}")
     return np.arctan2(turns.sines[1].astype(np.float64), turns.cosines[1].astype(np.float64))
@@ -174,10 +170,7 @@ def distances(n_tokens: int) -> Int[Array, "T T"]:
 
 
 def alibi_slopes(n_heads: int) -> Float[Array, " H"]:
-    """Return the slope of each head's bias: ``2^(-8h/H)`` for h from 1 to H.
-
-    (Press et al. 2022, "Train Short, Test Long: Attention with Linear Biases", section 3.)
-    """
+    """Return the slope of each head's bias, ``2^(-8h/H)`` for h from 1 to H (ALiBi, Press et al. 2022, section 3)."""
     return 2.0 ** (-8 * np.arange(1, n_heads + 1) / n_heads)
 
 

@@ -46,11 +46,7 @@ class Structure:
     final_norm: str = ""
 
     def after(self, branch: Branch) -> tuple[str, Sublayer | None]:
-        """Return the first norm in the layer after this branch is added, and the next sublayer.
-
-        Raises:
-            StopIteration: there is no such branch.
-        """
+        """Return the first norm after this branch in the layer, and the next sublayer; StopIteration if absent."""
         index = next(i for i, each in enumerate(self.sublayers) if each.branch == branch)
         following = next(iter(self.sublayers[index + 1 :]), None)
         return self.sublayers[index].norm_after or (following.norm_before if following else ""), following

@@ -44,10 +44,7 @@ _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A whole word: its joined pieces, its typed text, its first position and all positions.
-
-    Each special token and each padding token is a word.
-    """
+    """A whole word: its pieces joined, its typed text and its positions; special and padding tokens are words."""
 
     text: str
     typed: str

@@ -123,11 +123,7 @@ class Measured:
 
     @classmethod
     def read(cls, written: str) -> Self:
-        """Parse JSON.
-
-        Raises:
-            ValueError, LookupError or TypeError: it is not a measurement.
-        """
+        """Parse JSON; raise ValueError, LookupError or TypeError if it is not a measurement."""
         found: Mapping[str, Any] = json.loads(written)
         return cls(Machine(**found["machine"]), tuple(Point(**point) for point in found["points"]))
 

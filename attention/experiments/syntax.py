@@ -150,10 +150,7 @@ def positions_of(tokens: Sequence[Token], sentence: Annotated) -> list[list[int]
 def word_weights(
     weights: Float[Array, "*axes T T"], tokens: Sequence[Token], sentence: Annotated
 ) -> Float[Array, "*axes W W"]:
-    """Merge weights between tokens into weights between the treebank's words (see ``words.merge``).
-
-    Special tokens are left out. The row and column of a word without a token are 0.
-    """
+    """Merge weights between tokens into weights between the treebank's words, 0 for a word without a token."""
     places = positions_of(tokens, sentence)
     having = [word for word, place in enumerate(places) if place]
     merged = np.zeros((*weights.shape[:-2], len(places), len(places)), weights.dtype)

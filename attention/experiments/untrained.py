@@ -17,10 +17,7 @@ D_MODEL, D_HEAD = 64, 16
 
 
 def untrained_weights(tokens: Sequence[int] | Int[Array, " T"], seed: int = 0) -> Float[Array, "T T"]:
-    """Return the attention weights of an untrained causal head.
-
-    Embeddings have variance 1 and sinusoidal positions; W_Q and W_K preserve norms on average.
-    """
+    """Return the weights of a random causal head on embeddings of variance 1 with sinusoidal positions."""
     numbers = np.random.default_rng(seed)
     kinds, which = np.unique(np.asarray(tokens), return_inverse=True)
     embedding = numbers.standard_normal((len(kinds), D_MODEL))

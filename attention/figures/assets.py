@@ -176,10 +176,7 @@ def _used(code: str) -> str:
 
 
 def notebook(*names: str) -> str:
-    """Return scripts of ``assets/notebook``, preceded by the shared code, the components and the texts they need.
-
-    A component among the names becomes the function ``component``.
-    """
+    """Return scripts of ``assets/notebook`` with all they need; a component becomes the function ``component``."""
     own = [name for name in names if name not in COMPONENTS]
     needed = (part for name in names for part in _asking_nothing(COMPONENTS.get(name, ())))
     parts = dict.fromkeys(["base", "colours", *needed])

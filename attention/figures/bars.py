@@ -103,10 +103,7 @@ def candidates_bars(labels: Sequence[str], probabilities: Sequence[float]) -> Ba
 
 
 def spread_bars(before: Float[Array, "Q K"], after: Float[Array, "Q K"], *, is_closer: bool) -> Bars:
-    """Return overlaid histograms of the scores before and after scaling.
-
-    ``is_closer`` states whether scaling brings the scores closer to 0.
-    """
+    """Return overlaid histograms of scores; ``is_closer`` states whether scaling brings them closer to 0."""
     edges, (counts_before, counts_after) = binned(before, after)
     centres = (edges[:-1] + edges[1:]) / 2
     scores = (f"{centre:.2f}".replace("-", "\u2212") for centre in centres)

@@ -295,10 +295,7 @@ def by_layer(
     limits: tuple[float, float] | None = None,
     points: Sequence[tuple[str, int, float]] = (),
 ) -> go.Figure:
-    """Return one or two named lines over the layers.
-
-    ``points`` belong to a single layer: name, layer counted from 0, value.
-    """
+    """Return one or two lines over the layers, and ``points`` of single layers (name, layer from 0, value)."""
     n_layers = len(curves[0][1])
     numbers = np.arange(1, n_layers + 1)
     drawn = [
@@ -388,10 +385,7 @@ def factors(
     axis: str,
     written: Callable[[int], str] = str,
 ) -> go.Figure:
-    """Return a log-log chart; zeros are not drawn.
-
-    The axis shows all ``sizes``, formatted by ``written``, even those without points yet.
-    """
+    """Return a log-log chart over all ``sizes``, even those without points yet; zeros are not drawn."""
     step = 1 + len(sizes) // 12
     ticks = list(sizes[::step])
     low, high = np.log10([sizes[0], sizes[-1]])

@@ -14,10 +14,7 @@ __all__ = ["Dials"]
 
 @dataclass(frozen=True, slots=True)
 class Dials:
-    """One dial for each pair of dimensions: an arrow each for query and key, rotated by an angle in radians.
-
-    Each dial has the lines of its ``captions`` below it.
-    """
+    """A dial with captions for each pair of dimensions: arrows for query and key, rotated by an angle in radians."""
 
     component: ClassVar[str] = "dials"
 

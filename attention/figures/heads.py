@@ -21,10 +21,7 @@ MAX_SIDE = 128
 
 @dataclass(frozen=True, slots=True)
 class HeadThumb:
-    """A thumbnail of one head's weights, in which ``-inf`` marks masked cells.
-
-    With ``is_picture``, it is a picture to choose, and its numbers are grey levels.
-    """
+    """A thumbnail of one head's weights (``-inf`` is masked) or, with ``is_picture``, of a picture's grey levels."""
 
     label: str
     weights: Float[Array, "Q K"]

@@ -51,10 +51,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class TouchCell:
-    """A cell of the matrix ``name``; links call it ``known_as``, if given.
-
-    In a table that ``has_heads``, the cell stands for a layer and a head.
-    """
+    """A cell of the matrix ``name`` (``known_as`` in links) or, if it ``has_heads``, a layer and a head."""
 
     name: str
     shape: tuple[int, ...]

@@ -30,10 +30,7 @@ _BEYOND = 0.06
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Arrows from place to place, each with a label, an ink and, optionally, a short tag.
-
-    Main chains stand out and are named at their start; others at their end.
-    """
+    """Arrows from place to place with labels, inks and, optionally, short tags; main chains stand out."""
 
     name: str
     places: Float[Array, "N+1 2"]
@@ -129,10 +126,7 @@ def _starts(chains: Sequence[Chain], *, is_main: bool) -> dict[str, Any]:
 
 
 def _names(main: Sequence[Chain], quiet: Sequence[Chain]) -> dict[str, Any]:
-    """Return the chains' names and the arrows' tags, those of the main chains first.
-
-    Where two overlap, the browser shows the first.
-    """
+    """Return the chains' names and the arrows' tags; where two overlap, the browser shows the first."""
     own = [(chain.places[0], f"<b>{shortened(chain.name)}</b>") for chain in main if chain.name]
     tags = [
         (chain.places[index : index + 2].mean(axis=0), shortened(tag))

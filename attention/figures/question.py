@@ -18,10 +18,7 @@ SHOW = "show"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The user's answer to the question with this mark: an index, or a percentage for each answer.
-
-    ``given`` is empty if the user asked for the solution.
-    """
+    """The answer to a question: an index, a percentage for each answer, or nothing if the solution was requested."""
 
     mark: str
     given: tuple[int, ...] = ()

@@ -44,11 +44,7 @@ def summarise_cross(
     mask: Float[Array, "*H_Q_K"] | None = None,
     layer: int = 0,
 ) -> tuple[CrossSummary, ...]:
-    """Summarise the heads of one layer of cross-attention, from target tokens to source tokens.
-
-    Raises:
-        ValueError: the weights are not between these tokens.
-    """
+    """Summarise the cross-attention heads of a layer; raise ValueError if the weights do not match the tokens."""
     if weights.shape[1:] != (len(tokens), len(key_tokens)):
         raise ValueError(
             f"weights must have shape (heads, {len(tokens)}, {len(key_tokens)}) for {len(tokens)} tokens that look "

@@ -74,11 +74,7 @@ MEASURES = (*(name for name in HeadSummary.__slots__ if name not in ("layer", "h
 
 
 def summarise(trace: Trace) -> tuple[HeadSummary, ...]:
-    """Summarise every head of a trace, layer by layer.
-
-    Raises:
-        ValueError: a layer's weights are not between the trace's tokens.
-    """
+    """Summarise every head of a trace; raise ValueError if a layer's weights are not between its tokens."""
     return tuple(
         summary
         for number, layer in enumerate(trace.layers)

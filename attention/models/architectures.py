@@ -76,11 +76,7 @@ _LAYERS = frozenset(
 
 
 def architecture_of(config: dict[str, Any]) -> Architecture:
-    """Return the architecture of a configuration.
-
-    Raises:
-        ValueError: it cannot be shown; the message is for the page.
-    """
+    """Return a configuration's architecture; raise ValueError, with a message for the page, if it cannot be shown."""
     found = _architecture_of(config)
     part = _text_part(config)
     return found if part is None else replace(found, text_part=part, note=f"{part.note} {found.note}".strip())
@@ -223,11 +219,7 @@ def _sized(config: dict[str, Any]) -> ModelInfo:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Read a model's configuration or, of a multimodal model, its text part's.
-
-    Raises:
-        ValueError: there is none, or it is invalid.
-    """
+    """Read a model's configuration, or its text part's; raise ValueError if it is missing or invalid."""
     return _text_config(read_json(folder / "config.json"))
 
 

@@ -100,11 +100,7 @@ class Model(Protocol):
         """
 
     def encode(self, text: str) -> Encoded:
-        """Clean and tokenise a text, at most ``info.max_tokens`` tokens, without running the model.
-
-        Raises:
-            ValueError: no text is left after cleaning.
-        """
+        """Clean, tokenise and possibly cut a text without running the model; raise ValueError if none is left."""
 
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
         """Run the model once on several texts of equal length and record its attention, with only its own mask.

@@ -89,11 +89,7 @@ class Bundled:
         return HuggingFaceModel(self.info, folder)
 
     def at_hand(self, on_progress: OnProgress | None = None) -> Path:
-        """Return its folder, downloading and converting it first if necessary.
-
-        Raises:
-            ModelUnavailableError: see ``load``.
-        """
+        """Return its folder, downloading and converting it first if necessary; raises as ``load`` does."""
         assert self.weights is not None
         if self.weights.is_packed:
             return unpacking.unpacked(self.weights, on_progress)

@@ -22,10 +22,7 @@ Availability = Literal["built in", "on disk", "on the hub", "fetched when used",
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A model of the catalogue: its description, its source, and the checksum of its weights.
-
-    ``info`` is None if the model is not here or, as ``problem`` explains, cannot be shown.
-    """
+    """A model of the catalogue; without ``info``, it is not here or, as ``problem`` explains, cannot be shown."""
 
     model_id: str
     name: str

@@ -158,11 +158,7 @@ def shapes_of(folder: Path) -> dict[str, tuple[int, ...]]:
 
 
 def is_there(file: Path) -> bool:
-    """Return whether this name exists, even as a dangling link.
-
-    Raises:
-        OSError: the folder that would contain it cannot be read.
-    """
+    """Return whether this name exists, even as a dangling link; raise OSError if its folder cannot be read."""
     try:
         file.lstat()
     except FileNotFoundError:

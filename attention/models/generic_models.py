@@ -62,11 +62,7 @@ _PARTS = ("text_config", "vision_config", "audio_config")
 
 
 def other_architecture(config: dict[str, Any]) -> Architecture:
-    """Return what is known of an architecture outside the table, if its attention can be recorded.
-
-    Raises:
-        ValueError: it cannot; the message is for the page.
-    """
+    """Return what is known of an architecture outside the table; raise ValueError if it cannot be recorded."""
     model_type = config.get("model_type")
     known = ", ".join((*ARCHITECTURES, *TEXT_PARTS))
     if not isinstance(model_type, str) or not model_type:

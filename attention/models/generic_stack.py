@@ -55,11 +55,7 @@ class OtherStack:
     structure = None
 
     def __init__(self, model: Any, n_layers: int, *, is_causal: bool) -> None:
-        """Run the model on a few tokens to verify its parts.
-
-        Raises:
-            ValueError: its attention cannot be recorded, or differs from the steps.
-        """
+        """Run the model on a few tokens to verify its parts; raise ValueError if its attention is not the steps'."""
         self.module: Any = model
         self._is_causal = is_causal
         self._known: list[_Known | None] = [None] * n_layers
@@ -136,11 +132,7 @@ class OtherDecoder:
     has_own_masks = True
 
     def __init__(self, decoder: Any, encoder: Any, n_layers: int) -> None:
-        """Run encoder and decoder on a few tokens.
-
-        Raises:
-            ValueError: an attention cannot be recorded, or differs from the steps.
-        """
+        """Run both on a few tokens; raise ValueError if an attention is not the steps'."""
         self.module: Any = decoder
         for call in self._trial_run(encoder, n_layers):
             attend_plainly(call.module)

@@ -144,11 +144,7 @@ def allowed() -> Allowed:
 
 
 def check_id(typed: str) -> str:
-    """Return a model's ID on the hub; well-known models may be typed without their owner.
-
-    Raises:
-        HubError: it is not a valid ID.
-    """
+    """Return a model's ID on the hub, also for a well-known model's bare name; raise HubError if invalid."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
@@ -218,11 +214,7 @@ def is_whole(model: Kept) -> bool:
 
 
 def remove(model: Kept) -> None:
-    """Delete a model; it is moved away first, so that no process finds half of it.
-
-    Raises:
-        OSError: it cannot be removed.
-    """
+    """Delete a model, moving it away first, so that no process finds half of it; raise OSError if it fails."""
     with new_folder(model.folder, 0) as trash:
         model.folder.replace(trash)
 

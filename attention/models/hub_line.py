@@ -59,10 +59,7 @@ def open_line(is_cancelled: Callable[[], bool]) -> Iterator[Line]:
 
 @dataclass(slots=True)
 class Line:
-    """Sends requests to the hub, one after another.
-
-    Each raises ``HubError`` without a valid answer, and ``Cancelled`` if the download was cancelled.
-    """
+    """Sends requests to the hub in turn; raises ``HubError`` without a valid answer, ``Cancelled`` if cancelled."""
 
     _process: subprocess.Popen[bytes]
     _is_cancelled: Callable[[], bool]
@@ -73,11 +70,7 @@ class Line:
         return next(self._ask(model_id))
 
     def fetch(self, model_id: str, revision: str, name: str, size: int, folder: Path) -> Iterator[int]:
-        """Download a file into a folder; yield the number of bytes written so far.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Download a file and yield the number of bytes so far; raise OSError if it cannot be written."""
         since, n_since = time.monotonic(), 0
         place = str(folder.absolute())
         for answer in self._ask(model_id, revision=revision, name=name, size=size, folder=place):

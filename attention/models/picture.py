@@ -29,21 +29,13 @@ class PictureReader:
         self._n_rows, self._n_columns = self._size[0] // height, self._size[1] // width
 
     def pixels(self, text: str) -> torch.Tensor:
-        """Return the model's input, of shape (1, colours, height, width).
-
-        Raises:
-            ValueError: the text is not a picture; see ``attention.core.pixels``.
-        """
+        """Return the input, of shape (1, colours, height, width); raise ValueError if the text is not a picture."""
         levels = torch.from_numpy(pixels.shades(text))[None, None]
         resized = torch.nn.functional.interpolate(levels, size=self._size, mode="bilinear", align_corners=False)
         return ((resized - _MEAN) / _SPREAD).expand(-1, self._n_colours, -1, -1)
 
     def without(self, text: str, position: int) -> str:
-        """Return the picture with one token's patch in black.
-
-        Raises:
-            ValueError: the token is not a patch, or the text is not a picture.
-        """
+        """Return the picture with one token's patch in black; raise ValueError if the token is not a patch."""
         row, column = divmod(position - 1, self._n_columns)
         if not 0 <= row < self._n_rows:
             raise ValueError(f"the position of a patch must be 1 to {self._n_rows * self._n_columns}, got {position}")

@@ -124,10 +124,7 @@ _masking: ContextVar[_Masking | None] = ContextVar("masking", default=None)
 
 @contextmanager
 def masking(mask: torch.Tensor | None, *, is_alone: bool = False) -> Iterator[None]:
-    """Add a mask to the model's own in each of this thread's attention calls inside the block.
-
-    If it ``is_alone``, it replaces the model's own. None changes nothing.
-    """
+    """Add a mask to the model's own (or replace it, if it ``is_alone``) in this thread's calls inside the block."""
     token = _masking.set(None if mask is None else _Masking(mask, is_alone=is_alone))
     try:
         yield

@@ -96,11 +96,7 @@ def clear_left(folder: Path) -> None:
 
 
 def put_in_place(new: Path, target: Path, is_whole: Callable[[], bool]) -> None:
-    """Rename the finished folder to its target, unless another process has put a complete one there.
-
-    Raises:
-        OSError: it cannot be renamed.
-    """
+    """Rename a finished folder to its target unless a complete one is there; raise OSError if it fails."""
     # Locked, so that a complete folder just put there is not moved away again.
     with _locked(target.parent):
         if is_whole():
@@ -165,11 +161,7 @@ def _is_abandoned(folder: Path) -> bool:
 
 
 def _lock(folder: Path, how: int) -> int | None:
-    """Return the file descriptor that holds the lock until it is closed; None without file locks.
-
-    Raises:
-        BlockingIOError: another process holds the lock, and ``how`` says not to wait.
-    """
+    """Return the descriptor that holds the lock, None without file locks; raise BlockingIOError if it is taken."""
     try:
         held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:

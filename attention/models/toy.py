@@ -489,11 +489,7 @@ class ToyModel:
 
 
 def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) -> LayerTrace:
-    """Run the layer, head by head and word by word, in float64.
-
-    It deliberately avoids ``attention.core.steps``: otherwise ``Trace.check()`` and ``LayerTrace.check_projections()``
-    would compare a computation with itself.
-    """
+    """Run the layer in float64 without ``attention.core.steps``, so that checks compare independent computations."""
     exact, n_tokens = inputs.astype(np.float64), len(inputs)
     weights, bias = (PROJECTIONS.W_Q, PROJECTIONS.W_K, PROJECTIONS.W_V), _Q_BIAS.reshape(N_HEADS, 1, D_HEAD)
     # One (M, D) matrix for each head.

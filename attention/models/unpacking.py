@@ -88,7 +88,7 @@ def _write_manifest(folder: Path, source: WeightsSource) -> None:
 
 
 def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
-    """Unpack the weights to float32, and write them with the configuration and tokenizer.
+    """Unpack the weights to float32 and write them with configuration and tokenizer.
 
     transformers' own ``from_pretrained(gguf_file=…)`` requires accelerate, otherwise unneeded, and reports no progress.
     """

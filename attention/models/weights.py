@@ -74,12 +74,7 @@ def fetched_folder(source: WeightsSource) -> Path:
 
 
 def locate(source: WeightsSource) -> Path:
-    """Return the folder with the weights after checking every file's checksum.
-
-    Raises:
-        ModelUnavailableError: the folder or a file is missing, not the published one, or does not belong to the
-            model.
-    """
+    """Return the folder of the weights, checked; raise ModelUnavailableError if a file is missing, wrong or extra."""
     folder = _folder(source)
     if not (folder / source.file).is_file():
         raise ModelUnavailableError(
@@ -94,11 +89,7 @@ def locate(source: WeightsSource) -> Path:
 
 
 def checked(source: WeightsSource, folder: Path) -> Path:
-    """Return the folder after checking every file's checksum.
-
-    Raises:
-        ModelUnavailableError: a file is missing, not the published one, or does not belong to the model.
-    """
+    """Return the folder if every checksum matches; raise ModelUnavailableError if a file is missing, wrong or extra."""
     _check(source, folder, source.file, source.sha256)
     for name, digest in source.companions.items():
         if not (folder / name).is_file():

@@ -45,11 +45,7 @@ def has_to_be_fetched(source: WeightsSource) -> bool:
 
 
 def at_hand(source: WeightsSource, on_progress: OnProgress | None = None) -> Path:
-    """Return the folder with the checked weights, downloading them first if necessary.
-
-    Raises:
-        ModelUnavailableError: they cannot be downloaded or saved; or see ``weights.locate``.
-    """
+    """Return the checked weights' folder, downloading them first if missing; raise ModelUnavailableError on failure."""
     if has_to_be_fetched(source):
         _fetch_and_keep(source, on_progress)
     return locate(source)

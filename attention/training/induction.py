@@ -113,10 +113,7 @@ def sequences(periods: Int[Tensor, " B"], numbers: torch.Generator, length: int 
 
 
 def train(seed: int, steps: int = STEPS, every: int = EVERY, spread: float = D_MODEL**-0.5) -> Iterator[Checkpoint]:
-    """Train both networks and yield a checkpoint every few steps.
-
-    The same seed gives the same numbers on the same machine.
-    """
+    """Train both networks and yield a checkpoint every few steps; reproducible on one machine."""
     torch.manual_seed(seed)
     numbers = torch.Generator().manual_seed(seed)
     networks = [Network(n_layers, spread) for n_layers in NETWORKS]
@@ -162,10 +159,7 @@ def measure(step: int, networks: Sequence[Network]) -> Checkpoint:
 
 
 def _measured(network: Network, halves: Int[Tensor, "B T"]) -> tuple[tuple[float, float], float]:
-    """Return the losses on first and second halves, and the accuracy on second halves.
-
-    The first token of the second half is unpredictable, so it counts for neither.
-    """
+    """Return both halves' losses and the accuracy on second halves, without their unpredictable first token."""
     half = LENGTH // 2
     logits, _ = network(halves)
     losses = _losses(logits, halves)

@@ -323,11 +323,7 @@ class _RunningProcess:
     def __init__(
         self, job: Job, run: Run, text: str, on_frame: Callable[[], None], on_end: Callable[[Job, Run], None]
     ) -> None:
-        """Start it with the text; call ``on_frame`` after each frame and ``on_end`` when it has ended.
-
-        Raises:
-            OSError: it cannot be started.
-        """
+        """Start it, and call ``on_frame`` after each frame and ``on_end`` at the end; raise OSError if it fails."""
         self.job, self.run, self._on_frame, self._on_end = job, run, on_frame, on_end
         self._ending: Ending = "done"
         self._process = subprocess.Popen(  # noqa: S603 - the project's own module, and arguments that a page has checked

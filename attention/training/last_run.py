@@ -79,11 +79,7 @@ def _written(run: Run) -> dict[str, Any]:
 
 
 def _read(written: Mapping[str, Any]) -> Run:
-    """Parse a run.
-
-    Raises:
-        ValueError, LookupError, TypeError or AttributeError: it is malformed.
-    """
+    """Parse a run; raise ValueError, LookupError, TypeError or AttributeError if it is malformed."""
     began = datetime.fromisoformat(written["began"])
     if began.tzinfo is None:
         raise ValueError("its date has no zone")

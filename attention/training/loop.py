@@ -20,10 +20,7 @@ Batch = dict[str, torch.Tensor]
 
 
 def optimise(model: Any, batches: Iterator[Batch], *, steps: int, peak_rate: float) -> list[float]:
-    """Train with AdamW (Loshchilov and Hutter 2019) and return the loss of each step.
-
-    The learning rate rises linearly to its peak, then falls to zero along half a cosine.
-    """
+    """Train with AdamW (Loshchilov and Hutter 2019), linear warm-up and cosine decay; return the losses."""
     optimiser = torch.optim.AdamW(model.parameters(), lr=peak_rate, betas=(0.9, 0.98), weight_decay=0.01)
     losses = []
     model.train()

@@ -147,10 +147,7 @@ class Read:
 
 
 def train(text: str, n_layers: int, width: int = WIDTH, steps: int = STEPS, seed: int = SEED) -> Iterator[Moment]:
-    """Train a Transformer on a text; yield measurements after certain steps.
-
-    The same text and seed give the same numbers on the same machine.
-    """
+    """Train a Transformer on a text; yield measurements after certain steps; reproducible on one machine."""
     torch.manual_seed(seed)
     read = Read.of(text)
     model = Transformer(len(read.symbols), n_layers, width)

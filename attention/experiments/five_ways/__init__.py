@@ -94,11 +94,7 @@ def why_not(layer: LayerTrace) -> str:
 
 
 def run(layer: LayerTrace, head: int) -> list[Result]:
-    """Run all five on a layer's input with the layer's weights; ``head`` is for the one that computes a single head.
-
-    Raises:
-        ValueError: they do not cover this layer; see ``why_not``.
-    """
+    """Run all five on a layer's input and weights, ``head`` in one of them; raise ValueError if ``why_not(layer)``."""
     reason = why_not(layer)
     if reason:
         raise ValueError(f"this layer cannot be written in the five ways: {reason}")
