@@ -58,7 +58,7 @@ def test_a_head_is_described_with_its_own_means(result):
     for name in ("entropy", "mean_distance", "previous", "itself", "next", "classifier", "separator"):
         assert f"{result.measure(name)[HEAD]:.2f}" in told
     pattern, n_times = result.commonest_pattern(*HEAD)
-    assert f"{pattern}: in {n_times} of 40 sentences" in told
+    assert f"{pattern}, in {n_times} of 40 sentences" in told
 
 
 def test_the_matrix_and_the_atlas_are_the_means(result):
@@ -165,7 +165,7 @@ def test_of_a_models_special_tokens_only_what_is_known_is_said(model_of, kind):
 def test_what_the_catalogue_knows_of_the_bundled_bert_is_said_where_sinks_are(result):
     told = plain(many_sentences.tell_layers(result))
     assert result.info.note in told
-    assert f"{result.n_tokens / 40:.0f} tokens on average" in told
+    assert f"average {result.n_tokens / 40:.0f} tokens" in told
 
 
 # ------------------------------------------------------------------------------------------- syntax

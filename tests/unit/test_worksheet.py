@@ -288,7 +288,7 @@ def test_a_row_is_masked_as_the_others_show(scenes):
 def test_the_vector_of_the_toy_is_the_sum_of_its_parts(scenes):
     scene, _ = scenes("toy")
     todo, solved = halves(made(scene, step="embed"))
-    parts = [np.array(todo.tables[0].numbers(name)) for name in ("Word", "Position")]
+    parts = [np.array(todo.tables[0].numbers(name)) for name in ("Token embedding", "Positional encoding")]
     assert solved.tables[0].numbers(scene.names[scene.word]) == pytest.approx(sum(parts))
 
 

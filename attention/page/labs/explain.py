@@ -680,7 +680,7 @@ def _idle(values: Values, _: HeadContext) -> tuple[Parameter[Any], ...]:
 LAB = Lab(
     address="explain",
     title=message("Does attention explain?"),
-    purpose=message("Ablate heads, occlude words, shuffle weights: did attention predict what matters?"),
+    purpose=message("Ablate heads, occlude words, shuffle weights, and see whether attention predicted what matters."),
     knobs=(EXPERIMENT, OFF, ONLY),
     guess=_guess,
     measured_guess=_measured_guess,

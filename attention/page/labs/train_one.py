@@ -442,7 +442,7 @@ def _table_of_heads(scores: Float[Array, "L H"]) -> dict[str, list[str]]:
 LAB = Lab(
     address="train_one",
     title=message("Train one and watch"),
-    purpose=message("Two small networks learn to repeat what they read. One of them cannot."),
+    purpose=message("Two small networks learn to repeat what they read, and one of them cannot."),
     knobs=(START, CHECKPOINT, WATCHED),
     guess=_guess,
     content=_content,

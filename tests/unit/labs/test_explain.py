@@ -266,7 +266,7 @@ def test_a_decoder_looks_back_only_and_its_first_token_at_nothing_else():
     assert says(" ".join(each.sentence for each in blocks if isinstance(each, Notice)), "2")
     first = scene_of("smollm2-135m", word=0)
     (notice,) = [each for each in shown(first, Runs(first.trace), experiment="words") if isinstance(each, Notice)]
-    assert "choose another" in notice.sentence
+    assert "Choose another" in notice.sentence
 
 
 def test_of_many_tokens_the_flow_is_left_out():

@@ -132,7 +132,7 @@ def test_two_heads_answer_differently_and_their_mean_like_neither(asked):
     rows = np.stack([asked.attention.head(head).weights[asked.word] for head in range(asked.info.n_heads)])
     head = int(rows.max(axis=1).argmax())
     text = told(asked, "heads")
-    assert f"head {head + 1} gives most to {asked.key_names[rows[head].argmax()]}" in text
+    assert f"ead {head + 1} gives most to “{asked.key_names[rows[head].argmax()]}”" in text
     assert number(float(rows.mean(axis=0)[rows[head].argmax()])) in text
 
 
