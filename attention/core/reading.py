@@ -96,8 +96,8 @@ class Reading:
     def lesson(self, name: str) -> str:
         """Return the name of the lesson that replaces ``name``, or ``name``.
 
-        >>> PICTURE.lesson("all-heads/intro"), TEXT.lesson("all-heads/intro")
-        ('all-heads/intro-picture', 'all-heads/intro')
+        >>> PICTURE.lesson("explain/words"), TEXT.lesson("explain/words")
+        ('explain/words-picture', 'explain/words')
         """
         return self.variants.get(name, name)
 
@@ -153,11 +153,9 @@ PICTURE = Reading(
     recognises=pixels.is_picture,
     variants={
         "front/intro": "front/intro-other",
-        "all-heads/intro": "all-heads/intro-picture",
         "head/words": "head/words-picture",
         "head/caveat": "head/caveat-picture",
         "head/no-behaviour": "head/no-behaviour-picture",
-        "neuron/intro": "neuron/intro-picture",
         "tokens/words": "tokens/words-picture",
         "embed/words-normed": "embed/words-picture",
         "explain/words": "explain/words-picture",

@@ -102,10 +102,13 @@ def tell_next(found: Forecast, trace: Trace) -> str:
     last = [token for token in trace.tokens if not token.is_padding][-1]
     norm = _norm_name(trace)
     text = lesson(
-        "next-token/words" if norm else "next-token/words-bare",
+        "next-token/normed" if norm else "next-token/bare",
         layers=trace.info.n_layers,
         norm=norm,
         last=word(last.text),
+    )
+    text += lesson(
+        "next-token/words",
         vocabulary=f"{found.n_vocabulary:,}",
         best=word(best.label),
         probability=fact(best.probability),

@@ -31,16 +31,13 @@ def tell_alignment(scene: HeadContext, card: TranslatorCard) -> str:
     """Return as HTML how often a head of the translator's cross-attention is right, according to its card."""
     place = {"layer": scene.layer + 1, "head": scene.head + 1}
     share = _percent(card.alignment[scene.layer][scene.head])
-    if (scene.layer, scene.head) == (card.best_layer, card.best_head):
-        told = lesson("outcome/alignment-best", share=share, **place)
-    else:
-        told = lesson(
-            "outcome/alignment",
-            share=share,
-            best_layer=card.best_layer + 1,
-            best_head=card.best_head + 1,
-            best_share=_percent(card.alignment[card.best_layer][card.best_head]),
-            **place,
+    told = lesson("outcome/alignment", share=share, **place)
+    if (scene.layer, scene.head) != (card.best_layer, card.best_head):
+        told += lesson(
+            "outcome/alignment-best",
+            layer=card.best_layer + 1,
+            head=card.best_head + 1,
+            share=_percent(card.alignment[card.best_layer][card.best_head]),
         )
     return told + lesson(
         "outcome/alignment-measured",
@@ -71,4 +68,4 @@ def tell_answer(answer: Answer, model: str, card: DigitsCard | None) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"<b>{100 * share:.1f}</b> %"
+    return f"<b>{100 * share:.1f}%</b>"

@@ -199,7 +199,7 @@ def test_the_parts_of_a_whole_model_open_by_mouse_and_keyboard_and_lead_on(tab, 
     show(tab)
     states = trace.hidden_states
     before, after = (np.linalg.norm(state[3]) for state in (states[1], states[-1]))
-    expect(tab.page.get_by_text(f"enters layer 2 as a vector of norm {before:.2f}")).to_be_visible()
+    expect(tab.page.get_by_text(f"enters layer 2 with norm {before:.2f}")).to_be_visible()
     fed = float(trace.layers[4].lengths.fed[3])
     tab.page.get_by_role("button", name=re.compile(f"^Layer 5, Feed-forward: adds a vector of norm {fed:.2f}")).click()
     expect(tab.page).to_have_url(re.compile("shown=feed-forward"))

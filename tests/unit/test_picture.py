@@ -65,9 +65,8 @@ def test_a_head_on_a_picture_is_not_told_in_words_for_texts(trace):
         assert not re.search(r"\b(this text|another text|sentence|one word|same word)\b", told)
         assert f"{summary.entropy:.2f}" in told
         assert "this text" in describe(summary, "")
-    for name in ("all-heads/intro-picture", "neuron/intro-picture"):
-        facts = {"choose": ""} if name.startswith("all-heads") else {}
-        assert not re.search(r"\b(word|sentence)\b", lesson(name, **facts))
+    intro = lesson("all-heads/intro", noun=PICTURE.noun, choose="") + lesson("neuron/intro")
+    assert not re.search(r"\b(word|sentence)\b", intro)
 
 
 def test_patches_that_make_no_square_are_refused(trace):

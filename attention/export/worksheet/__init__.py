@@ -41,10 +41,10 @@ def worksheet_of(
 
 
 def _origin(scene: HeadContext, small: HeadContext) -> str:
-    focus, place = word(small.names[small.word]), plain(small.place)
+    told = lesson("worksheet/origin", place=plain(small.place), focus=word(small.names[small.word]))
     if small is scene:
-        return lesson("worksheet/origin", place=place, focus=focus)
-    told = lesson("worksheet/origin-other", model=plain(scene.info.name), d=scene.d_head)
+        return told
+    told = lesson("worksheet/origin-other", model=plain(scene.info.name), d=scene.d_head) + told
     if small.trace.text == scene.trace.text:
-        return told + lesson("worksheet/origin-same", place=place, focus=focus)
-    return told + lesson("worksheet/origin-text", place=place, focus=focus, text=typed(small.trace.text))
+        return told
+    return told + lesson("worksheet/origin-text", text=typed(small.trace.text))

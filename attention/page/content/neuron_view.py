@@ -33,7 +33,7 @@ def _pane(view: View, pane: Pane) -> Blocks:
     key, notices = _key(view, scene)
     return (
         *notices,
-        Prose(lesson(scene.info.reading.lesson("neuron/intro"))),
+        Prose(lesson("neuron/intro")),
         Picture("neuron", neuron(scene, key), sets={"cell": CELL, "word": WORD}),
         Prose(sum_in_writing(scene, key)),
         Row(

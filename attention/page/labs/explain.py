@@ -484,7 +484,7 @@ def _tell_lengths(scene: HeadContext, lengths: Float[Array, "Q K"], shares: Floa
     weights, row = scene.steps.weights, scene.word
     best, longest = int(weights[row].argmax()), int(shares[row].argmax())
     told = lesson(
-        "explain/lengths-row",
+        "explain/lengths-row-same" if best == longest else "explain/lengths-row",
         focus=word(scene.names[row]),
         best=word(scene.key_names[best]),
         weight=fact(float(weights[row, best])),

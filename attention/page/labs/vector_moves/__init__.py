@@ -430,13 +430,14 @@ def _stream(scene: HeadContext, added: Float[Array, "L M"]) -> Blocks:
     name = message("addition, relative to the stream's norm")
     of_feed = "" if len(curves) < 2 else message(", and the feed-forward network one of {length}", length=fact(fed[at]))
     told = lesson(
-        "vector-moves/stream" if len(layers) > 1 else "vector-moves/stream-lone",
+        "vector-moves/stream",
         focus=word(scene.names[row]),
         stream=fact(stream[at]),
         layer=at + 1,
         change=fact(changes[at]),
         fed=of_feed,
     )
+    told += lesson("vector-moves/stream-all" if len(layers) > 1 else "vector-moves/stream-lone")
     if len(layers) < 2:
         return (Heading(message("The residual stream and its additions")), Prose(told))
     numbers = tuple(str(number + 1) for number in range(len(layers)))

@@ -182,8 +182,8 @@ def _feed_forward(scene: HeadContext, runs: Runs | None) -> Blocks:
     fired = passed.neurons[scene.layer][scene.word]
     order = np.argsort(-np.abs(fired), kind="stable")
     sizes = np.abs(fired[order]).astype(np.float64).cumsum()
-    told += lesson(
-        "whole/neurons-gated" if network.is_gated else "whole/neurons",
+    told += lesson("whole/neurons-gated" if network.is_gated else "whole/neurons") + lesson(
+        "whole/strongest",
         focus=word(scene.names[scene.word]),
         n=f"{len(fired):,}",
         few=int(np.searchsorted(sizes, sizes[-1] / 2)) + 1,
