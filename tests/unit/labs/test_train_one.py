@@ -174,7 +174,7 @@ def test_the_curves_and_the_table_have_every_checkpoint():
 def test_the_question_is_answered_by_the_sequence():
     guess = LAB.guess(None)
     (right,) = guess.right
-    token = re.search(r"second (?:<[^>]+>)*(\w+)", guess.question)[1]
+    token = re.search(r"second “(?:<[^>]+>)*(\w+)", guess.question)[1]
     names = [SYLLABLES[each] for each in EXAMPLE]
     assert guess.answers[right].startswith(names[names.index(token) + 1])
     assert names[HALF + names.index(token) + 1] == names[names.index(token) + 1]
