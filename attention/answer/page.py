@@ -197,7 +197,7 @@ def _way(sheet: Sheet, view: View) -> list[Data]:
     return [sheet.place(line)]
 
 
-# ------------------------------------------------------------------------------------- what is below it
+# ------------------------------------------------------------------------------------- below the header
 
 
 def _rest(sheet: Sheet, view: View, load: running.Load) -> tuple[list[Data], list[Data], list[Data], bool]:

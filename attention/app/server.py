@@ -246,7 +246,7 @@ class _WithHeaders:
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
-# ------------------------------------------------------------------------------- in time
+# ------------------------------------------------------------------------------- timeouts
 
 
 class _BodyTimeout:
@@ -299,7 +299,7 @@ class _BodyTimeout:
                 await late(scope, receive, send)
 
 
-# ------------------------------------------------------------------------------- who is let in
+# ------------------------------------------------------------------------------- access
 
 
 class _KnownOriginsOnly:
@@ -330,7 +330,7 @@ class _KnownOriginsOnly:
             await send({"type": "websocket.close", "code": 1008})
 
 
-# ------------------------------------------------------------------------------- where a path leads
+# ------------------------------------------------------------------------------- routes
 
 
 def page_below(path: str, pages: Iterable[str]) -> str | None:

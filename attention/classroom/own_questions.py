@@ -210,7 +210,7 @@ def _way(seen_at: str, here: str) -> str:
     return f"./{page}?{tidy(page, link)}"
 
 
-# ------------------------------------------------------------------------------------- what is told
+# ------------------------------------------------------------------------------------- views
 
 
 def _seen(number: int, kept: Paper) -> dict[str, Any]:

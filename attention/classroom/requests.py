@@ -40,7 +40,7 @@ BROWSER = "attention_browser"
 _A_DAY = 24 * 60 * 60
 
 
-# ------------------------------------------------------------------------------------- where it comes from
+# ------------------------------------------------------------------------------------- origin
 
 
 def address_of_client(request: Request) -> str:
@@ -69,7 +69,7 @@ def check_origin(request: Request) -> None:
         raise RefusedError(403, message("This came from another site."))
 
 
-# ------------------------------------------------------------------------------------- whose room it means
+# ------------------------------------------------------------------------------------- room
 
 
 def taught(request: Request) -> tuple[str | None, str]:
@@ -135,7 +135,7 @@ def _base() -> str:
     return f"/{base_path()}/".replace("//", "/")
 
 
-# ------------------------------------------------------------------------------------- what it sends
+# ------------------------------------------------------------------------------------- body
 
 
 async def body_of(request: Request, most: int) -> Mapping[str, Any]:

@@ -223,7 +223,7 @@ def _ready_question(room: Room, name: object) -> Mapping[str, Any]:
     return asking.packed(guess, "closed" if is_closed else "hidden" if question.is_hidden else "as it is")
 
 
-# ------------------------------------------------------------------------------------- things to find
+# ------------------------------------------------------------------------------------- tasks
 
 
 async def _tasks(_: Act) -> Json:
@@ -237,7 +237,7 @@ async def _set_task(act: Act) -> Json:
     return {}
 
 
-# ------------------------------------------------------------------------------------- ten questions of their own
+# ------------------------------------------------------------------------------------- ten questions
 
 
 async def _start_own(act: Act) -> Json:
