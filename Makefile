@@ -25,7 +25,7 @@ DEV_STAMP := .venv/.installed-dev
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-all fuzz bench train lint format types check screenshots notebooks clean
+.PHONY: help run test test-all fuzz bench train lint format types check screenshots notebooks api clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET"
@@ -75,6 +75,9 @@ screenshots: $(DEV_STAMP) ## retake the pictures in assets/screenshots
 
 notebooks: $(DEV_STAMP) ## rerun the course in assets/notebooks, and keep its outputs
 	$(BIN)/python -m tests.course
+
+api: $(DEV_STAMP) ## write docs/api.md from the docstrings
+	$(BIN)/python -m tests.api_page
 
 clean: ## remove everything that make and the tools have made, including .venv
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results

@@ -43,7 +43,7 @@ __all__ = [
 _SHORT = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class HeadSteps:
     """Every intermediate array of attention, for all heads or, without the axis ``H``, for one.
 
@@ -66,6 +66,11 @@ class HeadSteps:
     weights: Float[Array, "*H Q K"]
     head_outputs: Float[Array, "*H Q Dv"]
     capped_scores: Float[Array, "*H Q K"] | None = None
+
+    def __repr__(self) -> str:
+        """Return the shapes of its arrays: its numbers would be pages."""
+        shapes = ", ".join(f"{name} {getattr(self, name).shape}" for name in ("queries", "keys", "values", "weights"))
+        return f"<HeadSteps: {shapes}>"
 
     @property
     def unmasked_scores(self) -> Float[Array, "*H Q K"]:

@@ -10,19 +10,27 @@ Axis letters are those of :mod:`attention.core.steps`. All arrays are float32 an
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal, Self, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
-from attention.core import steps
-from attention.core.kinds import DECODER, ENCODER, ENCODER_DECODER, SELF, Build, Use
+from attention.core import long_table, steps
+from attention.core.array_file import ArrayFile
+from attention.core.given import integer, integers
+from attention.core.kinds import CROSS, DECODER, ENCODER, ENCODER_DECODER, SELF, WRITTEN, Build, Use
 from attention.core.positions import Rotary, apply_rotary
-from attention.core.reading import TEXT, Reading
+from attention.core.reading import FRENCH, PICTURE, TEXT, Reading
 from attention.core.steps import HeadSteps
-from attention.core.structure import Branch, Structure
+from attention.core.structure import Branch, Structure, Sublayer
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 __all__ = [
     "PARTS",
@@ -42,6 +50,7 @@ __all__ = [
     "Rotary",
     "Token",
     "Trace",
+    "tolerance",
 ]
 
 AttentionKind = Literal["self", "cross", "masked self"]
@@ -52,6 +61,19 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 # What a layer computes with its own weight matrices.
 Made = Literal["queries", "keys", "values", "added"]
+
+
+# A number is rounded to half the spacing of its type. A chain of sums errs by a few times that: by 1e-5 of the largest
+# number in float32, whose sums are longest, and by about 8 spacings in a type of half the size.
+_LEAST_TOLERANCE, _SPACINGS = 1e-5, 8
+
+
+def tolerance(spacing: float) -> float:
+    """Return how far numbers that are computed again may be from a model's own, relative to its largest.
+
+    ``spacing`` is that of numbers near 1 in the type in which the model runs: ``torch.finfo(dtype).eps``.
+    """
+    return max(_LEAST_TOLERANCE, _SPACINGS * spacing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +110,8 @@ class ModelInfo:
     revision: str = ""
     # The width of a value, if it differs from ``d_head``.
     d_value: int | None = None
+    # The spacing of numbers near 1 in the type in which it runs.
+    spacing: float = 2.0**-23
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -267,7 +291,7 @@ class Lengths:
     left: Float[Array, " Q"] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LayerTrace:
     """The causes of one layer's attention, and the output of the model itself.
 
@@ -302,6 +326,11 @@ class LayerTrace:
     key_norm: Norm | None = None
     softcap: float | None = None
     added_norm: Norm | None = None
+
+    def __repr__(self) -> str:
+        """Return its sizes: its numbers would be thousands of lines."""
+        n_heads, n_queries, d_head = self.queries.shape
+        return f"<LayerTrace: {n_heads} heads, {n_queries} × {self.keys.shape[1]} tokens, d_head {d_head}>"
 
     @property
     def sources(self) -> Float[Array, "K M"] | None:
@@ -483,6 +512,8 @@ class Trace:
     cross: Trace | None = None
     use: Use = SELF
     structure: Structure | None = None
+    # Makes logits of the last hidden states, with the model's own final norm and unembedding; None if it has none.
+    predict: Callable[[Float[Array, "T M"]], Float[Array, "T V"]] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Make every array read-only: sessions share traces."""
@@ -509,7 +540,7 @@ class Trace:
         """Return the same run without ``added``: a sixth of its memory, not needed once checked."""
         layers = tuple(replace(layer, added=None) for layer in self.layers)
         decoder, cross = (None if part is None else part.without_added() for part in (self.decoder, self.cross))
-        return replace(self, layers=layers, decoder=decoder, cross=cross)
+        return replace(self, layers=layers, decoder=decoder, cross=cross, predict=None)
 
     def check(self) -> float:
         """Return the largest absolute difference of :meth:`LayerTrace.check`, over all layers of all parts."""
@@ -517,7 +548,80 @@ class Trace:
 
     def __repr__(self) -> str:
         sizes = f"{len(self.tokens)} tokens, {len(self.layers)} × {self.info.n_heads} heads"
-        return f"<Trace of {self.text!r} in {self.info.name}: {sizes}>"
+        cut = "" if self.cut is None else f", cut after {self.cut.kept} of {self.cut.total} tokens"
+        return f"<Trace of {self.text!r} in {self.info.name}: {sizes}{cut}>"
+
+    @property
+    def weights(self) -> Float[Array, "L H Q K"]:
+        """The attention weights of all heads, derived anew at each access; rows sum to 1, or to 0 if all is masked."""
+        return np.stack([layer.steps().weights for layer in self.layers])
+
+    @property
+    def scores(self) -> Float[Array, "L H Q K"]:
+        """The scores ``Q Kᵀ`` of all heads before they are scaled and masked, derived anew at each access."""
+        return np.stack([layer.steps().scores for layer in self.layers])
+
+    @property
+    def logits(self) -> Float[Array, "T V"] | None:
+        """A decoder's logits for the token after each token, derived anew at each access; None of other models."""
+        return None if self.predict is None else self.predict(self.hidden_states[-1])
+
+    @overload
+    def __getitem__(self, place: int) -> LayerTrace: ...
+
+    @overload
+    def __getitem__(self, place: tuple[int, int]) -> HeadSteps: ...
+
+    def __getitem__(self, place: Any) -> LayerTrace | HeadSteps:
+        """Return a layer, ``trace[2]``, or every step of a head, ``trace[2, 8]``; -1 is the last.
+
+        Raises:
+            TypeError: it is neither a whole number nor a pair of them.
+            IndexError: there is no such layer or head.
+        """
+        if not isinstance(place, tuple):
+            return self.layers[_at("layer", integer("layer", place), len(self.layers))]
+        if len(place) != 2:
+            raise TypeError(f"a trace is indexed by a layer, or by a layer and a head, got {place!r}")
+        layer, head = integers("layer and head", place)
+        found = self[layer]
+        return found.head(_at("head", head, len(found.queries)))
+
+    def save(self, path: str | Path) -> None:
+        """Write it to an ``.npz`` file, with what it shares with the model: :meth:`load` needs no model.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        logits = self.logits
+        _FILE.write(path, _Saved(self, logits))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trace:
+        """Read a file of :meth:`save`; nothing in it can run.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: it is no such file.
+        """
+        saved: _Saved = _FILE.read(path)
+        logits = saved.logits
+        return saved.trace if logits is None else replace(saved.trace, predict=lambda _: logits)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a row for each weight: layer, head, query, key, query_token, key_token, score and weight."""
+        return long_table.to_pandas(self.weights, self.scores, *self._names())
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return weights and scores with the dimensions layer, head, query and key.
+
+        Raises:
+            ImportError: xarray is not installed.
+        """
+        return long_table.to_xarray(self.weights, self.scores, *self._names())
+
+    def _names(self) -> tuple[list[str], list[str]]:
+        return [token.text for token in self.tokens], [token.text for token in self.key_tokens]
 
     @property
     def nbytes(self) -> int:
@@ -551,3 +655,41 @@ def _owner(array: Array) -> Array:
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
+
+
+def _at(noun: str, number: int, count: int) -> int:
+    """Return where a number is that may count from the end."""
+    if not -count <= number < count:
+        raise IndexError(f"{noun} must be between 0 and {count - 1}, got {number}")
+    return number % count
+
+
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    """What a file has: a trace, and its logits, which need the model."""
+
+    trace: Trace
+    logits: Float[Array, "T V"] | None
+
+
+_KINDS: tuple[type[Any], ...] = (
+    Cut,
+    Embeddings,
+    LayerTrace,
+    Lengths,
+    Linear,
+    ModelInfo,
+    Norm,
+    PositionTable,
+    Projections,
+    Rotary,
+    Structure,
+    Sublayer,
+    Token,
+    Trace,
+    _Saved,
+)
+_FILE = ArrayFile(
+    {kind.__name__: kind for kind in _KINDS},
+    {"text": TEXT, "french": FRENCH, "picture": PICTURE, "self": SELF, "written": WRITTEN, "cross": CROSS},
+)

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from attention.core.messages import message, messages
-from attention.core.trace import Difference, LayerTrace, Trace
+from attention.core.trace import Difference, LayerTrace, Trace, tolerance
 from attention.figures.format import scientific
 from attention.lesson.prose import lesson, word
 
@@ -39,11 +39,12 @@ class Link:
     name: LinkName
     made_of: str
     found: Difference | None
+    tolerance: float = TOLERANCE
 
     @property
     def holds(self) -> bool:
         """Whether the difference is within the tolerance, or unknown."""
-        return self.found is None or self.found.relative <= TOLERANCE
+        return self.found is None or self.found.relative <= self.tolerance
 
     @property
     def label(self) -> str:
@@ -59,6 +60,7 @@ class Proof:
     largest_row_error: float
     n_masked_rows: int = 0
     is_of_many: bool = False  # over many sentences
+    tolerance: float = TOLERANCE  # of its links: more for a model in bfloat16 or float16
 
     @classmethod
     def of_outputs(cls, found: Difference, largest_row_error: float) -> Proof:
@@ -119,7 +121,7 @@ class Proof:
 
 def tell_proof(name: str, proof: Proof) -> str:
     """Return as HTML what was compared, and what was not, for the model with this name."""
-    told = lesson("proof/words", model=word(name), tolerance=scientific(TOLERANCE))
+    told = lesson("proof/words", model=word(name), tolerance=scientific(proof.tolerance))
     knows_outputs_alone = all(link.found is None for link in proof.links if link.name != "outputs")
     if not knows_outputs_alone:
         return told
@@ -143,7 +145,8 @@ def prove(trace: Trace) -> Proof:
             found[name] = found.get(name, Difference()).worst(difference)
             n_known[name] += 1
     whole = {name: each for name, each in found.items() if n_known[name] == len(layers)}
-    return Proof(_links(whole, layers), row_error, n_masked_rows)
+    near = tolerance(trace.info.spacing)
+    return Proof(_links(whole, layers, near), row_error, n_masked_rows, tolerance=near)
 
 
 def _check_heads(layer: LayerTrace) -> tuple[Difference, float, int]:
@@ -160,8 +163,10 @@ def _check_heads(layer: LayerTrace) -> tuple[Difference, float, int]:
     return Difference.within(worst, layer.model_output), row_error, n_masked_rows
 
 
-def _links(found: dict[LinkName, Difference], layers: Sequence[LayerTrace]) -> tuple[Link, ...]:
-    return tuple(Link(name, _made_of(name, layers), found.get(name)) for name in LINK_NAMES)
+def _links(
+    found: dict[LinkName, Difference], layers: Sequence[LayerTrace], near: float = TOLERANCE
+) -> tuple[Link, ...]:
+    return tuple(Link(name, _made_of(name, layers), found.get(name), near) for name in LINK_NAMES)
 
 
 def _made_of(name: LinkName, layers: Sequence[LayerTrace]) -> str:

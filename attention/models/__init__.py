@@ -73,10 +73,9 @@ def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
     """
     if not isinstance(model_id, str):
         raise TypeError(
-            f'load takes the ID of a model, such as "minilm-l6", got {type(model_id).__name__}. To record a model of '
-            "your own, save it and its tokenizer with save_pretrained(folder), and name the folder in "
-            f"{local.MODEL_DIRS_VARIABLE}: the folder's name is the ID. To show weights that transformers returned, "
-            "pass them to attention.show.head_view."
+            f'models.load takes the ID of a model, such as "minilm-l6", got {type(model_id).__name__}. '
+            "attention.load takes folders, too, and attention.trace(model, tokenizer, text) records a model that "
+            "you have in memory."
         )
     entry = bundled.find(model_id)
     if entry is not None:

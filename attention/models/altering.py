@@ -1,16 +1,19 @@
-"""Changes to heads while a model runs, one for each text of a batch."""
+"""Changes and interventions in the heads of a model while it runs, layer by layer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 
 from attention.core.ablation import Change, replaced
-from attention.models.recorder import AttentionCall
+from attention.core.interventions import Causes, Intervention
+from attention.models.recorder import AttentionCall, Deciding
 from attention.models.stack import layer_of_call
+from attention.models.tensors import as_in, hidden_lowest, numbers
 
-__all__ = ["Alteration"]
+__all__ = ["Alteration", "Intervening"]
 
 
 class Alteration:
@@ -29,5 +32,48 @@ class Alteration:
         for index, change in enumerate(self._changes):
             if change.of_layer(number):
                 changed = replaced(layer_of_call(call, index), change, number)
-                output[index] = torch.from_numpy(changed).transpose(0, 1)
+                output[index] = as_in(changed, output).transpose(0, 1)
         return output
+
+
+class Intervening:
+    """Interventions in one run on one text."""
+
+    def __init__(self, interventions: Sequence[Intervention]) -> None:
+        """Begin before the first layer."""
+        self._interventions = interventions
+        self._layer = -1
+
+    def before(self, deciding: Deciding, key: torch.Tensor) -> Deciding:
+        """Change what decides the weights of the next layer: its query, mask and position bias."""
+        self._layer += 1
+        found = self._found()
+        if not found:
+            return deciding
+        query, mask, bias = deciding
+        shape = (query.shape[1], query.shape[2], key.shape[2])
+        causes = Causes(
+            numbers(query[0]).copy(),
+            np.zeros(shape, np.float32) if mask is None else np.broadcast_to(hidden_lowest(mask[0]), shape).copy(),
+            None if bias is None else np.broadcast_to(numbers(bias[0]), shape).copy(),
+        )
+        for each in found:
+            causes = each.before(causes)
+        return (
+            as_in(causes.queries, query)[None],
+            as_in(causes.mask, query)[None],
+            None if bias is None or causes.bias is None else as_in(causes.bias, bias)[None],
+        )
+
+    def after(self, call: AttentionCall) -> torch.Tensor:
+        """Return the output of the layer's attention, changed, of shape (1, queries, heads, width)."""
+        found = self._found()
+        if not found:
+            return call.output
+        outputs = numbers(call.output[0].transpose(0, 1)).copy()
+        for each in found:
+            outputs = each.after(outputs)
+        return as_in(outputs, call.output).transpose(0, 1)[None]
+
+    def _found(self) -> list[Intervention]:
+        return [each for each in self._interventions if each.layer == self._layer]

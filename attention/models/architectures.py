@@ -24,6 +24,7 @@ __all__ = [
     "Stack",
     "architecture_of",
     "info_from_config",
+    "info_in_memory",
     "info_of_offer",
     "read_config",
 ]
@@ -180,6 +181,16 @@ def info_of_offer(config: dict[str, Any], n_bytes: int) -> ModelInfo:
     """
     kind = str(config.get("dtype") or config.get("torch_dtype")).removeprefix("torch.")
     return replace(_sized(_text_config(config)), n_parameters=n_bytes // _BYTES_OF.get(kind, _BYTES_OF["float32"]))
+
+
+def info_in_memory(config: dict[str, Any]) -> tuple[ModelInfo, Architecture]:
+    """Describe a model that is in memory, from what its ``config.json`` would be, without a name.
+
+    Raises:
+        ValueError: the configuration is refused; the message is a sentence that says why.
+    """
+    config = _text_config(config)
+    return _sized(config), architecture_of(config)
 
 
 def _sized(config: dict[str, Any]) -> ModelInfo:

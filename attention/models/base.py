@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,11 +10,22 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.ablation import Change, Output
+from attention.core.interventions import Intervention, Run
 from attention.core.masks import MaskName
 from attention.core.trace import Cut, LayerTrace, ModelInfo, Token, Trace
 from attention.models.one_page import Insides
 
-__all__ = ["Answer", "Batch", "Encoded", "Model", "ModelInfo", "ModelUnavailableError", "NextToken", "check_batch"]
+__all__ = [
+    "Answer",
+    "Batch",
+    "Encoded",
+    "Model",
+    "ModelInfo",
+    "ModelUnavailableError",
+    "NextToken",
+    "check_batch",
+    "repr_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +120,23 @@ class Model(Protocol):
             ValueError: there are no texts, or they differ in their number of tokens.
         """
 
+    def run(self, text: str, interventions: Iterable[Intervention] | Intervention, pair: str | None = None) -> Run:
+        """Run the model once with something changed in its heads, and record it, with only the model's own mask.
+
+        Weights and outputs of the trace are those of the changed run. If a head hands on something else than its
+        weights give, as with ``Ablate(place, "zero")``, that is its layer's ``model_output``.
+
+        Args:
+            text: any text, as for ``trace``.
+            interventions: what is changed: ``Ablate``, ``CutEdge`` and ``Patch``; of an encoder–decoder, in the
+                encoder.
+            pair: a second text, as for ``trace``.
+
+        Raises:
+            TypeError: there is something else among the interventions.
+            ValueError: a layer, head or token is not there; the message says which there are.
+        """
+
     def next_token(self, trace: Trace) -> NextToken | None:
         """Predict the token that follows the text of a trace; None unless the model is a decoder."""
 
@@ -134,6 +162,12 @@ class Model(Protocol):
 
     def answer(self, trace: Trace) -> Answer | None:
         """Return the classes predicted for a trace of this model; None unless it is a classifier."""
+
+
+def repr_of(info: ModelInfo) -> str:
+    """Return what a model shows of itself: its id and sizes."""
+    sizes = f"{info.n_layers} × {info.n_heads} heads, d_model {info.d_model}, d_head {info.d_head}"
+    return f"<Model {info.model_id}: {sizes}>"
 
 
 def check_batch(texts: Sequence[Encoded]) -> None:

@@ -16,6 +16,7 @@ from attention.core.trace import Cut, Token, Trace
 from attention.models.generic_stack import OtherDecoder
 from attention.models.recorder import AttentionCall, recording
 from attention.models.stack import LayerStack
+from attention.models.tensors import as_in, numbers
 from attention.models.tokens import TextReader
 
 __all__ = ["TargetReader"]
@@ -46,7 +47,7 @@ class TargetReader:
         hidden = np.array([token.is_padding for token in source.tokens])
         text, tokens, cut = self._target(source, encoded, hidden, target)
         result, calls = self._run(tokens, encoded.last_hidden_state, hidden)
-        states = tuple(state[0].numpy() for state in result.hidden_states)
+        states = tuple(numbers(state[0]) for state in result.hidden_states)
         own, other = calls[0::2], calls[1::2]
         streams = self._stack.streams_after_self(own, states[:-1])
         ids = [token.token_id for token in tokens]
@@ -98,9 +99,9 @@ class TargetReader:
         """Generate greedily; return the token IDs without the end token."""
         ids: list[int] = self._model.generate(
             # Some models never repeat three tokens in a row of the source.
-            torch.tensor([[token.token_id for token in source.tokens if not token.is_padding]]),
+            self._tensor([[token.token_id for token in source.tokens if not token.is_padding]]),
             encoder_outputs=encoded,
-            attention_mask=torch.from_numpy(~hidden)[None].long(),
+            attention_mask=self._tensor(~hidden[None]),
             max_new_tokens=limit,
             # A growing cache: generate() would make one with as many layers as the encoder has.
             past_key_values=EncoderDecoderCache(DynamicCache(), DynamicCache()),
@@ -118,7 +119,7 @@ class TargetReader:
     def _run(self, tokens: tuple[Token, ...], memory: torch.Tensor, hidden: Array) -> tuple[Any, list[AttentionCall]]:
         with recording() as calls:
             result = self._stack.module(
-                input_ids=torch.tensor([[token.token_id for token in tokens]]),
+                input_ids=self._tensor([[token.token_id for token in tokens]]),
                 encoder_hidden_states=memory,
                 output_hidden_states=True,
                 use_cache=False,
@@ -128,9 +129,14 @@ class TargetReader:
 
     def _masks(self, n_tokens: int, hidden: Array) -> dict[str, torch.Tensor | None]:
         if self._stack.has_own_masks:
-            return {"encoder_attention_mask": torch.from_numpy(~hidden)[None].long() if hidden.any() else None}
+            return {"encoder_attention_mask": self._tensor(~hidden[None]) if hidden.any() else None}
+        assert isinstance(self._stack, LayerStack)
+        like = self._stack.word_table
         unseen = masks.painted(np.broadcast_to(hidden, (n_tokens, hidden.size)))
         return {
-            "attention_mask": torch.from_numpy(masks.causal(n_tokens))[None, None],
-            "encoder_attention_mask": torch.from_numpy(unseen)[None, None] if hidden.any() else None,
+            "attention_mask": as_in(masks.causal(n_tokens), like)[None, None],
+            "encoder_attention_mask": as_in(unseen, like)[None, None] if hidden.any() else None,
         }
+
+    def _tensor(self, integers: Any) -> torch.Tensor:
+        return torch.tensor(integers, dtype=torch.long, device=self._stack.module.device)

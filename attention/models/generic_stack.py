@@ -22,6 +22,7 @@ from attention.core.messages import message
 from attention.core.trace import AttentionKind, LayerTrace, ModelInfo, Norm, Projections
 from attention.models.recorder import AttentionCall, attend_plainly, note_added, note_entered, note_turns, recording
 from attention.models.stack import Parts, Shared, linear_of, norm_of, record
+from attention.models.tensors import nearness, numbers
 
 __all__ = ["OtherDecoder", "OtherStack"]
 
@@ -31,8 +32,6 @@ _KEY = ("k_proj", "key", "k_lin", "key_proj", "wk")
 _VALUE = ("v_proj", "value", "v_lin", "value_proj", "wv")
 _OUTPUT = ("o_proj", "out_proj", "dense", "out_lin", "wo", "c_proj")
 _QUERY_NORM, _KEY_NORM = ("q_norm", "q_layernorm", "query_norm"), ("k_norm", "k_layernorm", "key_norm")
-# The largest difference from the model's own numbers, relative to the largest.
-_NEAR = 1e-5
 # The number of tokens in the trial run.
 _N_TOKENS = 6
 
@@ -72,12 +71,12 @@ class OtherStack:
 
     def _trial_run(self, n_layers: int) -> tuple[list[AttentionCall], list[Array]]:
         """Run the model on a few tokens; return its attention calls and each layer's input."""
-        ids = torch.arange(_N_TOKENS)[None] % self.module.config.vocab_size
+        ids = torch.arange(_N_TOKENS, device=self.module.device)[None] % self.module.config.vocab_size
         with torch.inference_mode(), recording() as calls:
             result = self.module(input_ids=ids, output_hidden_states=True)
         states = result.hidden_states or ()
         _check_count(calls, states, n_layers, n_layers)
-        return calls, [state[0].numpy() for state in states[:-1]]
+        return calls, [numbers(state[0]) for state in states[:-1]]
 
     def _check(self, calls: Sequence[AttentionCall]) -> _Shapes:
         """Refuse a model whose attention or mask differs from the steps; return the shapes of its heads."""
@@ -144,7 +143,7 @@ class OtherDecoder:
 
     def _trial_run(self, encoder: Any, n_layers: int) -> list[AttentionCall]:
         """Run both on a few tokens; return the decoder's attention calls."""
-        ids = torch.arange(_N_TOKENS)[None] % self.module.config.vocab_size
+        ids = torch.arange(_N_TOKENS, device=self.module.device)[None] % self.module.config.vocab_size
         with torch.inference_mode():
             memory = encoder(input_ids=ids).last_hidden_state
             with recording() as calls:
@@ -187,9 +186,10 @@ def _check_count(calls: Sequence[AttentionCall], states: Sequence[Any], n_calls:
 def _checked_records(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[LayerTrace, ...]:
     """Record calls, and refuse them if the steps do not reproduce the model's output."""
     layers = _recorded(calls, kind)
+    near = nearness(calls[0].query.dtype)
     for layer in layers:
         # Written so that NaN fails.
-        if not layer.check() <= _NEAR * float(np.abs(layer.model_output).max()):
+        if not layer.check() <= near * float(np.abs(layer.model_output).max()):
             raise ValueError(message("its attention goes beyond the steps explained here"))
     return layers
 
@@ -203,7 +203,7 @@ def _recorded(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[Laye
 def _layer(call: AttentionCall, known: _Known | None, state: Array, shared: Shared, kind: AttentionKind) -> LayerTrace:
     if known is None or call.entered is None:
         return record(call, Parts(), None, shared, kind)
-    inputs = state if known.parts.norm_parts is None else call.entered[0].numpy()
+    inputs = state if known.parts.norm_parts is None else numbers(call.entered[0])
     layer = record(call, known.parts, inputs, shared, kind)
     return layer if known.is_turned else replace(layer, rotary=None)
 
@@ -249,17 +249,18 @@ def _is_verified(call: AttentionCall, known: _Known, state: Array) -> bool:
     except ValueError:
         return False
     return len(found) == len(("queries", "keys", "values", "added")) and all(
-        each.relative <= _NEAR for each in found.values()
+        each.relative <= nearness(call.query.dtype) for each in found.values()
     )
 
 
 def _entering_norm(model: Any, call: AttentionCall, state: Array) -> tuple[Norm | None] | None:
     """Return a tuple of the norm before the projections (None if absent), or None if it is unknown."""
     assert call.entered is not None
-    entered = call.entered[0].numpy()
+    entered = numbers(call.entered[0])
     if entered.shape != state.shape:
         return None
-    if np.allclose(entered, state, rtol=0, atol=_NEAR * float(np.abs(entered).max())):
+    atol = nearness(call.entered.dtype) * float(np.abs(entered).max())
+    if np.allclose(entered, state, rtol=0, atol=atol):
         return (None,)
     path = next(name for name, module in model.named_modules() if module is call.module)
     around = re.match(r".*\.[0-9]+(?=\.)", path)
@@ -271,7 +272,7 @@ def _entering_norm(model: Any, call: AttentionCall, state: Array) -> tuple[Norm 
             norm = norm_of(module)
         except (ValueError, RuntimeError):
             continue
-        if norm is not None and np.allclose(norm(state), entered, rtol=0, atol=_NEAR * float(np.abs(entered).max())):
+        if norm is not None and np.allclose(norm(state), entered, rtol=0, atol=atol):
             return (norm,)
     return None
 

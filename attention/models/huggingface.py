@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,13 +24,14 @@ from transformers import (
 
 from attention.core import masks
 from attention.core.ablation import Change, Output
+from attention.core.interventions import Intervention, Run, checked
 from attention.core.masks import MaskName
 from attention.core.messages import message
 from attention.core.text import clean
 from attention.core.trace import Cut, Embeddings, ModelInfo, Token, Trace
-from attention.models.altering import Alteration
+from attention.models.altering import Alteration, Intervening
 from attention.models.architectures import Architecture, Stack, architecture_of, read_config
-from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch
+from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch, repr_of
 from attention.models.encoder_decoder import TargetReader
 from attention.models.generic_stack import OtherDecoder, OtherStack
 from attention.models.one_page import Insides
@@ -38,10 +39,11 @@ from attention.models.own_attention import lead_through_recorder
 from attention.models.picture import PictureReader
 from attention.models.recorder import ATTENTION_NAME, altering, masking, recording
 from attention.models.stack import LayerStack, batch_traces, layers_of, shared
+from attention.models.tensors import numbers
 from attention.models.tokens import TextReader
 from attention.models.unknown_words import refusal
 
-__all__ = ["HuggingFaceModel", "check_size"]
+__all__ = ["HuggingFaceModel", "Loaded", "check_size"]
 
 # The most numbers beyond those in the files and a pooler: computed tables, causal masks.
 _SPARE_NUMBERS = 10**7
@@ -71,6 +73,15 @@ class _Source:
         return [token.segment for token in self.tokens]
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A loaded model that is recorded alone, and the reader of its texts; None if it reads pictures, or numbers."""
+
+    architecture: Architecture
+    model: Any
+    text: TextReader | None
+
+
 class HuggingFaceModel:
     """A transformers model, read from a local folder in ``from_pretrained`` layout.
 
@@ -81,18 +92,16 @@ class HuggingFaceModel:
     A Vision Transformer reads a picture written as text: see ``attention.core.pixels`` and ``PictureReader``.
     """
 
-    def __init__(self, info: ModelInfo, folder: Path) -> None:
-        """Load the tokenizer and the weights, in float32, for inference only.
+    def __init__(self, info: ModelInfo, source: Path | Loaded) -> None:
+        """Take a model that is loaded, or load it from a folder: in float32, for inference only.
 
         Raises:
             ValueError: the architecture cannot be shown, the tokenizer cannot be loaded, or weights are missing.
         """
         self._info = info
-        self._folder = folder
-        self._architecture = architecture_of(read_config(folder))
-        config = _config_of(folder, self._architecture)
-        self._text = None if self._architecture.reads_pictures else TextReader(info.name, folder, config.vocab_size)
-        model = _load(self._kind(folder, config), folder, config, self._architecture)
+        self._folder = source if isinstance(source, Path) else None
+        loaded = _loaded(info, source) if isinstance(source, Path) else source
+        self._architecture, model, self._text = loaded.architecture, loaded.model, loaded.text
         lead_through_recorder(model, self._architecture.own_attention)
         self._config = model.config
         # Some BERT models have only one segment.
@@ -104,7 +113,7 @@ class HuggingFaceModel:
         self._final_norm = self._stack.take_final_norm()
         self._unembedding = self._unembedding_of(model)
         # The classification head, if any, for the vector of [CLS].
-        self._classifier: torch.nn.Module | None = getattr(model, "classifier", None)
+        self._classifier: torch.nn.Module | None = None if self._picture is None else getattr(model, "classifier", None)
         self._target: TargetReader | None = None
         if self._text is not None and (decoder := self._second_stack(model.base_model)) is not None:
             self._target = TargetReader(model, decoder, self._text)
@@ -122,24 +131,11 @@ class HuggingFaceModel:
             return LayerStack(model, self._architecture.decoder)
         return OtherDecoder(model.get_decoder(), model.get_encoder(), self._info.n_decoder_layers)
 
-    def _kind(self, folder: Path, config: Any) -> Any:
-        """Return the transformers class with all parts that are shown."""
-        if self._architecture.decoder is not None:
-            return AutoModelForSeq2SeqLM
-        names = read_config(folder).get("architectures") or ()
-        # With an output head, unless it is tied to the word embeddings.
-        if self._architecture.is_decoder and not getattr(config, "tie_word_embeddings", True):
-            kinds = ("ForCausalLM", "LMHead", *(["ForConditionalGeneration"] if self._architecture.text_part else []))
-            has_head = self._architecture.is_known and any(kind in name for name in names for kind in kinds)
-            return AutoModelForCausalLM if has_head else AutoModel
-        is_classifier = self._architecture.reads_pictures and any("ImageClassification" in name for name in names)
-        return AutoModelForImageClassification if is_classifier else AutoModel
-
     def _unembedding_of(self, model: Any) -> torch.nn.Module | None:
         if self._final_norm is None or isinstance(self._stack, OtherStack):
             return None
-        if not self._config.tie_word_embeddings:
-            found: torch.nn.Module | None = model.get_output_embeddings()
+        found: torch.nn.Module | None = model.get_output_embeddings()
+        if found is not None or not self._config.tie_word_embeddings:
             return found
         table = self._stack.word_table
         tied = torch.nn.Linear(table.shape[1], table.shape[0], bias=False, device="meta")
@@ -158,16 +154,60 @@ class HuggingFaceModel:
         """The model's description."""
         return self._info
 
+    @property
+    def reader(self) -> TextReader | None:
+        """The reader of its texts; None if it has none."""
+        return self._text
+
+    def __repr__(self) -> str:
+        """Return what it is."""
+        return repr_of(self._info)
+
     @torch.inference_mode()
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
-        """See ``Model.trace``."""
+        """Run the model once on the text and record it; see ``Model.trace``."""
+        source, pair = self._sources(text, pair, masks.n_padding(mask))
+        return self._traced(source, pair, self._mask(mask, len(source.tokens)))
+
+    @torch.inference_mode()
+    def trace_tokens(self, tokens: tuple[Token, ...]) -> Trace:
+        """Run the model once on tokens as they are, and record it.
+
+        Raises:
+            ValueError: there are more than the model takes, or it is an encoder–decoder.
+        """
+        if self._target is not None:
+            raise ValueError(message("{name} reads a text and writes one: pass texts.", name=self._info.name))
+        if len(tokens) > self._info.max_tokens:
+            raise ValueError(
+                message("{name} takes {limit} tokens at most.", name=self._info.name, limit=self._info.max_tokens)
+            )
+        text = " ".join(token.typed for token in tokens if token.typed)
+        return self._traced(_Source(text, tokens), None, self._mask(None, len(tokens)))
+
+    @torch.inference_mode()
+    def run(self, text: str, interventions: Iterable[Intervention] | Intervention, pair: str | None = None) -> Run:
+        """Run the model once with interventions; see ``Model.run``."""
+        source, pair = self._sources(text, pair, 0)
+        found = checked(interventions, self._info.n_layers, self._info.n_heads, len(source.tokens))
+        trace = self._traced(source, pair, self._mask(None, len(source.tokens)), found)
+        return Run(trace, trace.logits)
+
+    def _sources(self, text: str, pair: str | None, n_padding: int) -> tuple[_Source, str | None]:
+        """Return what the only stack or the encoder reads, and the second text, cleaned."""
         pair = None if pair is None else clean(pair) or None
         if pair is not None and self._target is not None and not self._info.reading.takes_pair:
             raise ValueError(message("{name} writes its own translation.", name=self._info.name))
-        source = self._read(text, None if self._target is not None else pair, masks.n_padding(mask))
-        with recording() as calls:
-            result = self._run([source], self._mask(mask, len(source.tokens)), is_whole=True)
-        states = tuple(state[0].numpy() for state in result.hidden_states)
+        return self._read(text, None if self._target is not None else pair, n_padding), pair
+
+    def _traced(
+        self, source: _Source, pair: str | None, mask: Array | None, interventions: Sequence[Intervention] = ()
+    ) -> Trace:
+        """Run the model once and record it."""
+        change = Intervening(interventions)
+        with recording() as calls, altering(change.after, change.before) if interventions else nullcontext():
+            result = self._run([source], mask, is_whole=True)
+        states = tuple(numbers(state[0]) for state in result.hidden_states)
         trace = Trace(
             text=source.text,
             tokens=source.tokens,
@@ -177,8 +217,22 @@ class HuggingFaceModel:
             hidden_states=states,
             cut=source.cut,
             structure=self._stack.structure,
+            predict=None if self._unembedding is None else self._predict,
         )
         return trace if self._target is None else self._target.add_to(trace, result, pair)
+
+    @torch.inference_mode()
+    def _predict(self, vectors: Array) -> Array:
+        """Return the logits for what the last layer left."""
+        assert self._final_norm is not None
+        return numbers(self._logits(self._final_norm(self._given(vectors))))
+
+    def _given(self, array: Array) -> torch.Tensor:
+        """Return numbers as the model takes them: of its type, and on its device."""
+        return torch.from_numpy(array.copy()).to(self._stack.module.device, self._stack.module.dtype)
+
+    def _integers(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
+        return torch.tensor(rows, dtype=torch.long, device=self._stack.module.device)
 
     def _read(self, text: str, pair: str | None, n_padding: int) -> _Source:
         """Clean and tokenise one or two texts, the first of which must not be empty."""
@@ -187,8 +241,10 @@ class HuggingFaceModel:
             raise ValueError(message("There is no text. Type at least one word."))
         if pair is not None and not self._architecture.takes_pairs:
             raise ValueError(message("{name} takes one text, not two.", name=self._info.name))
-        if self._text is None:
+        if self._picture is not None:
             return self._read_picture(text, n_padding)
+        if self._text is None:
+            raise ValueError(message("A text needs the model's tokenizer: pass it, or input_ids and tokens."))
         if self._info.reading.is_closed:
             self._check_words(text)
         encoding, cut = self._text.encode(text, pair, self._info.max_tokens - n_padding)
@@ -198,7 +254,7 @@ class HuggingFaceModel:
         return _Source(text, (*tokens, *self._text.padding(len(tokens), n_padding)), cut)
 
     def _check_words(self, text: str) -> None:
-        if told := refusal(self._info.name, text, self._folder):
+        if self._folder is not None and (told := refusal(self._info.name, text, self._folder)):
             raise ValueError(told)
 
     def _read_picture(self, text: str, n_padding: int) -> _Source:
@@ -213,7 +269,7 @@ class HuggingFaceModel:
 
         A model that makes its own masks adds this one to them, unless it ``is_alone``.
         """
-        additive = None if mask is None else torch.from_numpy(mask)[None, None]
+        additive = None if mask is None else self._given(mask)[None, None]
         if self._architecture.encoder.has_own_masks:
             with masking(additive, is_alone=is_alone):
                 return self._run_masked(sources, None, is_whole=is_whole)
@@ -225,10 +281,10 @@ class HuggingFaceModel:
             pictures = torch.cat([self._picture.pixels(source.text) for source in sources])
             return self._stack.module(pixel_values=pictures, **inputs)
         if self._takes_segments:
-            inputs["token_type_ids"] = torch.tensor([source.segments for source in sources])
+            inputs["token_type_ids"] = self._integers([source.segments for source in sources])
         if self._architecture.is_decoder:
             inputs["use_cache"] = False
-        return self._stack.module(input_ids=torch.tensor([source.ids for source in sources]), **inputs)
+        return self._stack.module(input_ids=self._integers([source.ids for source in sources]), **inputs)
 
     def _mask(self, mask: MaskName | Array | None, n_tokens: int) -> Array | None:
         additive = masks.build(mask, n_tokens)
@@ -249,9 +305,9 @@ class HuggingFaceModel:
         if self._final_norm is None or self._unembedding is None:
             return None
         last = max(token.position for token in trace.tokens if not token.is_padding)
-        stream = torch.from_numpy(np.stack([state[last] for state in trace.hidden_states]))
+        stream = self._given(np.stack([state[last] for state in trace.hidden_states]))
         logits = self._logits(self._final_norm(stream))
-        return NextToken(logits.numpy(), *self._vocabulary)
+        return NextToken(numbers(logits), *self._vocabulary)
 
     @torch.inference_mode()
     def unmasked(self, text: str) -> Unmasked | None:
@@ -262,7 +318,7 @@ class HuggingFaceModel:
         n_tokens = len(source.tokens)
         runs = (self._mask(None, n_tokens), False), (masks.none(n_tokens), True)
         found = [self._predicted(source, mask, is_alone=is_alone) for mask, is_alone in runs]
-        losses, logits = (torch.stack(each).numpy() for each in zip(*found, strict=True))
+        losses, logits = (numbers(torch.stack(each)) for each in zip(*found, strict=True))
         return Unmasked(losses, logits, self._vocabulary[0])
 
     def _predicted(self, source: _Source, mask: Array | None, *, is_alone: bool) -> tuple[torch.Tensor, torch.Tensor]:
@@ -270,7 +326,7 @@ class HuggingFaceModel:
         assert self._final_norm is not None
         result = self._run([source], mask, is_whole=False, is_alone=is_alone)
         logits = self._logits(self._final_norm(result.last_hidden_state[0]))
-        wanted = torch.tensor(source.ids[1:], dtype=torch.long)
+        wanted = self._integers([source.ids[1:]])[0]
         return torch.nn.functional.cross_entropy(logits[:-1], wanted, reduction="none"), logits[-1].clone()
 
     @torch.inference_mode()
@@ -312,13 +368,13 @@ class HuggingFaceModel:
 
     def _output(self, vectors: torch.Tensor) -> Output:
         if self._classifier is not None:
-            return Output(vectors.numpy(), self._classifier(vectors[0]).numpy(), self._classes)
+            return Output(numbers(vectors), numbers(self._classifier(vectors[0])), self._classes)
         if self._final_norm is None:
-            return Output(vectors.numpy())
+            return Output(numbers(vectors))
         vectors = self._final_norm(vectors)
         if self._unembedding is None:
-            return Output(vectors.numpy())
-        return Output(vectors.numpy(), self._logits(vectors[-1]).numpy(), self._vocabulary[0])
+            return Output(numbers(vectors))
+        return Output(numbers(vectors), numbers(self._logits(vectors[-1])), self._vocabulary[0])
 
     @property
     def _classes(self) -> tuple[str, ...]:
@@ -335,8 +391,13 @@ class HuggingFaceModel:
 
     @cached_property
     def _vocabulary(self) -> tuple[tuple[str, ...], tuple[str | None, ...]]:
-        assert self._text is not None
-        return self._text.vocabulary(self._config.vocab_size)
+        """Return how each token is shown, and what it adds to a text."""
+        n_known = self._config.vocab_size
+        return (
+            (tuple(map(str, range(n_known))), (None,) * n_known)
+            if self._text is None
+            else self._text.vocabulary(n_known)
+        )
 
     def encode(self, text: str) -> Encoded:
         """See ``Model.encode``."""
@@ -351,6 +412,28 @@ class HuggingFaceModel:
         with recording(is_whole=False) as calls:
             self._run(sources, self._mask(None, len(texts[0].tokens)), is_whole=False)
         return Batch(tuple(texts), batch_traces(calls), self._info)
+
+
+def _loaded(info: ModelInfo, folder: Path) -> Loaded:
+    """Load the tokenizer and the weights of a folder."""
+    architecture = architecture_of(read_config(folder))
+    config = _config_of(folder, architecture)
+    text = None if architecture.reads_pictures else TextReader(info.name, folder, config.vocab_size)
+    return Loaded(architecture, _load(_kind(folder, config, architecture), folder, config, architecture), text)
+
+
+def _kind(folder: Path, config: Any, architecture: Architecture) -> Any:
+    """Return the transformers class that has all parts of the model that are shown."""
+    if architecture.decoder is not None:
+        return AutoModelForSeq2SeqLM
+    names = read_config(folder).get("architectures") or ()
+    # With a head that says what comes next, if that is a matrix of its own and not the table of the words.
+    if architecture.is_decoder and not getattr(config, "tie_word_embeddings", True):
+        kinds = ("ForCausalLM", "LMHead", *(["ForConditionalGeneration"] if architecture.text_part else []))
+        has_head = architecture.is_known and any(kind in name for name in names for kind in kinds)
+        return AutoModelForCausalLM if has_head else AutoModel
+    is_classifier = architecture.reads_pictures and any("ImageClassification" in name for name in names)
+    return AutoModelForImageClassification if is_classifier else AutoModel
 
 
 def check_size(info: ModelInfo, folder: Path) -> None:

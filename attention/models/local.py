@@ -22,7 +22,7 @@ from attention.models.hub import Damaged, HubError, Kept
 from attention.models.memory import check_fits
 from attention.models.store import OnProgress
 
-__all__ = ["MODEL_DIRS_VARIABLE", "Found", "fetch", "find", "load"]
+__all__ = ["MODEL_DIRS_VARIABLE", "Found", "fetch", "find", "in_folder", "load"]
 
 # Folders in ``from_pretrained`` layout, separated as in PATH.
 MODEL_DIRS_VARIABLE = "ATTENTION_MODEL_DIRS"
@@ -91,6 +91,14 @@ def load(found: Found) -> Model:
         raise ModelUnavailableError(
             message("Couldn't load {name}: {reason}.", name=found.info.name, reason=_reason(error).rstrip(".")), ""
         ) from None
+
+
+def in_folder(folder: Path, model_id: str = "") -> Found:
+    """Describe the model in a folder, which is its ID unless another one is given."""
+    whole = folder.expanduser().absolute()
+    found = _from_folder(model_id or whole.name, whole)
+    name = found.model_id.rpartition("/")[2]
+    return found if found.info is None else replace(found, info=replace(found.info, name=name))
 
 
 def fetch(model_id: str, on_progress: OnProgress, is_cancelled: Callable[[], bool]) -> Kept:

@@ -6,13 +6,14 @@ import logging
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Condition, Thread
 
 from numpy import ndarray as Array
 
 from attention.core.ablation import Change, Output
+from attention.core.interventions import Intervention, Run
 from attention.core.masks import MaskName
 from attention.core.messages import message
 from attention.core.trace import Trace
@@ -260,6 +261,11 @@ class ShelvedModel:
         """See ``Model.trace_batch``."""
         with self._borrowed() as model:
             return model.trace_batch(texts)
+
+    def run(self, text: str, interventions: Iterable[Intervention] | Intervention, pair: str | None = None) -> Run:
+        """Run the model with interventions; see ``Model.run``."""
+        with self._borrowed() as model:
+            return model.run(text, interventions, pair)
 
     def next_token(self, trace: Trace) -> NextToken | None:
         """See ``Model.next_token``."""

@@ -88,16 +88,24 @@ def recording(*, is_whole: bool = True) -> Iterator[list[AttentionCall]]:
 # Returns the replacement of an attention's output.
 Alter = Callable[[AttentionCall], torch.Tensor]
 _alter: ContextVar[Alter | None] = ContextVar("alter", default=None)
+# What decides the weights of a call: its query, its mask and its position bias; they are given with its key.
+Deciding = tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]
+Edit = Callable[[Deciding, torch.Tensor], Deciding]
+_edit: ContextVar[Edit | None] = ContextVar("edit", default=None)
 
 
 @contextmanager
-def altering(alter: Alter) -> Iterator[None]:
-    """Replace the output of each of this thread's attention calls inside the block."""
-    token = _alter.set(alter)
+def altering(alter: Alter, edit: Edit | None = None) -> Iterator[None]:
+    """Replace the output of each attention call that this thread makes inside the block.
+
+    ``edit`` replaces what decides its weights, before it is computed.
+    """
+    alter_token, edit_token = _alter.set(alter), _edit.set(edit)
     try:
         yield
     finally:
-        _alter.reset(token)
+        _edit.reset(edit_token)
+        _alter.reset(alter_token)
 
 
 class _Masking:
@@ -146,6 +154,9 @@ def attend(
     changed = _masking.get()
     if changed is not None:
         attention_mask = changed.applied_to(attention_mask)
+    edit = _edit.get()
+    if edit is not None:
+        query, attention_mask, position_bias = edit((query, attention_mask, position_bias), key)
     # PyTorch's SDPA adds a single array to the scores: the library's forward adds bias and mask together. It must not
     # add an implicit causal mask.
     asked = kwargs | {"scaling": scaling, "position_bias": position_bias, "is_causal": False}

@@ -29,6 +29,7 @@ from attention.core.trace import (
 )
 from attention.models import module_map
 from attention.models.recorder import AttentionCall, note_added, note_lengths, note_turns
+from attention.models.tensors import as_in, hidden_lowest, nearness, numbers
 
 __all__ = [
     "LayerStack",
@@ -64,13 +65,20 @@ class Parts:
 
     def inputs(self, stream: Array) -> Array:
         """Return the projections' input, rerunning the norm, whose output was not recorded."""
-        return stream if self.norm is None else self.norm(torch.from_numpy(stream)).numpy()
+        return stream if self.norm is None else numbers(_applied(self.norm, stream))
 
     def after(self, stream: Array, call: AttentionCall) -> Array:
         """Return the residual stream after this attention."""
         assert call.added is not None
-        after = torch.from_numpy(stream) + call.added[0]
-        return (after if self.norm_after is None else self.norm_after(after)).numpy()
+        after = as_in(stream, call.added) + call.added[0]
+        return numbers(after if self.norm_after is None else self.norm_after(after))
+
+
+def _applied(module: torch.nn.Module, vectors: Array) -> torch.Tensor:
+    """Apply a module to vectors, in the type and on the device of its own numbers."""
+    weight = next(module.parameters(), torch.empty(0))
+    found: torch.Tensor = module(as_in(vectors, weight))
+    return found
 
 
 class LayerStack:
@@ -122,7 +130,7 @@ class LayerStack:
 
     def embeddings(self, ids: Sequence[int], segments: Sequence[int]) -> Embeddings:
         """Return the parts that are summed for these tokens."""
-        words = attrgetter(self._names.words)(self.module)(torch.tensor(ids))
+        words = attrgetter(self._names.words)(self.module)(torch.tensor(ids, device=self.module.device))
         norm = _part(self.module, self._names.word_norm)
         # Marian multiplies the word part by √d_model after the lookup; BART's table does so itself. transformers does
         # not multiply normalised word vectors.
@@ -131,7 +139,7 @@ class LayerStack:
         words = words if widened is None else widened(words)
         table = None if self._names.segments is None else attrgetter(self._names.segments)(self.module).weight
         return Embeddings(
-            words=words.numpy(),
+            words=numbers(words),
             positions=self._position_rows(ids),
             segments=None if table is None else _rows(table, segments),
             norm=self._norm,
@@ -145,7 +153,7 @@ class LayerStack:
         patches = parts.patch_embeddings(pixels)[0]
         words = torch.cat([parts.cls_token[0], patches])
         positions = shared(parts.position_embeddings)[0]
-        return Embeddings(words=words.numpy(), positions=positions, table=_table(positions))
+        return Embeddings(words=numbers(words), positions=positions, table=_table(positions))
 
     def _position_rows(self, ids: Sequence[int]) -> Array | None:
         if self._names.positions is None:
@@ -153,10 +161,10 @@ class LayerStack:
         table = attrgetter(self._names.positions)(self.module)
         rows = _rows_of(table)
         if self._names.has_padding_position:
-            is_text = (torch.tensor(ids) != table.padding_idx).long()
-            return rows[is_text.cumsum(0) * is_text + table.padding_idx].numpy()
+            is_text = (torch.tensor(ids, device=rows.device) != table.padding_idx).long()
+            return numbers(rows[is_text.cumsum(0) * is_text + table.padding_idx])
         first = self._names.first_position
-        return rows[first : first + len(ids)].numpy()
+        return numbers(rows[first : first + len(ids)])
 
     def _position_table(self) -> PositionTable | None:
         if self._names.positions is None:
@@ -226,10 +234,9 @@ def recorded_turns(turns: tuple[torch.Tensor, torch.Tensor] | None) -> Rotary | 
     """Return the rotations of queries and keys that a module was given."""
     if turns is None:
         return None
-    cosines, sines = turns
     # They have each angle twice, once for each number of a pair.
-    half = cosines.shape[-1] // 2
-    return Rotary(cosines[0, :, :half].clone().numpy(), sines[0, :, :half].clone().numpy())
+    half = turns[0].shape[-1] // 2
+    return Rotary(*(numbers(each[0, :, :half].clone()) for each in turns))
 
 
 def record(
@@ -244,20 +251,20 @@ def record(
     """Make the record of an attention call, with the known parts of its module."""
     return LayerTrace(
         inputs=inputs,
-        queries=call.query[0].numpy() if part.query_scale == 1 else call.query[0].numpy() / part.query_scale,
-        keys=call.key[0].numpy(),
-        values=call.value[0].numpy(),
+        queries=numbers(call.query[0]) if part.query_scale == 1 else numbers(call.query[0]) / part.query_scale,
+        keys=numbers(call.key[0]),
+        values=numbers(call.value[0]),
         mask=shared.mask(call),
         scale=float(call.scaling) * part.query_scale,
         # SDPA's forward returns (batch, queries, heads, width).
-        model_output=call.output[0].transpose(0, 1).numpy(),
+        model_output=numbers(call.output[0].transpose(0, 1)),
         kind=kind,
         projections=part.projections,
         rotary=shared.turns(call),
         norm=part.norm_parts,
         key_inputs=key_inputs,
         bias=shared.bias(call),
-        added=None if call.added is None else call.added[0].numpy(),
+        added=None if call.added is None else numbers(call.added[0]),
         lengths=_lengths(call),
         query_norm=part.query_norm,
         key_norm=part.key_norm,
@@ -270,7 +277,7 @@ def _lengths(call: AttentionCall) -> Lengths | None:
     if not call.lengths:
         return None
     # Some feed-forward networks get all texts of a batch, here one, as one list of vectors.
-    return Lengths(**{name: lengths.flatten().numpy() for name, lengths in call.lengths.items()})
+    return Lengths(**{name: numbers(lengths.flatten()) for name, lengths in call.lengths.items()})
 
 
 def batch_traces(calls: Sequence[AttentionCall]) -> tuple[LayerTrace, ...]:
@@ -282,18 +289,17 @@ def batch_traces(calls: Sequence[AttentionCall]) -> tuple[LayerTrace, ...]:
 def layer_of_call(call: AttentionCall, index: int) -> LayerTrace:
     """Record the layer of one call for one text of a batch, with neither inputs nor projections."""
     mask, bias = (
-        None if each is None else each[index if len(each) > 1 else 0].numpy()
-        for each in (call.mask, call.position_bias)
+        None if each is None else each[index if len(each) > 1 else 0] for each in (call.mask, call.position_bias)
     )
     return LayerTrace(
         inputs=None,
-        queries=call.query[index].numpy(),
-        keys=call.key[index].numpy(),
-        values=call.value[index].numpy(),
-        mask=None if mask is None else masks.hide_lowest(mask),
+        queries=numbers(call.query[index]),
+        keys=numbers(call.key[index]),
+        values=numbers(call.value[index]),
+        mask=None if mask is None else hidden_lowest(mask),
         scale=float(call.scaling),
-        model_output=call.output[index].transpose(0, 1).numpy(),
-        bias=None if bias is None else _before_scaling(bias, call.scaling),
+        model_output=numbers(call.output[index].transpose(0, 1)),
+        bias=None if bias is None else _before_scaling(numbers(bias), call.scaling),
         softcap=call.softcap,
     )
 
@@ -301,12 +307,12 @@ def layer_of_call(call: AttentionCall, index: int) -> LayerTrace:
 def _batch_trace(call: AttentionCall, bias: Array | None) -> LayerTrace:
     return LayerTrace(
         inputs=None,
-        queries=call.query.numpy(),
-        keys=call.key.numpy(),
-        values=call.value.numpy(),
+        queries=numbers(call.query),
+        keys=numbers(call.key),
+        values=numbers(call.value),
         mask=_batch_mask(call.mask),
         scale=float(call.scaling),
-        model_output=call.output.transpose(1, 2).numpy(),
+        model_output=numbers(call.output.transpose(1, 2)),
         bias=bias,
         softcap=call.softcap,
     )
@@ -316,7 +322,7 @@ def _batch_mask(mask: torch.Tensor | None) -> Array | None:
     """Return a call's mask, once if all heads of all texts share it; None if it hides nothing."""
     if mask is None or not mask.any():
         return None
-    hidden = masks.hide_lowest(mask.numpy())
+    hidden = hidden_lowest(mask)
     return hidden[0, 0] if hidden.shape[:2] == (1, 1) else hidden
 
 
@@ -324,13 +330,13 @@ def _recorded_mask(mask: torch.Tensor | None) -> Array | None:
     """Return a call's mask without the batch axis, and without the head axis if all heads share it."""
     if mask is None:
         return None
-    array = masks.hide_lowest(mask[0].numpy())
+    array = hidden_lowest(mask[0])
     return array[0] if array.shape[0] == 1 else array
 
 
 def _recorded_bias(bias: torch.Tensor | None, scaling: float) -> Array | None:
     """Return a call's bias without the batch axis; None if it is 0, as in T5's cross-attention."""
-    return None if bias is None or not bias.any() else _before_scaling(bias[0].numpy(), scaling)
+    return None if bias is None or not bias.any() else _before_scaling(numbers(bias[0]), scaling)
 
 
 def _before_scaling(bias: Array, scaling: float) -> Array:
@@ -347,8 +353,8 @@ def _rows_of(table: Any) -> torch.Tensor:
 def _rows(table: torch.Tensor, indices: Sequence[int]) -> Array:
     """Return rows of a table; if all are the same row, it is stored once."""
     if len(set(indices)) == 1:
-        return np.broadcast_to(table[indices[0]].numpy(), (len(indices), table.shape[1]))
-    return table[list(indices)].numpy()
+        return np.broadcast_to(numbers(table[indices[0]]), (len(indices), table.shape[1]))
+    return numbers(table[list(indices)])
 
 
 def _table(rows: Array) -> PositionTable:
@@ -519,11 +525,14 @@ def _norms(module: Any) -> Iterator[Norm]:
 def _reproduces(norm: Norm, module: Any) -> bool:
     """Return whether a norm reproduces a module's output on some vectors."""
     vectors = np.linspace(-1, 2, 3 * norm.gain.size, dtype=np.float32).reshape(3, -1) ** 3
-    return np.allclose(norm(vectors), module(torch.from_numpy(vectors)).numpy(), rtol=1e-5, atol=1e-5)
+    weight = next(module.parameters(), torch.empty(0))
+    given = as_in(vectors, weight)
+    near = nearness(given.dtype)
+    return np.allclose(norm(numbers(given)), numbers(module(given)), rtol=near, atol=near)
 
 
 def shared(parameter: torch.Tensor) -> Array:
     """Return a parameter as a read-only view of the model's memory."""
-    array = parameter.detach().numpy()
+    array = numbers(parameter)
     array.setflags(write=False)
     return array

@@ -38,21 +38,25 @@ _BYTE = re.compile("<0x[0-9A-F]{2}>")
 class TextReader:
     """A model's tokenizer, read from the files beside its weights."""
 
-    def __init__(self, name: str, folder: Path, n_known: int) -> None:
-        """Load the tokenizer of a model that has vectors for the first ``n_known`` tokens.
+    def __init__(self, name: str, source: Path | PreTrainedTokenizerFast, n_known: int) -> None:
+        """Take the tokenizer of the model with this name, which has vectors for the first ``n_known`` tokens.
+
+        ``source`` is a folder from which it is loaded, or a tokenizer, which stays as it is.
 
         Raises:
             ValueError: it needs a library that is not installed, or it does not belong to the weights.
         """
         self._name = name
         self._n_known = n_known
-        tokenizer = _load(folder)
+        tokenizer = _load(source) if isinstance(source, Path) else source
         _check_belongs(tokenizer, name, n_known)
         added = tokenizer.added_tokens_decoder.items()
         self._special_ids = frozenset(tokenizer.all_special_ids) | {number for number, token in added if token.special}
         # The Rust tokenizer is used directly: without truncation and padding, encoding does not change it, so threads
         # can share it.
-        self._tokenizer: Tokenizer = tokenizer.backend_tokenizer
+        backend: Tokenizer = tokenizer.backend_tokenizer
+        is_set = backend.truncation is not None or backend.padding is not None
+        self._tokenizer = Tokenizer.from_str(backend.to_str()) if is_set and tokenizer is source else backend
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._kind = _kind(self._tokenizer)
@@ -186,6 +190,10 @@ class TextReader:
             word = words.setdefault(starts[start], len(words))
             yield Token(name, typed, word, position, token_id, start=start)
 
+    def names(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """Return how each of these tokens is shown."""
+        return tuple(self._shown(self._tokenizer.id_to_token(number) or "") for number in ids)
+
     def vocabulary(self, size: int) -> tuple[tuple[str, ...], tuple[str | None, ...]]:
         """Return how each of the first ``size`` tokens is shown, and the text it adds (None if special or a byte)."""
         names = [self._tokenizer.id_to_token(number) or "" for number in range(size)]
@@ -272,11 +280,30 @@ def _load(folder: Path) -> Any:
                 )
             ) from error
         tokenizer = None
+    except ValueError as error:
+        if has_file:
+            raise
+        raise ValueError(_lacking(())) from error
     if hasattr(tokenizer, "backend_tokenizer"):
+        _check_files(tokenizer, folder)
         return tokenizer
     if not has_file:
         raise ValueError(message("This model's tokenizer has no fast version. Choose a model with a tokenizer.json."))
     return PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+
+
+def _check_files(tokenizer: Any, folder: Path) -> None:
+    """Refuse a tokenizer that was made of none of its files: transformers makes one that knows no word."""
+    names = type(tokenizer).vocab_files_names.values()
+    if names and not any((folder / name).is_file() for name in (*names, "tokenizer.json", "tekken.json")):
+        raise ValueError(_lacking([name for name in names if name != "tokenizer.json"]))
+
+
+def _lacking(names: Sequence[str]) -> str:
+    return message(
+        "The model has no tokenizer of its own kind. Put its files beside the weights: {files}.",
+        files=" or ".join(filter(None, ("tokenizer.json", ", ".join(names)))),
+    )
 
 
 def _check_belongs(tokenizer: Any, name: str, n_known: int) -> None:

@@ -35,7 +35,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -45,8 +45,9 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 from numpy.typing import ArrayLike
 
-from attention.core import masks
+from attention.core import masks, steps
 from attention.core.ablation import Change, Output, replaced
+from attention.core.interventions import Causes, Intervention, Run, checked
 from attention.core.masks import MaskName
 from attention.core.messages import message
 from attention.core.paths import ASSETS
@@ -64,7 +65,7 @@ from attention.core.trace import (
     Token,
     Trace,
 )
-from attention.models.base import Batch, Encoded, check_batch
+from attention.models.base import Batch, Encoded, check_batch, repr_of
 
 __all__ = ["FEATURES", "PROJECTIONS", "TOY_INFO", "ToyModel", "describe", "is_guessed", "read_lexicon", "split_words"]
 
@@ -385,17 +386,31 @@ class ToyModel:
         """The model's description."""
         return TOY_INFO
 
+    def __repr__(self) -> str:
+        """Return what it is."""
+        return repr_of(self.info)
+
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
         """See ``Model.trace``."""
         if pair is not None:
             raise ValueError(message("The toy takes one text, not two."))
         encoded = self._encode(text, masks.n_padding(mask))
-        tokens = encoded.tokens
-        additive = masks.build(mask, len(tokens))
+        additive = masks.build(mask, len(encoded.tokens))
+        return self._traced(encoded, lambda inputs: _layer_trace(inputs, additive))
 
+    def run(self, text: str, interventions: Iterable[Intervention] | Intervention, pair: str | None = None) -> Run:
+        """Run the model once with interventions; see ``Model.run``."""
+        if pair is not None:
+            raise ValueError(message("The toy takes one text, not two."))
+        encoded = self._encode(text, 0)
+        found = checked(interventions, self.info.n_layers, self.info.n_heads, len(encoded.tokens))
+        return Run(self._traced(encoded, lambda inputs: _changed(_layer_trace(inputs, None), found)), None)
+
+    def _traced(self, encoded: Encoded, run: Callable[[Float[Array, "T M"]], LayerTrace]) -> Trace:
+        tokens = encoded.tokens
         word_vectors, position_vectors = self._word_vectors(tokens), self._position_vectors(len(tokens))
         inputs = word_vectors + position_vectors
-        layer = _layer_trace(inputs, additive)
+        layer = run(inputs)
         assert layer.added is not None
         return Trace(
             text=encoded.text,
@@ -518,6 +533,29 @@ def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) 
         projections=PROJECTIONS,
         added=added.astype(np.float32),
         # The sum leaves the layer unchanged.
+        lengths=Lengths(summed=lengths, left=lengths),
+    )
+
+
+def _changed(layer: LayerTrace, interventions: Sequence[Intervention]) -> LayerTrace:
+    """Return the layer as it is with interventions."""
+    assert layer.inputs is not None
+    n_heads, n_tokens, _ = layer.queries.shape
+    causes = Causes(layer.queries.copy(), np.zeros((n_heads, n_tokens, n_tokens), np.float32), None)
+    for each in interventions:
+        causes = each.before(causes)
+    mask = causes.mask if causes.mask.any() else None
+    outputs = steps.attend(causes.queries, layer.keys, layer.values, mask=mask, scale=layer.scale).head_outputs.copy()
+    for each in interventions:
+        outputs = each.after(outputs)
+    added = _projected(outputs.astype(np.float64)).astype(np.float32)
+    lengths = np.linalg.norm(layer.inputs + added, axis=1)
+    return replace(
+        layer,
+        queries=causes.queries,
+        mask=mask,
+        model_output=outputs,
+        added=added,
         lengths=Lengths(summed=lengths, left=lengths),
     )
 

@@ -101,7 +101,7 @@ def brought_in(modules):
 
 def test_everything_but_the_server_and_the_torch_models_imports_without_the_heavy_libraries():
     names = ("altering", "encoder_decoder", "huggingface", "own_attention", "picture", "recorder", "stack")
-    names = (*names, "generic_stack", "tokens")
+    names = (*names, "generic_stack", "in_memory", "tensors", "tokens")
     needs_torch = [f"attention.models.{name}" for name in names] + TRAINING + FIVE_WAYS
     # The server starts these in a process of their own.
     needs_torch += ["attention.training.induction", "attention.training.writing"]

@@ -1,0 +1,249 @@
+"""Interventions: what is changed inside a model while it runs, in one head at a time.
+
+A head can be switched off (Michel et al. 2019), kept from attending from one token to another (Geva et al. 2023), or
+given the outputs that it had in another run (Vig et al. 2020). Layers, heads and tokens are counted from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol, get_args
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.core.given import integer, integers
+from attention.core.trace import Trace
+
+__all__ = ["Ablate", "Causes", "CutEdge", "Instead", "Intervention", "Patch", "Run", "checked"]
+
+# What a head that is switched off hands on.
+Instead = Literal["zero", "mean", "uniform"]
+
+
+class Causes(NamedTuple):
+    """What decides the weights of a layer besides its keys: what an intervention may change before the softmax."""
+
+    queries: Float[Array, "H Q D"]
+    mask: Float[Array, "H Q K"]
+    bias: Float[Array, "H Q K"] | None
+
+
+class Run(NamedTuple):
+    """A run with interventions: its trace and, of a decoder, the logits after every token, (T, V); None of others."""
+
+    trace: Trace
+    logits: Float[Array, "T V"] | None
+
+
+class Intervention(Protocol):
+    """What is changed in one layer."""
+
+    @property
+    def layer(self) -> int:
+        """The layer in which it changes something."""
+
+    def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
+        """Refuse a layer, a head or a token that a run of this size does not have.
+
+        Raises:
+            ValueError: there is none; the message says which there are.
+        """
+
+    def before(self, causes: Causes) -> Causes:
+        """Return what decides the weights, changed; the arrays are the caller's own."""
+
+    def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
+        """Return the outputs of the layer's heads, changed; the array is the caller's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ablate:
+    """Switch a head off.
+
+    It hands on zeros ("zero"), at every token the mean of its outputs on this text ("mean"), or what it gives if every
+    token attends alike to all tokens that it may see ("uniform").
+
+    Args:
+        place: the layer and the head.
+        how: "zero", "mean" or "uniform".
+
+    Raises:
+        TypeError: a number is not a whole one.
+        ValueError: the place is not a pair, a number is negative, or there is no such way.
+
+    >>> Ablate((2, 8), "mean")
+    Ablate(place=(2, 8), how='mean')
+    """
+
+    place: tuple[int, int]
+    how: Instead = "zero"
+
+    def __post_init__(self) -> None:
+        """Keep plain numbers, and refuse what no model can do."""
+        object.__setattr__(self, "place", _place(self.place))
+        if self.how not in get_args(Instead):
+            raise ValueError(f"how must be one of {', '.join(get_args(Instead))}, got {self.how!r}")
+
+    @property
+    def layer(self) -> int:
+        """The layer of the head."""
+        return self.place[0]
+
+    def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:  # noqa: ARG002 - it changes every token alike
+        """Refuse a head that is not there."""
+        _check(layer=(self.place[0], n_layers), head=(self.place[1], n_heads))
+
+    def before(self, causes: Causes) -> Causes:
+        """Make all scores of the head alike, if its weights are to be uniform."""
+        if self.how == "uniform":
+            causes.queries[self.place[1]] = 0
+            if causes.bias is not None:
+                causes.bias[self.place[1]] = 0
+        return causes
+
+    def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
+        """Put zeros or the mean in place of the head's outputs."""
+        head = self.place[1]
+        if self.how == "zero":
+            outputs[head] = 0
+        elif self.how == "mean":
+            outputs[head] = outputs[head].mean(axis=0)
+        return outputs
+
+
+@dataclass(frozen=True, slots=True)
+class CutEdge:
+    """Keep one token from attending to another in one head: the weight is 0, and the others of its row grow.
+
+    Args:
+        layer: the layer.
+        head: the head.
+        query: the position of the token that attends.
+        key: the position of the token that it may not attend to.
+
+    Raises:
+        TypeError: a number is not a whole one.
+        ValueError: a number is negative.
+    """
+
+    layer: int
+    head: int
+    query: int
+    key: int
+
+    def __post_init__(self) -> None:
+        """Keep plain numbers."""
+        for name in ("layer", "head", "query", "key"):
+            object.__setattr__(self, name, _counted(name, getattr(self, name)))
+
+    def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
+        """Refuse a head or a token that is not there."""
+        _check(
+            layer=(self.layer, n_layers),
+            head=(self.head, n_heads),
+            query=(self.query, n_tokens),
+            key=(self.key, n_tokens),
+        )
+
+    def before(self, causes: Causes) -> Causes:
+        """Hide the key from the query."""
+        causes.mask[self.head, self.query, self.key] = -np.inf
+        return causes
+
+    def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
+        """Leave the outputs as they came about."""
+        return outputs
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Put the outputs that a head had in another run in place of its own (activation patching).
+
+    Args:
+        place: the layer and the head.
+        source: the trace of the other run, of the same model and with as many tokens.
+        tokens: the positions at which the outputs are replaced; all of them.
+
+    Raises:
+        TypeError: a number is not a whole one, or the source is no trace.
+        ValueError: the place is not a pair, or a number is negative.
+    """
+
+    place: tuple[int, int]
+    source: Trace
+    tokens: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Keep plain numbers."""
+        object.__setattr__(self, "place", _place(self.place))
+        if not isinstance(self.source, Trace):
+            raise TypeError(f"source must be a trace, got {type(self.source).__name__}")
+        if self.tokens is not None:
+            tokens = tuple(_counted("tokens", each) for each in integers("tokens", self.tokens))
+            object.__setattr__(self, "tokens", tokens)
+
+    @property
+    def layer(self) -> int:
+        """The layer of the head."""
+        return self.place[0]
+
+    def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
+        """Refuse a head or a token that is not there, and a source of another size."""
+        _check(layer=(self.place[0], n_layers), head=(self.place[1], n_heads))
+        for token in self.tokens or ():
+            _check(tokens=(token, n_tokens))
+        sizes = len(self.source.layers), self.source.info.n_heads, len(self.source.tokens)
+        if sizes != (n_layers, n_heads, n_tokens):
+            raise ValueError(
+                f"source must have {n_layers} layers of {n_heads} heads and {n_tokens} tokens, as this run has; it has "
+                f"{sizes[0]} of {sizes[1]} and {sizes[2]}"
+            )
+
+    def before(self, causes: Causes) -> Causes:
+        """Leave the weights as they come about."""
+        return causes
+
+    def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
+        """Put the other run's outputs in place of the head's own."""
+        layer, head = self.place
+        at = slice(None) if self.tokens is None else list(self.tokens)
+        outputs[head, at] = self.source.layers[layer].model_output[head, at]
+        return outputs
+
+
+def checked(given: Any, n_layers: int, n_heads: int, n_tokens: int) -> tuple[Intervention, ...]:
+    """Return interventions that a run of this size can have.
+
+    Raises:
+        TypeError: one of them is something else.
+        ValueError: one is of a layer, head or token that is not there; the message says which there are.
+    """
+    found: Sequence[Any] = tuple(given) if isinstance(given, Iterable) else (given,)
+    for each in found:
+        if not isinstance(each, Ablate | CutEdge | Patch):
+            raise TypeError(f"interventions must be Ablate, CutEdge or Patch, got {type(each).__name__}")
+        each.check(n_layers, n_heads, n_tokens)
+    return tuple(found)
+
+
+def _place(given: Any) -> tuple[int, int]:
+    numbers = tuple(_counted("place", each) for each in integers("place", given))
+    if len(numbers) != 2:
+        raise ValueError(f"place must be a pair of a layer and a head, got {given!r}")
+    return numbers[0], numbers[1]
+
+
+def _counted(name: str, given: Any) -> int:
+    number = integer(name, given)
+    if number < 0:
+        raise ValueError(f"{name} must not be negative, got {number}: layers, heads and tokens are counted from 0")
+    return number
+
+
+def _check(**places: tuple[int, int]) -> None:
+    for name, (number, count) in places.items():
+        if number >= count:
+            raise ValueError(f"{name} must be between 0 and {count - 1}, got {number}")

@@ -1,0 +1,46 @@
+"""Weights and scores with the names of their tokens, as the tables of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["to_pandas", "to_xarray"]
+
+_AXES = ("layer", "head", "query", "key")
+
+
+def to_pandas(
+    weights: Float[Array, "L H Q K"], scores: Float[Array, "L H Q K"], queries: Sequence[str], keys: Sequence[str]
+) -> pd.DataFrame:
+    """Return a row for each weight: its layer, head, query and key, their tokens, its score and itself."""
+    import pandas as pd
+
+    places = dict(zip(_AXES, (axis.ravel() for axis in np.indices(weights.shape)), strict=True))
+    names = {"query_token": np.array(queries)[places["query"]], "key_token": np.array(keys)[places["key"]]}
+    return pd.DataFrame({**places, **names, "score": scores.ravel(), "weight": weights.ravel()})
+
+
+def to_xarray(
+    weights: Float[Array, "L H Q K"], scores: Float[Array, "L H Q K"], queries: Sequence[str], keys: Sequence[str]
+) -> xr.Dataset:
+    """Return both with the dimensions layer, head, query and key, the last two with their tokens.
+
+    Raises:
+        ImportError: xarray is not installed.
+    """
+    try:
+        import xarray as xr
+    except ImportError:
+        raise ImportError("to_xarray needs xarray: pip install xarray; to_pandas does without") from None
+    places = {name: np.arange(size) for name, size in zip(_AXES, weights.shape, strict=True)}
+    names = {"query_token": ("query", list(queries)), "key_token": ("key", list(keys))}
+    return xr.Dataset({"weights": (_AXES, weights), "scores": (_AXES, scores)}, {**places, **names})

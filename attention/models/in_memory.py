@@ -1,0 +1,165 @@
+"""A transformers model that the caller has in memory: described, and recorded without being touched.
+
+What is recorded is a twin: modules of its own, so that hooks, settings and the attention function can be its own too,
+around the very same tensors. The caller's model keeps its mode, its hooks and its attention, whatever happens.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel
+
+from attention.core.given import integers, printable
+from attention.core.messages import message
+from attention.core.trace import ModelInfo, Token
+from attention.core.words import SPACE
+from attention.models.architectures import Architecture, info_in_memory
+from attention.models.recorder import ATTENTION_NAME
+from attention.models.tokens import TextReader
+
+__all__ = ["described", "reader_of", "tokens_of", "twin"]
+
+
+def described(model: Any) -> tuple[ModelInfo, Architecture]:
+    """Describe a model, before anything of it runs.
+
+    Raises:
+        TypeError: it is no model of transformers.
+        ValueError: its attention cannot be recorded; the message says why.
+    """
+    if not isinstance(model, PreTrainedModel):
+        raise TypeError(
+            f"a model of transformers is needed, as AutoModel.from_pretrained returns it, got {type(model).__name__}. "
+            "Of a wrapped model, pass the one inside. attention.show draws weights that any model returned"
+        )
+    config = json.loads(model.config.to_json_string()) | {"architectures": [type(model).__name__]}
+    info, architecture = info_in_memory(config)
+    if architecture.text_part is not None or architecture.reads_pictures:
+        raise ValueError(
+            message(
+                "This model reads something else beside a text: pass the part of it that reads the text alone, or "
+                "save it with save_pretrained and load its folder."
+            )
+        )
+    if info.n_decoder_layers and not model.can_generate():
+        raise ValueError(
+            message(
+                "An encoder–decoder is recorded as a whole: pass the model that writes, such as "
+                "T5ForConditionalGeneration."
+            )
+        )
+    parameters = list(model.parameters())
+    if any(each.is_meta for each in parameters):
+        raise ValueError(message("Weights of this model are not in memory (device “meta”): load all of them first."))
+    if not all(each.is_floating_point() for each in parameters):
+        raise ValueError(
+            message("This model is quantised: load it in float32, bfloat16 or float16, without a quantisation.")
+        )
+    name = (model.name_or_path or type(model).__name__).rstrip("/")
+    known = replace(
+        info,
+        model_id=printable(name),
+        name=printable(name.rpartition("/")[2]),
+        licence=message("not stated"),
+        source=message("a model in memory"),
+        n_parameters=model.num_parameters(),
+        spacing=torch.finfo(model.dtype).eps,
+    )
+    return known, architecture
+
+
+def twin(model: Any, info: ModelInfo) -> Any:
+    """Return a model with modules of its own and the caller's tensors, ready to be recorded.
+
+    Raises:
+        ValueError: something that hangs on the model cannot be copied.
+    """
+    shared = {id(each): each for each in _shared(model)}
+    try:
+        own = copy.deepcopy(model, shared)
+        # The others are led through the recorder, class by class.
+        if not info.own_attention:
+            own.set_attn_implementation(ATTENTION_NAME)
+    except Exception as error:
+        raise ValueError(
+            message(
+                "This model cannot be recorded beside its own use ({kind}): what hangs on its modules cannot be "
+                "copied, or its attention cannot be replaced. Save it with save_pretrained, and load its folder.",
+                kind=type(error).__name__,
+            )
+        ) from error
+    return own.eval()
+
+
+def _shared(model: torch.nn.Module) -> Iterator[object]:
+    """Yield what a copy has in common with a model: all its tensors, and the hooks on its modules."""
+    for module in model.modules():
+        for value in vars(module).values():
+            if isinstance(value, torch.Tensor):
+                yield value
+            elif isinstance(value, dict):
+                yield from (each for each in value.values() if not isinstance(each, torch.nn.Module))
+
+
+def reader_of(tokenizer: Any, model: Any, info: ModelInfo) -> TextReader | None:
+    """Return the reader of a tokenizer that is in memory; None for none.
+
+    Raises:
+        TypeError: it is no tokenizer.
+        ValueError: it does not belong to the weights.
+    """
+    if tokenizer is None:
+        if info.n_decoder_layers:
+            raise ValueError(message("An encoder–decoder reads a text and writes one: pass its tokenizer, too."))
+        return None
+    if not hasattr(tokenizer, "backend_tokenizer"):
+        raise TypeError(
+            f"a fast tokenizer of transformers is needed, such as AutoTokenizer.from_pretrained returns, got "
+            f"{type(tokenizer).__name__}. With tokens of your own, pass input_ids and tokens"
+        )
+    return TextReader(info.name, tokenizer, model.config.vocab_size)
+
+
+def tokens_of(ids: Any, tokens: Sequence[str] | None, reader: TextReader | None, n_known: int) -> tuple[Token, ...]:
+    """Return the tokens of numbers that the caller has: each is a word, unless it is special.
+
+    Raises:
+        TypeError: these are no whole numbers, or no texts.
+        ValueError: they are of several texts, without names, of another number, or not in the vocabulary.
+    """
+    rows: Any = np.asarray(ids.detach().cpu() if isinstance(ids, torch.Tensor) else ids)
+    if rows.ndim == 2 and len(rows) == 1:
+        rows = rows[0]
+    if rows.ndim != 1 or not rows.size:
+        raise ValueError(f"input_ids must be the numbers of one text, of shape (T,) or (1, T), got {rows.shape}")
+    numbers = integers("input_ids", rows)
+    unknown = [number for number in numbers if not 0 <= number < n_known]
+    if unknown:
+        raise ValueError(f"input_ids must be between 0 and {n_known - 1}, got {unknown[0]}")
+    if tokens is None and reader is None:
+        raise ValueError("pass the tokens of these input_ids, too, or the tokenizer that made them")
+    names = reader.names(numbers) if tokens is None and reader is not None else tuple(tokens or ())
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError("tokens must be a list of texts: tokenizer.convert_ids_to_tokens(input_ids)")
+    if len(names) != len(numbers):
+        raise ValueError(f"there are {len(numbers)} input_ids and {len(names)} tokens: each needs its own")
+    return tuple(_listed(numbers, [printable(name) for name in names], reader))
+
+
+def _listed(numbers: Sequence[int], names: Sequence[str], reader: TextReader | None) -> Iterator[Token]:
+    start, word = 0, 0
+    for position, (number, name) in enumerate(zip(numbers, names, strict=True)):
+        if reader is not None and reader.are_special([number]):
+            yield Token(name, "", None, position, number, is_special=True)
+            continue
+        # However a tokenizer marks the space before a word.
+        typed = name.lstrip(f"Ġ▁{SPACE} ") or name
+        yield Token(name, typed, word, position, number, start=start)
+        start, word = start + len(typed) + 1, word + 1
