@@ -62,7 +62,7 @@ def test_as_the_model_does_it_nothing_changes_and_that_is_told(scene):
     rows = table(blocks, "rows_table")
     assert tells(prose(blocks), "why-divide/row-own")
     assert tells(prose(shown(scene, temperature=2.0)), "why-divide/row")
-    for what in ("largest weight", "entropy in nats", "gradient"):
+    for what in ("largest weight", "entropy in nats", "Jacobian norm"):
         own, chosen = (np.array(rows[f"{whose}: {what}"], dtype=float) for whose in ("own", "chosen"))
         np.testing.assert_allclose(own, chosen, atol=1e-6)
 
@@ -80,7 +80,7 @@ def test_what_is_said_of_a_width_is_in_the_table_and_as_theory_has_it(width):
     power = float(re.search(r"to the power of ([\d.]+)", told)[1])
     assert power == pytest.approx(0.5, abs=0.02)
     # The gradient dies as d grows, and does not after the division.
-    slopes, kept = (np.array(numbers[name], dtype=float) for name in ("gradient", "Jacobian norm, divided by √d"))
+    slopes, kept = (np.array(numbers[name], dtype=float) for name in ("Jacobian norm", "Jacobian norm, divided by √d"))
     assert np.all(np.diff(slopes[1:]) < 0)
     assert kept.min() > 0.9 * kept.max()
 
