@@ -16,7 +16,7 @@ def test_a_second_sentence_is_read_with_the_first_and_its_blocks_are_shown(open_
     assert data["rows"][7:] == ["[SEP]", "it", "was", "tired", "[SEP]"]
     assert data["rowGroups"] == data["columnGroups"] == [["A", 0], ["B", 8]]
     assert shown.component("head_view")["rowBreaks"] == [8]
-    assert "token_type ids" in shown.text
+    assert "token_type IDs" in shown.text
 
     shown.choose("block", "BA")
     lines = shown.component("head_view")
