@@ -309,7 +309,7 @@ def meant(value):
         ("sizes", "GPT-2", "Llama 3 8B"),
         ("alignment", "middle", "start, end"),
         ("way", "six", "numpy_head, module, fused"),
-        ("get", "a" * 97, "96 characters at most"),
+        ("get", "a" * 97, "At most 96 characters"),
     ],
 )
 def test_a_bad_parameter_becomes_the_default_and_a_notice_says_what_it_can_be(name, value, may_be):

@@ -223,7 +223,7 @@ def mixed(plain, guess):
         output = plain.weights(scene.layer, head)[scene.word] @ values
         parts.append(output @ W_O[head * width : (head + 1) * width, dimension])
     count = sum(abs(part) > 1e-5 for part in parts)
-    every = f"of all {scene.info.n_heads}"
+    every = f"all {scene.info.n_heads}"
     return every if count == len(parts) else SINGLE if count == 1 else "several, but not all"
 
 
