@@ -122,9 +122,9 @@ def remembered() -> Memory:
 
 
 def go_to(page: Page, link: Mapping[str, str] | None = None) -> None:
-    """Go to another page by a link; without one, take the view along."""
+    """Go to a page by a link; without one, go to another page and take the view along."""
     here = visit()
-    here.way = None if page is here.view.page else (page, link)
+    here.way = None if page is here.view.page and link is None else (page, link)
 
 
 def along(page: Page) -> View:

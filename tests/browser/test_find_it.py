@@ -112,5 +112,10 @@ def test_alone_one_brings_a_view_to_the_page(tab):
     assert task.bounding_box()["height"] < 40
     tab.to_page("Neuron view").settled()
     task.get_by_role("link", name="Hand in").click()
-    expect(tab.page.locator(".st-key-find_verdict")).to_contain_text(FOUND, timeout=LONG)
+    verdict = tab.page.locator(".st-key-find_verdict")
+    expect(verdict).to_contain_text(FOUND, timeout=LONG)
     tab.expect_query(**AT_PREVIOUS)
+    onward = verdict.get_by_role("link", name="Next: ")
+    title = onward.inner_text().removeprefix("Next: ").removesuffix(" ▸")
+    onward.click()
+    expect(tab.page.get_by_role("heading", name=title)).to_be_visible(timeout=LONG)

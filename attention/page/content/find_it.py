@@ -139,11 +139,17 @@ def _ways(task: Task, view: View) -> Block:
     return Section("find_ways", (example, own), is_line=True)
 
 
-def _next(task: Task) -> Blocks:
+def _next(task: Task, view: View) -> Blocks:
     """Return the link to the task after a solved one, if there is one."""
     after = TASKS[TASKS.index(task) + 1 :][:1]
     return tuple(
-        Way("find_next", message("Next: {task} ▸", task=each.title), FIND_IT, {TASK.name: each.name}) for each in after
+        Way(
+            "find_next",
+            message("Next: {task} ▸", task=each.title),
+            FIND_IT,
+            view.with_value(TASK, each.name).to_query(),
+        )
+        for each in after
     )
 
 
@@ -155,5 +161,8 @@ def _verdict(task: Task, view: View, panes: Sequence[Pane]) -> Block:
         said: Blocks = (Notice(str(unfit)),)
     else:
         told = html.escape(headline(verdict.score, is_solved=verdict.is_solved))
-        said = (Prose(f"<p><strong>{told}</strong></p>{verdict.told}"), *(_next(task) if verdict.is_solved else ()))
+        said = (
+            Prose(f"<p><strong>{told}</strong></p>{verdict.told}"),
+            *(_next(task, view) if verdict.is_solved else ()),
+        )
     return Section("find_verdict", (Heading(message("Your view"), 3), seen, *said), is_framed=True)
