@@ -24,7 +24,7 @@ def test_a_second_sentence_is_read_with_the_first_and_its_blocks_are_shown(open_
     assert (lines["rowStart"], lines["columnStart"]) == (8, 0)
 
     shown.choose("sort", "across")
-    assert "A give to B" in shown.component("atlas")["groups"][0]["title"]
+    assert "from A to B" in shown.component("atlas")["groups"][0]["title"]
 
     # Without a second sentence, nothing speaks of two any more.
     shown.choose("pair", "")
