@@ -15,6 +15,8 @@ from tests.browser.tab import Tab
 PINNED = re.search(r"^streamlit==(\d+)\.(\d+)", (ROOT / "requirements.txt").read_text("utf-8"), re.MULTILINE)
 MAJOR, MINOR = map(int, PINNED.groups())
 PRESS = {"link": "model=toy&step=scores", "presses": [], "memory": {}, "visitor": "somebody"}
+# Seconds until a busy machine has loaded its first model.
+LONG = 120
 SAYS = "import streamlit; print(streamlit.__version__, streamlit.__file__)"
 
 
@@ -31,8 +33,9 @@ def test_the_app_runs_on_it(version, browser, tmp_path):
     assert says.stdout.startswith(f"{version}.")
     assert str(folder) in says.stdout
     with serve(tmp_path / "log", {"PYTHONPATH": path}) as server:
-        assert httpx2.get(server.url, trust_env=False).is_success
-        answer = httpx2.post(f"{server.url}/_attention/page/step_by_step", json=PRESS, trust_env=False)
+        with httpx2.Client(base_url=server.url, trust_env=False, timeout=LONG) as client:
+            assert client.get("/").is_success
+            answer = client.post("/_attention/page/step_by_step", json=PRESS)
         assert answer.is_success
         assert answer.json()["blocks"]
         page = browser.new_page()
