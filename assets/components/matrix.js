@@ -363,7 +363,7 @@ const APART = 0.45; // of the font size: the space between two numbers, besides 
 
 const ways = (sizes, write) => sizes.map((size) => ({ size, write }));
 const decimals = (count) => (value) => fixed(value, count);
-const [LARGE, MIDDLE, SMALL] = [[22, 21, 20], [18, 16, 14, 13, 12], [13, 12, 11, 10]];
+const [LARGE, MIDDLE, SMALL] = [[28, 24, 22, 21, 20], [18, 16, 14, 13, 12], [13, 12, 11, 10]];
 const COUNT_WAYS = ways([...LARGE, ...MIDDLE, 11, 10], decimals(0));
 // All numbers with the same decimals if possible.
 const SIGNED_WAYS = [

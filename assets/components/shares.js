@@ -2,12 +2,12 @@
 
 /**
  * A slider for each answer, with its share; true shares, once known, stand under the bars.
- * @param {{label: string, answers: string[], given?: number[] | null, shares?: number[]}} asked true shares are in percent,
- *   and stand alone if there was no guess
+ * @param {{label: string, answers: string[], given?: number[] | null, shares?: number[], means?: number[]}} asked true
+ *   shares, and the class's mean ones, are in percent; they stand alone if there was no guess
  * @param {string} send the label of the button that submits
  * @param {(values: number[]) => void} take
  */
-function bars({ label, answers, given, shares }, send, take) {
+function bars({ label, answers, given, shares, means }, send, take) {
   const form = make("form", "bars");
   form.setAttribute("aria-label", label);
   // Once the truth is known, bars are scaled like the true ones below them.
@@ -22,7 +22,7 @@ function bars({ label, answers, given, shares }, send, take) {
     const share = make("output", "share");
     row.append(make("bdi", "name", visible(answer)), input, share);
     if (shares) {
-      row.append(truth(shares[index]));
+      row.append(...(means ? [drawn(means[index], "mean", message("class"))] : []), drawn(shares[index], "truth"));
       input.hidden = share.hidden = !given?.length;
     }
     form.append(row);
@@ -52,11 +52,11 @@ function bars({ label, answers, given, shares }, send, take) {
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
-/** A true share in percent, as a bar and a number. */
-function truth(share) {
-  const found = make("span", "truth");
+/** A share in percent, as a bar and a number. */
+function drawn(share, look, name = "") {
+  const found = make("span", `drawn ${look}`);
   const length = make("i");
   length.style.width = `${share}%`;
-  found.append(length, make("b", "", `${share.toFixed(1)}%`));
+  found.append(length, make("b", "", `${name} ${share.toFixed(1)}%`.trim()));
   return found;
 }

@@ -54,6 +54,7 @@ function follow() {
   const events = new EventSource(at(EVENTS));
   const on = (kind, take) => events.addEventListener(kind, (event) => take(JSON.parse(event.data)));
   on("view", showView);
+  on("present", showPresent);
   on("point", (found) => {
     pointed = found;
     showPointed();
@@ -179,6 +180,13 @@ function hold() {
   for (const way of document.querySelectorAll("main a:not(#alone)")) way.inert = isHeld;
 }
 
+/** How many are here and, while a question is open, how many have answered; on a wall. */
+function showPresent({ here, answered }) {
+  const said = [messages("{n} is here", "{n} are here", here)];
+  if (answered !== null) said.push(messages("{n} answered", "{n} answered", answered));
+  setText(part("present"), said.join(" · "));
+}
+
 function ask(asked) {
   const isSame = asked !== null && question?.number === asked.number;
   question = asked;
@@ -276,7 +284,7 @@ function outcome({ number, label, answers, told, shape }, own) {
     // On a wall, the counts stand beside the true shares.
     const all = make("div", "all");
     all.append(make("p", "", message("The class:")), table);
-    came.append(bars({ label, answers, given: own ?? [], shares: told.shares }));
+    came.append(bars({ label, answers, given: own ?? [], shares: told.shares, means: told.means }));
     box.append(came, all, reason);
   } else {
     came.append(table);
@@ -389,5 +397,6 @@ function best(told) {
 }
 
 document.body.classList.toggle("screen", given.isScreen);
+if (given.isScreen && given.code) part("qr").src = at("code.svg").href;
 if (given.code) join();
 else refuse(given.told);

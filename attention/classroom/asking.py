@@ -83,9 +83,9 @@ def told(guess: Guess, answers: Counter[Answered]) -> dict[str, Any]:
     """Return what everyone sees at the reveal."""
     counts = tallied(guess, answers)
     common = _commonest_wrong(guess, counts)
-    true = {"shares": [round(100 * share, 1) for share in guess.shares]} if guess.shares else {}
+    shares = {"shares": [round(100 * share, 1) for share in guess.shares], **_means(answers)} if guess.shares else {}
     return {
-        **true,
+        **shares,
         "labels": list(labels(guess)),
         "counts": counts,
         "right": [0] if guess.shares else sorted(guess.right),
@@ -93,6 +93,19 @@ def told(guess: Guess, answers: Counter[Answered]) -> dict[str, Any]:
         "reason": guess.reason,
         "wrong": "" if common is None else _wrong(guess, common, counts[common]),
     }
+
+
+def _means(answers: Counter[Answered]) -> dict[str, list[float]]:
+    """Return the class's mean share for each answer, in percent; nothing if no one has answered."""
+    given = [(each.given, n) for each, n in answers.items() if sum(each.given)]
+    total = sum(n for _, n in given)
+    if not total:
+        return {}
+    sums = [
+        sum(n * 100 * share / sum(row) for (row, n), share in zip(given, column, strict=True))
+        for column in zip(*(row for row, _ in given), strict=True)
+    ]
+    return {"means": [round(each / total, 1) for each in sums]}
 
 
 def worth(answers: Mapping[str, Answered]) -> dict[str, str]:

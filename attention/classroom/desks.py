@@ -64,7 +64,7 @@ class Desks:
             live.n_told = n_taken
 
     async def _tell(self, live: Live) -> None:
-        if not live.is_new or not len(live.desks):
+        if not live.is_new or not (len(live.desks) or len(live.walls)):
             return
         live.is_new = False
         room = await self._database(Store.room, live.code)
@@ -76,6 +76,8 @@ class Desks:
             guess = asking.unpacked(room.question)
             answers = await self._database(Store.answers, room.code, room.number)
             tally = {"answered": answers.total(), **asking.told(guess, answers)}
+        answered = None if tally is None or room.is_revealed else tally["answered"]
+        live.walls.send("present", {"here": present.here, "answered": answered})
         finds = await self._tasks.tally(room.code)
         live.desks.send("here", {"here": present.here, "walls": present.walls, "tally": tally, "finds": finds})
         live.desks.send("own", await self._own.told_teacher(room.code))

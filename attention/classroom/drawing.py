@@ -24,10 +24,11 @@ from attention.page.blocks import Block, Blocks, Fold, Notice, Prose, Row, Secti
 from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import SECTION
 from attention.page.content.registry import CONTENTS, title_of
+from attention.page.content.step_by_step import presented
 from attention.page.page_file import drawn, plain
 from attention.page.pages import PAGES, STEP_BY_STEP, Page
 from attention.page.parameters import Context
-from attention.page.settings import ANSWER, GUESS, HEAD, LAYER, MODEL, PRESENT
+from attention.page.settings import ANSWER, GUESS, HEAD, LAYER, MAP, MODEL, PRESENT
 from attention.page.view import View
 
 __all__ = [
@@ -57,12 +58,14 @@ class Shown:
     """The link of a page, and how much of it a room shows.
 
     While a question about the view is open, the view is "closed", and gives nothing away; then it is "opened". During
-    another question, whose answer could be read off the pictures, it is "hidden".
+    another question, whose answer could be read off the pictures, it is "hidden". On a wall, a step is presented: one
+    picture, as large as the screen, and one sentence.
     """
 
     page: str
     link: str
     seen: Seen = "as it is"
+    on_wall: bool = False
 
     @property
     def mark(self) -> str:
@@ -127,7 +130,7 @@ def show(shown: Shown) -> dict[str, Any]:
             view = _opened(view, panes) if shown.seen == "opened" else _closed(view)
         title, caption = title_of(view, panes)
         # Large pictures are sent as shades, so that a first visit is light; pointing at them fetches the numbers.
-        page = drawn(_blocks(view, panes, shown.seen), partial(where, view), arranged=view.arranged)
+        page = drawn(_blocks(view, panes, shown), partial(where, view), arranged=view.arranged)
     # From step to step, an unchanged picture may be the start of another's transition.
     pictures = page.pictures if view.page is STEP_BY_STEP else _at_rest(page.pictures)
     modules = {each["component"] for each in pictures}
@@ -180,16 +183,18 @@ def _info(link: str) -> ModelInfo:
     return get_info(_view(STEP_BY_STEP, link).model)
 
 
-def _blocks(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
+def _blocks(view: View, panes: Sequence[Pane], shown: Shown) -> Blocks:
     """Return a page's blocks without its question, which the teacher asks."""
-    if seen == "hidden":
+    if shown.seen == "hidden":
         return (Notice(message("This reappears with the answer."), is_quiet=True),)
+    if shown.on_wall and panes and PRESENT in view.page.own:
+        return _without_question(presented(view.with_value(MAP, False), panes))
     content = CONTENTS[view.page]
     # Blocks that can only be pressed or downloaded in the app are left out where nothing is lost.
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=not content.opens))
     if not blocks:
         return tuple(block for pane in panes for block in missing(pane.reason))
-    return (*_while_closed(view, panes, seen), *_without_question(blocks))
+    return (*_while_closed(view, panes, shown.seen), *_without_question(blocks))
 
 
 def _while_closed(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:

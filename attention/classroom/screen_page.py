@@ -40,6 +40,8 @@ def page(typed: str, *, wall: str = "") -> str:
     title = plain(message("Class · attention step by step"))
     alone = plain(message("Open it myself"))
     where = f'<span id="where">{plain(wall)}</span> ' if wall else ""
+    label_of_code = plain(message("QR code of the address"))
+    picture = f'<img id="qr" alt="{label_of_code}">' if wall else ""
     held = plain(message("when the answers are shown"))
     question = plain(message("Question"))
     task = plain(message("Find it"))
@@ -64,7 +66,8 @@ def page(typed: str, *, wall: str = "") -> str:
 <main>
 <div id="class" hidden>
 <header>
-{where}<span class="code">{plain(code or "")}</span> <span id="page"></span> <span id="state" role="status"></span>
+{where}<span class="code">{plain(code or "")}</span> <span id="page"></span> <span id="present"></span>
+<span id="state" role="status"></span>{picture}
 <span id="way"><a id="alone" role="link" aria-disabled="true">{alone}</a>
 <span id="held" hidden>{held}</span></span>
 </header>

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -144,9 +144,8 @@ class Screens:
     async def _show(self, live: Live, room: Room) -> None:
         shown = Shown(room.page, room.link, _seen(room))
         if shown != live.shown:
-            drawn = await run_in_threadpool(_drawn, shown)
-            for each in (live.screens, live.walls):
-                each.send_written("view", drawn)
+            live.screens.send_written("view", await run_in_threadpool(_drawn, shown))
+            live.walls.send_written("view", await run_in_threadpool(_drawn, replace(shown, on_wall=True)))
             live.shown = shown
         if live.pointed is not None and live.pointed["view"] != pointable(room):
             live.point(None)

@@ -1,10 +1,13 @@
 """A question that interrupts a pupil, and the remains of a room that has ended."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from attention.lesson.questions import QUESTIONS
 from tests.browser.classroom import PHONE, Alone, Pupil, Teacher
+from tests.browser.looks import expect_no_barrier
 
 
 @pytest.fixture
@@ -77,6 +80,34 @@ def test_a_wall_shows_what_the_class_gave_beside_eight_true_shares(new_person):
     expect(wall.page.locator("#view .matrix svg").first).to_be_visible()
     teacher.press("Ask")
     pupil.question.get_by_role("button").last.click()
+    present = wall.page.locator("#present")
+    expect(present).to_have_text(re.compile(r"^1\D+1\D+$"))
+    # Nobody presses anything on a wall.
+    expect(wall.question.locator("button:visible, input:visible")).to_have_count(0)
     teacher.press("Show the answers")
     expect(wall.question.locator(".truth")).to_have_count(8)
+    # The only pupil's shares are the class's: all eight are even.
+    expect(wall.question.locator(".mean b")).to_have_text([re.compile(r"\b12\.5%$")] * 8)
     expect(wall.question.get_by_role("row").last).to_be_in_viewport(ratio=1)
+    expect(wall.page.locator("#view .matrix svg").first).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_wall_can_be_read_from_the_back_row(new_person, scheme):
+    teacher = Teacher(new_person()).open(model="minilm-l6", text="The cat sat on the mat", step="softmax")
+    wall = Pupil(new_person(viewport={"width": 1920, "height": 1080}, color_scheme=scheme))
+    wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
+    picture = wall.page.locator("#view .matrix svg").first
+    expect(picture).to_be_visible()
+    assert picture.bounding_box()["height"] >= 0.6 * 1080
+    sizes = picture.locator("rect[data-row] + text").evaluate_all(
+        "all => all.map(e => parseFloat(getComputedStyle(e).fontSize))"
+    )
+    assert len(sizes) == 64
+    scale = picture.evaluate("svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width")
+    assert min(sizes) * scale >= 24
+    expect(wall.page.locator("#view .prose")).to_have_css("font-size", "32px")
+    assert wall.page.evaluate("document.scrollingElement.scrollHeight") <= 1080
+    code = wall.page.get_by_role("img", name="QR code of the address")
+    assert code.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    expect_no_barrier(wall.tab, f"wall, {scheme}")
