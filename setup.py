@@ -19,7 +19,7 @@ PLACES = {
 setup(
     packages=[*find_packages(include=["attention", "attention.*"]), *PLACES],
     package_dir={package: folder for package, (folder, _) in PLACES.items()},
-    package_data={package: patterns for package, (_, patterns) in PLACES.items()},
+    package_data={"attention": ["py.typed"], **{package: patterns for package, (_, patterns) in PLACES.items()}},
     include_package_data=False,
     # Otherwise it would become a module of attention._app.
     script_name="setup.py",

@@ -76,7 +76,7 @@ def test_the_wheel_has_every_module_and_every_file_that_they_read(wheel):
     }
     app = [".streamlit/config.toml", "app.py", *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
     own = {name for name in names if ".dist-info/" not in name}
-    assert own == modules | assets | {f"attention/_app/{name}" for name in app}
+    assert own == {"attention/py.typed"} | modules | assets | {f"attention/_app/{name}" for name in app}
 
 
 def test_it_is_imported_from_there_with_its_assets_and_every_page_is_drawn(installed):
