@@ -284,17 +284,17 @@ def _weights(
     heads: Sequence[int] | None,
 ) -> tuple[tuple[Weights, ...], str]:
     title = ""
+    layers = None if layers is None else integers("include_layers", layers)
+    heads = None if heads is None else integers("include_heads", heads)
     if isinstance(attention, Trace):
         found, title = of_trace(attention), _title(attention)
     elif any(part is not None for part in parts):
         if attention is not None:
             raise ValueError("give either attention, or encoder_attention, decoder_attention and cross_attention")
-        found = of_parts(*parts, prettify=prettify)
+        found = of_parts(*parts, prettify=prettify, include_layers=layers)
     else:
-        found = (of_arrays(attention, tokens, sentence_b_start=start, prettify=prettify),)
-    layers = None if layers is None else integers("include_layers", layers)
-    heads = None if heads is None else integers("include_heads", heads)
-    found = tuple(part.only(layers, heads) for part in found)
+        found = (of_arrays(attention, tokens, sentence_b_start=start, prettify=prettify, include_layers=layers),)
+    found = tuple(part.only(layers if isinstance(attention, Trace) else None, heads) for part in found)
     size = sum(part.size for part in found)
     if size > MOST_WEIGHTS:
         raise ValueError(

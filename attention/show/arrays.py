@@ -10,7 +10,7 @@ from numpy import ndarray as Array
 
 from attention.core.given import integer, printable
 from attention.core.trace import Part
-from attention.show.weights import PART_NAMES, Weights
+from attention.show.weights import PART_NAMES, Weights, indices_of
 
 __all__ = ["of_arrays", "of_parts"]
 
@@ -31,6 +31,7 @@ def of_arrays(
     name: str = "",
     sentence_b_start: int | None = None,
     prettify: bool = True,
+    include_layers: Sequence[int] | None = None,
 ) -> Weights:
     """Read a model's attentions: for each layer an array of shape (1, heads, queries, keys) or (heads, queries, keys).
 
@@ -43,12 +44,13 @@ def of_arrays(
     if tokens is None:
         raise ValueError("tokens must be given: tokenizer.convert_ids_to_tokens(inputs.input_ids[0])")
     rows, columns = _labels(tokens, prettify), _labels(tokens if key_tokens is None else key_tokens, prettify)
-    layers = tuple(_layer(index, layer, (len(rows), len(columns))) for index, layer in enumerate(_listed(attention)))
+    chosen = _listed(attention, include_layers)
+    layers = tuple(_layer(number, layer, (len(rows), len(columns))) for number, layer in chosen.items())
     return Weights(
         layers=layers,
         rows=rows,
         columns=columns,
-        layer_numbers=tuple(range(len(layers))),
+        layer_numbers=tuple(chosen),
         head_numbers=tuple(range(layers[0].shape[0])),
         name=name,
         row_breaks=_breaks(sentence_b_start, len(rows)),
@@ -57,7 +59,14 @@ def of_arrays(
 
 
 def of_parts(
-    encoder: Any, decoder: Any, cross: Any, encoder_tokens: Any, decoder_tokens: Any, *, prettify: bool
+    encoder: Any,
+    decoder: Any,
+    cross: Any,
+    encoder_tokens: Any,
+    decoder_tokens: Any,
+    *,
+    prettify: bool,
+    include_layers: Sequence[int] | None = None,
 ) -> tuple[Weights, ...]:
     """Read an encoder–decoder's attentions: those of the three that are not None.
 
@@ -73,7 +82,14 @@ def of_parts(
             if attention is not None and tokens is None:
                 raise ValueError(f"{part}_attention needs {name}")
     found = tuple(
-        of_arrays(attention, sides[part][0][1], sides[part][1][1], name=PART_NAMES[part], prettify=prettify)
+        of_arrays(
+            attention,
+            sides[part][0][1],
+            sides[part][1][1],
+            name=PART_NAMES[part],
+            prettify=prettify,
+            include_layers=include_layers,
+        )
         for part, attention in given.items()
         if attention is not None
     )
@@ -82,7 +98,8 @@ def of_parts(
     return found
 
 
-def _listed(attention: Any) -> Sequence[Any]:
+def _listed(attention: Any, include: Sequence[int] | None) -> dict[int, Any]:
+    """Return the included layers by their numbers; by default, all but those that are None."""
     if attention is None:
         raise ValueError(f"attention is None: {_EAGER}")
     if hasattr(attention, "attentions"):
@@ -95,17 +112,17 @@ def _listed(attention: Any) -> Sequence[Any]:
     without = [index for index, layer in enumerate(layers) if layer is None]
     if len(without) == len(layers):
         raise ValueError(f"attention has only None in it: {_EAGER}")
-    if without:
-        raise ValueError(
-            f"layer {without[0]} is None: it is no attention, or its weights are not known. Pass the others: tuple("
-            "layer for layer in attention if layer is not None)"
-        )
-    if isinstance(layers[0], tuple | list) and hasattr(layers[0][0], "shape"):
+    first = next(layer for layer in layers if layer is not None)
+    if isinstance(first, tuple | list) and hasattr(first[0], "shape"):
         raise TypeError(
             "attention is a tuple of tuples, as generate() returns it: one for each token that was written. Pass one "
             "of them, or run the model once on the whole text and pass outputs.attentions"
         )
-    return layers
+    chosen = {index: layers[index] for index in indices_of("layer", range(len(layers)), include)}
+    missing = [index for index, layer in chosen.items() if layer is None]
+    if missing and include is not None:
+        raise ValueError(f"layer {missing[0]} is None: it has no attention, or its weights were not returned")
+    return {index: layer for index, layer in chosen.items() if layer is not None}
 
 
 def _layer(index: int, layer: Any, wanted: tuple[int, int]) -> Array:

@@ -14,7 +14,7 @@ from attention.core.trace import Part, Trace
 from attention.figures.head_view import SLACK
 from attention.measures.segments import groups
 
-__all__ = ["MOST_WEIGHTS", "PART_NAMES", "Weights", "of_trace"]
+__all__ = ["MOST_WEIGHTS", "PART_NAMES", "Weights", "indices_of", "of_trace"]
 
 # About 30 MB in a notebook.
 MOST_WEIGHTS = 16_000_000
@@ -77,8 +77,8 @@ class Weights:
 
     def only(self, layers: Sequence[int] | None, heads: Sequence[int] | None) -> Weights:
         """Return these layers and heads, given by number (None for all); raise ValueError for unknown ones."""
-        at = _indices("layer", self.layer_numbers, layers)
-        heads_at = _indices("head", self.head_numbers, heads)
+        at = indices_of("layer", self.layer_numbers, layers)
+        heads_at = indices_of("head", self.head_numbers, heads)
 
         def taken(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
             return tuple(arrays[layer][heads_at] for layer in at)
@@ -96,11 +96,17 @@ class Weights:
         )
 
 
-def _indices(noun: str, numbers: Sequence[int], wanted: Sequence[int] | None) -> list[int]:
+def indices_of(noun: str, numbers: Sequence[int], wanted: Sequence[int] | None) -> list[int]:
+    """Return the indices of the wanted layers or heads, in order; negative ones count from the end, None is all.
+
+    Raises:
+        ValueError: one does not exist, or none is named.
+    """
     if wanted is None:
         return list(range(len(numbers)))
+    wanted = [numbers[number] if -len(numbers) <= number < 0 else number for number in wanted]
     missing = [number for number in wanted if number not in numbers]
-    if missing or not len(wanted):
+    if missing or not wanted:
         raise ValueError(
             f"there is no {noun} {missing[0] if missing else '(none is named)'}: "
             f"there are {numbers[0]} to {numbers[-1]}, counted from 0"

@@ -19,6 +19,7 @@ from attention import show
 from attention.core.steps import softmax
 from attention.figures.head_view import THRESHOLDS
 from attention.models import load
+from attention.show.arrays import of_arrays
 from attention.show.packed import Packed, scale_for
 from attention.show.weights import Weights
 from tests.sources import ROOT
@@ -263,7 +264,7 @@ ONE_ROW_OF_NAN = np.where(np.arange(3)[:, None] == 2, np.nan, GOOD)
         (None, ABC, {}, ValueError, r'attn_implementation="eager"'),
         ((), ABC, {}, ValueError, r'attn_implementation="eager"'),
         ((None, None), ABC, {}, ValueError, r'attn_implementation="eager"'),
-        ((GOOD, None), ABC, {}, ValueError, "layer 1 is None"),
+        ((GOOD, None), ABC, {"include_layers": [1]}, ValueError, "layer 1 is None"),
         (SimpleNamespace(attentions=(GOOD,)), ABC, {}, TypeError, r"pass outputs\.attentions"),
         ("attention", ABC, {}, TypeError, "tuple with an array for each layer, got str"),
         (([[GOOD]],), ABC, {}, ValueError, r"layer 0 must have the shape \(1, heads, tokens, tokens\)"),
@@ -304,3 +305,25 @@ def test_what_cannot_be_shown_is_refused_in_plain_words(attention, tokens, optio
 def test_weights_alone_do_not_pretend_to_be_a_trace(what):
     with pytest.raises(TypeError, match="trace"):
         what((GOOD,))
+
+
+@pytest.mark.parametrize(
+    ("attention", "include", "numbers"),
+    [
+        ((GOOD, None, GOOD), None, [0, 2]),
+        ((None, GOOD, GOOD), [-1], [2]),
+        ((GOOD, GOOD * 9, np.zeros((2, 2))), [0], [0]),
+        ((GOOD, GOOD, GOOD), np.array([2, 0]), [0, 2]),
+    ],
+)
+def test_layers_are_chosen_before_any_is_checked_and_keep_their_numbers(attention, include, numbers):
+    figure = show.atlas_figure(attention, ABC, include_layers=include)
+    part = of_arrays(attention, ABC, include_layers=include)
+    assert list(part.layer_numbers) == numbers
+    assert figure.data
+
+
+def test_a_beginning_of_a_second_sentence_may_be_a_tensor_as_in_the_usual_notebooks():
+    kinds = torch.tensor([[0, 0, 1]])
+    by_tensor = show.head_view((GOOD,), ABC, (kinds == 0).sum(dim=1), heads=[1], html_action="return")
+    assert by_tensor.data == show.head_view((GOOD,), ABC, 2, heads=[1], html_action="return").data
