@@ -208,12 +208,12 @@ def test_only_the_owners_models_have_a_button(open_page, small, monkeypatch):
 def test_a_link_to_a_model_that_is_not_here_leads_to_the_catalogue(open_page, small):
     shown = open_page(model=TINY, step="scores")
     assert f"model={TINY}" in shown.notices[0]
-    (way,) = [query for label, query in shown.ways.items() if label.startswith("Look for")]
+    (way,) = [query for label, query in shown.ways.items() if label.startswith("Find tiny")]
     assert "get=tiny%2Fbert" in way
     assert open_page(PAGE, get=TINY).component("fetch")["text"]["value"] == TINY
     # Once something is chosen, it is not asked for any more.
     shown.choose("model", "toy")
-    assert not [label for label in shown.ways if label.startswith("Look for")]
+    assert not [label for label in shown.ways if label.startswith("Find tiny")]
 
 
 # ------------------------------------------------------------------------------------------- folders
