@@ -175,7 +175,7 @@ def test_where_the_hub_is_off_it_says_how_to_switch_it_on(tab):
 def test_a_link_to_a_model_that_is_not_here_leads_to_the_catalogue(running, hub, new_tab):
     tab = new_tab(at=running).go(model="tiny/llama", step="scores")
     expect(tab.notices.first).to_contain_text("model=tiny/llama")
-    tab.page.get_by_role("link", name="Look for tiny/llama").click()
+    tab.page.get_by_role("link", name="Find tiny/llama").click()
     field = tab.page.get_by_role("textbox", name="Model ID on the hub")
     expect(field).to_have_value("tiny/llama")
 
