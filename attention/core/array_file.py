@@ -1,4 +1,4 @@
-"""Objects of arrays in one ``.npz`` file, which ``np.load`` opens without pickles: nothing in it can run."""
+"""Dataclasses of arrays in one ``.npz`` file, which ``np.load`` opens without pickles: loading it executes nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TREE = "tree"
 
 @dataclass(frozen=True, slots=True)
 class ArrayFile:
-    """How objects are written: ``kinds`` are the dataclasses that may occur, ``named`` the objects kept by name.
+    """A file format: ``kinds`` are the allowed dataclasses, ``named`` the objects stored by name.
 
     An array that occurs several times is written once.
     """
@@ -28,23 +28,14 @@ class ArrayFile:
     named: Mapping[str, object]
 
     def write(self, path: str | Path, value: object) -> None:
-        """Write an object.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Write an object; raise OSError if the file cannot be written."""
         arrays: dict[str, Array] = {}
         tree = self._tree(value, arrays, {})
         with Path(path).open("wb") as file:
             np.savez(file, allow_pickle=False, **{_TREE: np.array(json.dumps(tree))}, **arrays)
 
     def read(self, path: str | Path) -> Any:
-        """Read an object.
-
-        Raises:
-            OSError: the file cannot be read.
-            ValueError: it is no such file.
-        """
+        """Read an object; raise OSError if the file cannot be read, and ValueError if it is invalid."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 return self._value(json.loads(str(file[_TREE])), dict(file))

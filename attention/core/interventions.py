@@ -1,7 +1,7 @@
-"""Interventions: what is changed inside a model while it runs, in one head at a time.
+"""Interventions in single heads while a model runs.
 
-A head can be switched off (Michel et al. 2019), kept from attending from one token to another (Geva et al. 2023), or
-given the outputs that it had in another run (Vig et al. 2020). Layers, heads and tokens are counted from 0.
+A head can be ablated (Michel et al. 2019), cut off from one token (Geva et al. 2023), or patched with its outputs from
+another run (Vig et al. 2020). Layers, heads and tokens count from 0.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Instead = Literal["zero", "mean", "uniform"]
 
 
 class Causes(NamedTuple):
-    """What decides the weights of a layer besides its keys: what an intervention may change before the softmax."""
+    """What an intervention may change before the softmax: a layer's queries, mask and position bias."""
 
     queries: Float[Array, "H Q D"]
     mask: Float[Array, "H Q K"]
@@ -32,47 +32,43 @@ class Causes(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A run with interventions: its trace and, of a decoder, the logits after every token, (T, V); None of others."""
+    """A run with interventions: its trace and a decoder's logits after every token, None for other models."""
 
     trace: Trace
     logits: Float[Array, "T V"] | None
 
 
 class Intervention(Protocol):
-    """What is changed in one layer."""
+    """A change to one layer."""
 
     @property
     def layer(self) -> int:
-        """The layer in which it changes something."""
+        """The layer it changes."""
 
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
-        """Refuse a layer, a head or a token that a run of this size does not have.
-
-        Raises:
-            ValueError: there is none; the message says which there are.
-        """
+        """Raise ValueError if a run of this size lacks its layer, head or token; the message states the range."""
 
     def before(self, causes: Causes) -> Causes:
-        """Return what decides the weights, changed; the arrays are the caller's own."""
+        """Change what determines the weights; the arrays are the caller's own."""
 
     def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
-        """Return the outputs of the layer's heads, changed; the array is the caller's own."""
+        """Change the outputs of the layer's heads; the array is the caller's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ablate:
-    """Switch a head off.
+    """Ablate a head.
 
-    It hands on zeros ("zero"), at every token the mean of its outputs on this text ("mean"), or what it gives if every
-    token attends alike to all tokens that it may see ("uniform").
+    Its outputs become zeros ("zero"), their mean over the tokens ("mean"), or the result of uniform weights on the
+    visible tokens ("uniform").
 
     Args:
         place: the layer and the head.
         how: "zero", "mean" or "uniform".
 
     Raises:
-        TypeError: a number is not a whole one.
-        ValueError: the place is not a pair, a number is negative, or there is no such way.
+        TypeError: a number is not an integer.
+        ValueError: the place is not a pair, a number is negative, or ``how`` is unknown.
 
     >>> Ablate((2, 8), "mean")
     Ablate(place=(2, 8), how='mean')
@@ -82,22 +78,21 @@ class Ablate:
     how: Instead = "zero"
 
     def __post_init__(self) -> None:
-        """Keep plain numbers, and refuse what no model can do."""
         object.__setattr__(self, "place", _place(self.place))
         if self.how not in get_args(Instead):
             raise ValueError(f"how must be one of {', '.join(get_args(Instead))}, got {self.how!r}")
 
     @property
     def layer(self) -> int:
-        """The layer of the head."""
+        """The head's layer."""
         return self.place[0]
 
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:  # noqa: ARG002 - it changes every token alike
-        """Refuse a head that is not there."""
+        """Raise ValueError if the head does not exist."""
         _check(layer=(self.place[0], n_layers), head=(self.place[1], n_heads))
 
     def before(self, causes: Causes) -> Causes:
-        """Make all scores of the head alike, if its weights are to be uniform."""
+        """Make all of the head's scores equal, if its weights are to be uniform."""
         if self.how == "uniform":
             causes.queries[self.place[1]] = 0
             if causes.bias is not None:
@@ -105,7 +100,7 @@ class Ablate:
         return causes
 
     def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
-        """Put zeros or the mean in place of the head's outputs."""
+        """Replace the head's outputs by zeros or their mean."""
         head = self.place[1]
         if self.how == "zero":
             outputs[head] = 0
@@ -116,16 +111,16 @@ class Ablate:
 
 @dataclass(frozen=True, slots=True)
 class CutEdge:
-    """Keep one token from attending to another in one head: the weight is 0, and the others of its row grow.
+    """Keep one token from attending to another in one head; the row's other weights grow.
 
     Args:
         layer: the layer.
         head: the head.
-        query: the position of the token that attends.
-        key: the position of the token that it may not attend to.
+        query: the position of the attending token.
+        key: the position of the token to hide.
 
     Raises:
-        TypeError: a number is not a whole one.
+        TypeError: a number is not an integer.
         ValueError: a number is negative.
     """
 
@@ -135,12 +130,11 @@ class CutEdge:
     key: int
 
     def __post_init__(self) -> None:
-        """Keep plain numbers."""
         for name in ("layer", "head", "query", "key"):
             object.__setattr__(self, name, _counted(name, getattr(self, name)))
 
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
-        """Refuse a head or a token that is not there."""
+        """Raise ValueError if the head or a token does not exist."""
         _check(
             layer=(self.layer, n_layers),
             head=(self.head, n_heads),
@@ -149,26 +143,26 @@ class CutEdge:
         )
 
     def before(self, causes: Causes) -> Causes:
-        """Hide the key from the query."""
+        """Mask the key for the query."""
         causes.mask[self.head, self.query, self.key] = -np.inf
         return causes
 
     def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
-        """Leave the outputs as they came about."""
+        """Return the outputs unchanged."""
         return outputs
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Put the outputs that a head had in another run in place of its own (activation patching).
+    """Replace a head's outputs by those of another run (activation patching).
 
     Args:
         place: the layer and the head.
-        source: the trace of the other run, of the same model and with as many tokens.
-        tokens: the positions at which the outputs are replaced; all of them.
+        source: the trace of the other run, of the same model and as many tokens.
+        tokens: the positions to replace, by default all.
 
     Raises:
-        TypeError: a number is not a whole one, or the source is no trace.
+        TypeError: a number is not an integer, or the source is not a trace.
         ValueError: the place is not a pair, or a number is negative.
     """
 
@@ -177,7 +171,6 @@ class Patch:
     tokens: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Keep plain numbers."""
         object.__setattr__(self, "place", _place(self.place))
         if not isinstance(self.source, Trace):
             raise TypeError(f"source must be a trace, got {type(self.source).__name__}")
@@ -187,11 +180,11 @@ class Patch:
 
     @property
     def layer(self) -> int:
-        """The layer of the head."""
+        """The head's layer."""
         return self.place[0]
 
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
-        """Refuse a head or a token that is not there, and a source of another size."""
+        """Raise ValueError if the head or a token does not exist, or the source has another size."""
         _check(layer=(self.place[0], n_layers), head=(self.place[1], n_heads))
         for token in self.tokens or ():
             _check(tokens=(token, n_tokens))
@@ -203,11 +196,11 @@ class Patch:
             )
 
     def before(self, causes: Causes) -> Causes:
-        """Leave the weights as they come about."""
+        """Return the causes unchanged."""
         return causes
 
     def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
-        """Put the other run's outputs in place of the head's own."""
+        """Replace the head's outputs by the other run's."""
         layer, head = self.place
         at = slice(None) if self.tokens is None else list(self.tokens)
         outputs[head, at] = self.source.layers[layer].model_output[head, at]
@@ -215,11 +208,11 @@ class Patch:
 
 
 def checked(given: Any, n_layers: int, n_heads: int, n_tokens: int) -> tuple[Intervention, ...]:
-    """Return interventions that a run of this size can have.
+    """Return the interventions as a tuple, checked against the size of a run.
 
     Raises:
-        TypeError: one of them is something else.
-        ValueError: one is of a layer, head or token that is not there; the message says which there are.
+        TypeError: one of them is not an intervention.
+        ValueError: a layer, head or token does not exist; the message states the range.
     """
     found: Sequence[Any] = tuple(given) if isinstance(given, Iterable) else (given,)
     for each in found:

@@ -1,4 +1,4 @@
-"""Weights and scores with the names of their tokens, as the tables of other libraries."""
+"""Weights and scores with their tokens' names, as tables of other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes and interventions in the heads of a model while it runs, layer by layer."""
+"""Changes and interventions in the heads of a running model, layer by layer."""
 
 from __future__ import annotations
 
