@@ -135,7 +135,9 @@ class HuggingFaceModel:
         if self._final_norm is None or isinstance(self._stack, OtherStack):
             return None
         found: torch.nn.Module | None = model.get_output_embeddings()
-        if found is not None or not self._config.tie_word_embeddings:
+        # A model with another head, such as a classifier, does not predict tokens, whatever its configuration ties.
+        has_other_head = model.base_model is not model
+        if found is not None or has_other_head or not self._config.tie_word_embeddings:
             return found
         table = self._stack.word_table
         tied = torch.nn.Linear(table.shape[1], table.shape[0], bias=False, device="meta")

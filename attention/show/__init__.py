@@ -313,7 +313,7 @@ def _check_trace(trace: Any, name: str) -> Trace:
     if not isinstance(trace, Trace):
         raise TypeError(
             f"{name} needs a trace, which has the queries and keys; weights alone have neither, and "
-            f"{type(trace).__name__} came. attention.models.load(name).trace(text) records one"
+            f"{type(trace).__name__} came. attention.load(name).trace(text) records one"
         )
     return trace
 

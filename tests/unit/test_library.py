@@ -11,7 +11,14 @@ from shutil import copytree
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import (
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    Gemma2ForCausalLM,
+    Gemma2ForSequenceClassification,
+)
 
 import attention
 from attention import Ablate, CutEdge, Patch, Trace, show
@@ -91,6 +98,18 @@ def test_a_model_in_memory_is_recorded_as_it_runs_and_stays_as_it_was(given, kin
     # A type of half the size rounds scores before their softmax: 1e-5 is for float32.
     assert np.abs(trace.weights - weights_of(model, trace)).max() <= max(1e-5, 16 * torch.finfo(dtype).eps)
     assert prove(trace).holds
+
+
+def test_logits_are_the_models_own_and_a_classifier_has_none(given):
+    _, tokenizer = given("gemma2", torch.bfloat16)
+    model = Gemma2ForCausalLM(given("gemma2", torch.bfloat16)[0].config).to(torch.bfloat16).eval()
+    trace = attention.trace(model, tokenizer, SENTENCE)
+    with torch.inference_mode():
+        wanted = model(torch.tensor([[token.token_id for token in trace.tokens]])).logits[0].float().numpy()
+    np.testing.assert_array_equal(trace.logits, wanted)
+    classifier = Gemma2ForSequenceClassification(model.config)
+    assert classifier.config.tie_word_embeddings
+    assert attention.trace(classifier, tokenizer, SENTENCE).logits is None
 
 
 def test_the_model_stays_as_it_was_if_it_fails_in_the_middle(given):
