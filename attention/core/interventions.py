@@ -19,7 +19,7 @@ from attention.core.trace import Trace
 
 __all__ = ["Ablate", "Causes", "CutEdge", "Instead", "Intervention", "Patch", "Run", "checked"]
 
-# What a head that is switched off hands on.
+# What replaces an ablated head's outputs.
 Instead = Literal["zero", "mean", "uniform"]
 
 

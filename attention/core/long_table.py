@@ -21,7 +21,7 @@ _AXES = ("layer", "head", "query", "key")
 def to_pandas(
     weights: Float[Array, "L H Q K"], scores: Float[Array, "L H Q K"], queries: Sequence[str], keys: Sequence[str]
 ) -> pd.DataFrame:
-    """Return a row for each weight: its layer, head, query and key, their tokens, its score and itself."""
+    """Return a row for each weight with its layer, head, query, key, their tokens and its score."""
     import pandas as pd
 
     places = dict(zip(_AXES, (axis.ravel() for axis in np.indices(weights.shape)), strict=True))
@@ -32,11 +32,7 @@ def to_pandas(
 def to_xarray(
     weights: Float[Array, "L H Q K"], scores: Float[Array, "L H Q K"], queries: Sequence[str], keys: Sequence[str]
 ) -> xr.Dataset:
-    """Return both with the dimensions layer, head, query and key, the last two with their tokens.
-
-    Raises:
-        ImportError: xarray is not installed.
-    """
+    """Return weights and scores with named dimensions and tokens; raise ImportError without xarray."""
     try:
         import xarray as xr
     except ImportError:

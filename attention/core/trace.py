@@ -63,8 +63,8 @@ PARTS: tuple[Part, ...] = get_args(Part)
 Made = Literal["queries", "keys", "values", "added"]
 
 
-# A number is rounded to half the spacing of its type. A chain of sums errs by a few times that: by 1e-5 of the largest
-# number in float32, whose sums are longest, and by about 8 spacings in a type of half the size.
+# Rounding errs by half the type's spacing, and a chain of sums by a few times that: by 1e-5 of the largest number in
+# float32, whose sums are longest, and by about 8 spacings in a type of half the size.
 _LEAST_TOLERANCE, _SPACINGS = 1e-5, 8
 
 
@@ -110,7 +110,7 @@ class ModelInfo:
     revision: str = ""
     # The width of a value, if it differs from ``d_head``.
     d_value: int | None = None
-    # The spacing of numbers near 1 in the type in which it runs.
+    # The spacing of numbers near 1 in the model's type.
     spacing: float = 2.0**-23
 
     @property
@@ -553,17 +553,17 @@ class Trace:
 
     @property
     def weights(self) -> Float[Array, "L H Q K"]:
-        """The attention weights of all heads, derived anew at each access; rows sum to 1, or to 0 if all is masked."""
+        """The attention weights of all heads, derived at each access; rows sum to 1, or to 0 if fully masked."""
         return np.stack([layer.steps().weights for layer in self.layers])
 
     @property
     def scores(self) -> Float[Array, "L H Q K"]:
-        """The scores ``Q Kᵀ`` of all heads before they are scaled and masked, derived anew at each access."""
+        """The scores ``Q Kᵀ`` of all heads before scaling and masking, derived at each access."""
         return np.stack([layer.steps().scores for layer in self.layers])
 
     @property
     def logits(self) -> Float[Array, "T V"] | None:
-        """A decoder's logits for the token after each token, derived anew at each access; None of other models."""
+        """A decoder's next-token logits after each token, derived at each access; None for other models."""
         return None if self.predict is None else self.predict(self.hidden_states[-1])
 
     @overload
@@ -573,10 +573,10 @@ class Trace:
     def __getitem__(self, place: tuple[int, int]) -> HeadSteps: ...
 
     def __getitem__(self, place: Any) -> LayerTrace | HeadSteps:
-        """Return a layer, ``trace[2]``, or every step of a head, ``trace[2, 8]``; -1 is the last.
+        """Return a layer, ``trace[2]``, or every step of a head, ``trace[2, 8]``; -1 is the last one.
 
         Raises:
-            TypeError: it is neither a whole number nor a pair of them.
+            TypeError: the index is neither an integer nor a pair of integers.
             IndexError: there is no such layer or head.
         """
         if not isinstance(place, tuple):
@@ -588,7 +588,7 @@ class Trace:
         return found.head(_at("head", head, len(found.queries)))
 
     def save(self, path: str | Path) -> None:
-        """Write it to an ``.npz`` file, with what it shares with the model: :meth:`load` needs no model.
+        """Write it to an ``.npz`` file with the arrays it shares with the model, so that :meth:`load` needs no model.
 
         Raises:
             OSError: the file cannot be written.
@@ -598,11 +598,11 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:
-        """Read a file of :meth:`save`; nothing in it can run.
+        """Read a file of :meth:`save`; loading executes nothing in it.
 
         Raises:
             OSError: the file cannot be read.
-            ValueError: it is no such file.
+            ValueError: it is not such a file.
         """
         saved: _Saved = _FILE.read(path)
         logits = saved.logits

@@ -121,20 +121,19 @@ class Model(Protocol):
         """
 
     def run(self, text: str, interventions: Iterable[Intervention] | Intervention, pair: str | None = None) -> Run:
-        """Run the model once with something changed in its heads, and record it, with only the model's own mask.
+        """Run the model once with interventions and only its own mask, and record it.
 
-        Weights and outputs of the trace are those of the changed run. If a head hands on something else than its
-        weights give, as with ``Ablate(place, "zero")``, that is its layer's ``model_output``.
+        Weights and outputs of the trace are those of the changed run. Outputs that do not follow from the weights, as
+        with ``Ablate(place, "zero")``, are in the layer's ``model_output``.
 
         Args:
             text: any text, as for ``trace``.
-            interventions: what is changed: ``Ablate``, ``CutEdge`` and ``Patch``; of an encoder–decoder, in the
-                encoder.
+            interventions: ``Ablate``, ``CutEdge`` or ``Patch``; in an encoder–decoder, they change the encoder.
             pair: a second text, as for ``trace``.
 
         Raises:
-            TypeError: there is something else among the interventions.
-            ValueError: a layer, head or token is not there; the message says which there are.
+            TypeError: something is not an intervention.
+            ValueError: a layer, head or token does not exist; the message states the range.
         """
 
     def next_token(self, trace: Trace) -> NextToken | None:
