@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import attention
+from tests import api_page
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -86,3 +87,7 @@ def test_the_citation_names_this_version_and_its_licence():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert (citation["version"], citation["license"]) == (attention.__version__, project["license"])
+
+
+def test_the_page_of_the_api_is_what_the_docstrings_say():
+    assert api_page.PAGE.read_text("utf-8") == api_page.page(), "python -m tests.api_page writes it"

@@ -25,7 +25,6 @@ from attention import Ablate, CutEdge, Patch, Trace, show
 from attention.lesson.proof import prove
 from attention.models import ModelUnavailableError
 from attention.models.tokens import TextReader
-from tests import api_page
 from tests.sources import ROOT
 
 SENTENCE = "The cat sat on the mat"
@@ -424,10 +423,6 @@ def test_a_reader_needs_no_folder(given):
 
 
 # ------------------------------------------------------------------------------ what the documentation says
-
-
-def test_the_page_of_the_api_is_what_the_docstrings_say():
-    assert api_page.PAGE.read_text("utf-8") == api_page.page(), "run make api"
 
 
 def test_the_recipes_run_as_they_are_written(given, tmp_path, monkeypatch):
