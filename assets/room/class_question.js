@@ -93,9 +93,17 @@ function openNow() {
   const line = [
     words("answered", "here", howMany(n)),
     part("reveal", null, () => button(message("Show the answers"), reveal, "main")),
+    part("again", null, () => againButton()),
     part("withdraw", null, () => button(message("Withdraw"), () => act("withdraw"))),
   ];
   return { all: [questionOf(), possible()], own: [untilNow()], line, hides: true };
+}
+
+/** Peer instruction: the class discusses, and answers once more. */
+function againButton() {
+  const found = button(message("Ask again"), () => act("ask-again"));
+  found.title = message("Let neighbours discuss, then answer again: the result shows both");
+  return found;
 }
 
 /** Show the answers, and open the view that the question hid. */
@@ -201,7 +209,7 @@ function tallyOf(tally) {
     const sign = tally.right.includes(index) ? message("right") : tally.close.includes(index) ? message("close") : "";
     // Shares are counted by verdict, which the labels name.
     const said = asked.shape === "one" ? sign : "";
-    row.append(name, length, make("td", "count", String(tally.counts[index])), make("td", "sign", said));
+    row.append(name, length, make("td", "count", tally.counted[index]), make("td", "sign", said));
   });
   return found;
 }

@@ -270,7 +270,7 @@ function outcome({ number, label, answers, told, shape }, own) {
     const length = make("td", "length");
     length.append(bar);
     const known = shape === "one" ? signs.filter(Boolean).join(" · ") : "";
-    row.append(name, length, make("td", "count", String(told.counts[index])), make("td", "sign", known));
+    row.append(name, length, make("td", "count", told.counted[index]), make("td", "sign", known));
   });
   const reason = make("div", "prose");
   reason.innerHTML = told.reason; // from the server, which escapes users' texts

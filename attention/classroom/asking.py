@@ -13,18 +13,40 @@ from attention.figures.question import Answer, Question
 from attention.lesson.prose import typed
 from attention.lesson.quiz import Guess, verdict_words
 
-__all__ = ["Meanwhile", "given", "meanwhile", "packed", "seen", "tallied", "told", "unpacked", "worth"]
+__all__ = [
+    "Meanwhile",
+    "again",
+    "before",
+    "given",
+    "meanwhile",
+    "packed",
+    "seen",
+    "tallied",
+    "told",
+    "unpacked",
+    "worth",
+]
 
 # The view while a question is open: without what the question is about, unchanged, or hidden.
 Meanwhile = Literal["closed", "as it is", "hidden"]
 _SETS = ("right", "close")
 _VERDICTS = (*_SETS, "other")
-_MEANWHILE = "meanwhile"
+_MEANWHILE, _BEFORE = "meanwhile", "before"
 
 
 def packed(guess: Guess, seen_meanwhile: Meanwhile = "closed") -> dict[str, Any]:
     """Return a question as a JSON object, with what the screens show while it is open."""
     return asdict(guess) | {name: sorted(getattr(guess, name)) for name in _SETS} | {_MEANWHILE: seen_meanwhile}
+
+
+def again(data: Mapping[str, Any], answers: Counter[Answered]) -> dict[str, Any]:
+    """Return a packed question as it is asked a second time, with the counts of the first."""
+    return {**data, _BEFORE: tallied(unpacked(data), answers)}
+
+
+def before(data: Mapping[str, Any]) -> Sequence[int] | None:
+    """Return how many gave each answer when the packed question was asked first; None if it was not asked before."""
+    return data.get(_BEFORE)
 
 
 def unpacked(data: Mapping[str, Any]) -> Guess:
@@ -79,7 +101,7 @@ def labels(guess: Guess) -> Sequence[str]:
     return (message("right"), message("close"), message("further off")) if guess.shares else guess.answers
 
 
-def told(guess: Guess, answers: Counter[Answered]) -> dict[str, Any]:
+def told(guess: Guess, answers: Counter[Answered], first: Sequence[int] | None = None) -> dict[str, Any]:
     """Return what everyone sees at the reveal."""
     counts = tallied(guess, answers)
     common = _commonest_wrong(guess, counts)
@@ -88,6 +110,9 @@ def told(guess: Guess, answers: Counter[Answered]) -> dict[str, Any]:
         **shares,
         "labels": list(labels(guess)),
         "counts": counts,
+        "counted": [str(n) for n in counts]
+        if first is None
+        else [f"{a} → {n}" for a, n in zip(first, counts, strict=True)],
         "right": [0] if guess.shares else sorted(guess.right),
         "close": [1] if guess.shares else sorted(guess.close),
         "reason": guess.reason,

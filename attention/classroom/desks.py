@@ -75,7 +75,7 @@ class Desks:
         if room.question is not None:
             guess = asking.unpacked(room.question)
             answers = await self._database(Store.answers, room.code, room.number)
-            tally = {"answered": answers.total(), **asking.told(guess, answers)}
+            tally = {"answered": answers.total(), **asking.told(guess, answers, asking.before(room.question))}
         answered = None if tally is None or room.is_revealed else tally["answered"]
         live.walls.send("present", {"here": present.here, "answered": answered})
         finds = await self._tasks.tally(room.code)

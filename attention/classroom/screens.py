@@ -165,7 +165,8 @@ class Screens:
         guess = asking.unpacked(room.question)
         told = None
         if room.is_revealed:
-            told = asking.told(guess, await self._database(Store.answers, room.code, room.number))
+            answers = await self._database(Store.answers, room.code, room.number)
+            told = asking.told(guess, answers, asking.before(room.question))
         return {"number": room.number, **asking.seen(guess), "told": told}
 
 

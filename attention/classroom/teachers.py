@@ -61,6 +61,7 @@ def routes(hall: Hall) -> list[Route]:
     changes: Mapping[str, Answer] = {
         "/show": _show,
         "/ask": _ask,
+        "/ask-again": _ask_again,
         "/reveal": _reveal,
         "/withdraw": _changing(Store.withdraw),
         "/end": _end,
@@ -191,6 +192,16 @@ async def _ask(act: Act) -> Json:
     name = act.said.get("ready")
     question = partial(_ready_question, act.room, name) if name is not None else partial(_question_of_view, act.room)
     await act.change(Store.ask, await run_in_threadpool(question))
+    return {}
+
+
+async def _ask_again(act: Act) -> Json:
+    """Ask the open question once more, after a discussion; the reveal shows both counts (peer instruction)."""
+    room = act.room
+    if room.question is None or room.is_revealed:
+        raise RefusedError(409, message("No question is open."))
+    answers = await act.hall.database(Store.answers, room.code, room.number)
+    await act.change(Store.ask, asking.again(room.question, answers))
     return {}
 
 

@@ -212,11 +212,19 @@ def test_a_ready_question_that_fits_is_asked_and_what_most_got_wrong_is_explaine
         pupil.answer(answer)
     expect(teacher.bar).to_contain_text("3 of 3 answered")
     assert pupils[0].marked() == []
+    # After a discussion, they answer again; the result has both counts.
+    teacher.press("Ask again")
+    expect(teacher.bar).to_contain_text("0 of 3 answered")
+    for pupil, answer in zip(pupils, (2, 1, 2), strict=True):
+        expect(pupil.question.get_by_role("button", pressed=True)).to_have_count(0)
+        pupil.answer(answer)
     teacher.press("Show the answers")
+    for place in (*(pupil.question for pupil in pupils), teacher.bar):
+        expect(place.locator(".count")).to_have_text(["0 → 0", "2 → 1", "1 → 2", "0 → 0"])
     for place in (*(pupil.question for pupil in pupils), teacher.bar):
         expect(place.locator("tr.right th")).to_have_text("196")
         # The commonest wrong answer is told, how many gave it, and why one may.
-        expect(place).to_contain_text(re.compile(r"“98” \(2\)\s*\S"))
+        expect(place).to_contain_text(re.compile(r"“98” \(1\)\s*\S"))
     teacher.press("Next")
     # What is asked next belongs to the view again, unless something else is chosen.
     expect(teacher.bar.get_by_role("combobox")).to_have_value("")

@@ -105,6 +105,11 @@ def test_what_was_typed_is_text_in_the_commonest_wrong_answer():
 
 def test_true_shares_are_told_in_percent_and_only_of_shares():
     assert asking.told(SHARES, Counter())["shares"] == [90.0, 10.0]
+    # Asked again, each count stands after the first one.
+    once = Counter({Answered((60, 20), "close"): 2})
+    packed = asking.again(asking.packed(SHARES), once)
+    assert asking.unpacked(packed) == SHARES
+    assert asking.told(SHARES, Counter(), asking.before(packed))["counted"] == ["0 → 0", "2 → 0", "0 → 0"]
     assert "means" not in asking.told(SHARES, Counter())
     # Two who gave 3 : 1, and one who gave 0 : 8.
     answers = Counter({Answered((60, 20), "close"): 2, Answered((0, 8), "other"): 1})
