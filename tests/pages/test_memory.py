@@ -5,6 +5,7 @@ import io
 import shutil
 import weakref
 from functools import partial
+from html import unescape
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -49,7 +50,7 @@ def is_refused(content):
     said = downloads.made("any.csv", gone)
     letters = [each if isinstance(each, str) else each.decode("utf-8-sig", "replace") for each in (said, content)]
     # A table has it in quotation marks.
-    return letters[0].strip(' "\r\n') in letters[1]
+    return letters[0].strip(' "\r\n') in unescape(letters[1])
 
 
 def files(shown):

@@ -325,7 +325,7 @@ def test_the_command_says_in_a_sentence_why_it_cannot(tmp_path):
 def test_a_folder_that_cannot_be_written_is_said_with_what_mends_it(source, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(store.CACHE_DIR_VARIABLE, str(tmp_path / "file" / "cache"))
-    with pytest.raises(ModelUnavailableError, match=r"written: Not a directory") as caught:
+    with pytest.raises(ModelUnavailableError, match=r"not writable: Not a directory") as caught:
         unpacking.unpacked(source)
     assert store.CACHE_DIR_VARIABLE in caught.value.remedy
 
@@ -342,7 +342,7 @@ def no_file_larger_than(n_bytes):
 
 
 def test_a_disk_that_is_full_in_the_middle_leaves_nothing_half_written(source):
-    with no_file_larger_than(20_000), pytest.raises(ModelUnavailableError, match=r"written: .*too large"):
+    with no_file_larger_than(20_000), pytest.raises(ModelUnavailableError, match=r"not writable: .*too large"):
         unpacking.unpacked(source)
     assert list(store.cache_dir().iterdir()) == []
     # Once there is room, it works.

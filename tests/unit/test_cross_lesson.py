@@ -136,7 +136,7 @@ def test_what_is_said_of_the_best_key_is_the_largest_weight(scene):
 
 def test_shapes_have_both_numbers_of_tokens(scene):
     assert step_of("scores").shapes(scene) == "Q (5×4) · Kᵀ (4×7) → S (5×7)"
-    assert step_of("qkv").shapes(scene).endswith("K (7×4), V (7×4) alike, of Z (7×12)")
+    assert step_of("qkv").shapes(scene).endswith("K (7×4) and V (7×4) likewise, from Z (7×12)")
     assert token_table(scene.key_tokens)["token"] == list(READ)
 
 
