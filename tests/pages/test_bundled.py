@@ -112,7 +112,7 @@ def test_a_kind_of_reading_that_is_added_needs_no_other_change(open_page, add, p
     assert "beside" not in shown.controls()
     assert shown.widget("mask").options == ["none", "causal"]
     if page == "pages/compare.py":
-        assert any(f"Tiny reads {POEM.what}, and this page" in notice for notice in shown.notices)
+        assert any(f"Tiny reads {POEM.what}, but this page" in notice for notice in shown.notices)
         return
     assert len(shown.proofs) == 1
     if page != "pages/code_lab.py":
@@ -134,7 +134,7 @@ def test_a_notice_calls_what_is_read_by_its_name(open_page, add):
     add(reading=POEM)
     shown = open_page(model=MODEL, word="99")
     (notice,) = shown.notices
-    assert [f"{POEM.unit} 99" in notice, POEM.noun in notice, "5 tokens" in notice] == [True] * 3
+    assert [f"{POEM.unit} 99" in notice, POEM.noun in notice, "4" in notice] == [True] * 3
     assert shown.widget("word").value == 3
 
 

@@ -83,7 +83,7 @@ def test_it_answers_as_transformers_own_classifier_does(reader, picture):
     told = tell_answer(answer, "Digits", card_of("vit-digits").digits)
     assert f"as <strong><bdi>{answer.labels[int(wanted.argmax())]}</bdi></strong>" in told
     odds = torch.softmax(wanted, 0).numpy()
-    assert ("second is" in told) == (np.sort(odds)[-2] >= 0.005)
+    assert ("Second is" in told) == (np.sort(odds)[-2] >= 0.005)
 
 
 def test_a_runner_up_without_a_number_is_not_named():
