@@ -103,7 +103,7 @@ _CONNECTIONS: Mapping[str, Any] = {"pool_size": 10, "max_overflow": 0, "pool_tim
 _RETRY, _POLL, _PING = 0.5, 0.5, 10.0
 # In seconds: how long a writer waits for another one's lock on SQLite's file.
 _BUSY = 10.0
-# SQLite's errors for a file that is no database or damaged, and for one that this server may not use.
+# SQLite's errors for a damaged file or one that is not a database, and for one that this server may not use.
 _DAMAGED = frozenset({sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT})
 _UNUSABLE = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH})
 

@@ -22,7 +22,7 @@ class Sent(NamedTuple):
 
 
 class Turn(Protocol):
-    """How a picture came about; ``told`` describes in words what stayed and what changed.
+    """How a picture arose; ``told`` describes in words what stayed and what changed.
 
     With ``needs_cells``, it is not animated on a matrix drawn as one image.
     """

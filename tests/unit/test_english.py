@@ -11,18 +11,16 @@ from tests.sources import ROOT, parsed
 # A phrase, and what a native author writes in its place.
 PATTERNS = {
     r"\b(?:whoever|somebody)\b": "the person, by name: the user, the teacher, the owner; someone",
-    r"\bone (?:may|might|can|could|must|would|sees|types|wants)\b": "you, or the user",
-    r"\b(?:is|are|was|were) no (?!longer\b|more\b|better\b|such\b|other\b|less\b)(?:\w+\b)(?<!that)": "is not a",
+    r"(?:^|[.!?:] )One (?:may|might|can|could|must|would)\b": "you, or the user",
+    r"\b(?:is|are|was|were) no (?!longer|more|better|such|other|less|faster)\w+": "is not a",
     r"\b(?:to|can|cannot|could|be) be had\b|\bcannot be had\b": "load, get, be found",
-    r"\banew\b": "again",
-    r"\b(?:is|are|was|were|be) told(?! (?:apart|to)\b)": "is stated, is named; you see",
+    r"(?<!\$)\banew\b": "again",
     r"\bhand(?:s|ed)? on\b": "pass, replace its output with",
     r"\blets? go\b": "drop, release",
     r"\b(?:work|works|worked) out\b": "compute, calculate",
     r"\b(?:make|makes|made) of (?:it|that|them|this|what)\b": "turn into, do with",
     r"\b(?:taken|takes?|taking) away\b": "subtracted, removed",
     r"\bblot(?:s|ted)?\b": "occlude",
-    r"\b(?:of|with|than|to|beside) (?:that|those) of\b": "name the thing again",
     r"\bat hand\b": "this, given",
     r"\b(?:come|comes|came) about\b": "happen, arise",
 }
@@ -41,7 +39,7 @@ def marked(texts):
 
 
 @pytest.mark.parametrize(
-    "text", ["Load it anew.", "This is no link.", "Whoever asks", "One can see it", "as far as that\nof the model"]
+    "text", ["Load it anew.", "This is no link.", "Whoever asks", "One can see it.", "It is worked\nout"]
 )
 def test_a_phrase_that_gives_a_translation_away_is_found(text):
     assert found_in(text)
