@@ -1,7 +1,7 @@
-"""A transformers model that the caller has in memory: described, and recorded without being touched.
+"""A transformers model in the caller's memory, recorded without being touched.
 
-What is recorded is a twin: modules of its own, so that hooks, settings and the attention function can be its own too,
-around the very same tensors. The caller's model keeps its mode, its hooks and its attention, whatever happens.
+The recording runs on a twin: a copy of the modules, with hooks and settings of its own, that shares the tensors. The
+caller's model keeps its mode, hooks and attention, even after an exception.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ __all__ = ["described", "reader_of", "tokens_of", "twin"]
 
 
 def described(model: Any) -> tuple[ModelInfo, Architecture]:
-    """Describe a model, before anything of it runs.
+    """Describe a model without running it.
 
     Raises:
-        TypeError: it is no model of transformers.
+        TypeError: not a transformers model.
         ValueError: its attention cannot be recorded; the message says why.
     """
     if not isinstance(model, PreTrainedModel):
         raise TypeError(
-            f"a model of transformers is needed, as AutoModel.from_pretrained returns it, got {type(model).__name__}. "
-            "Of a wrapped model, pass the one inside. attention.show draws weights that any model returned"
+            f"expected a transformers model, as AutoModel.from_pretrained returns, got {type(model).__name__}. "
+            "Unwrap a wrapped model first. attention.show draws the weights that any model returns"
         )
     config = json.loads(model.config.to_json_string()) | {"architectures": [type(model).__name__]}
     info, architecture = info_in_memory(config)
     if architecture.text_part is not None or architecture.reads_pictures:
         raise ValueError(
             message(
-                "This model reads something else beside a text: pass the part of it that reads the text alone, or "
-                "save it with save_pretrained and load its folder."
+                "This model reads more than text. Pass the part that reads the text, or save it with "
+                "save_pretrained and load its folder."
             )
         )
     if info.n_decoder_layers and not model.can_generate():
         raise ValueError(
             message(
-                "An encoder–decoder is recorded as a whole: pass the model that writes, such as "
+                "An encoder–decoder is recorded as a whole. Pass the model with its head, such as "
                 "T5ForConditionalGeneration."
             )
         )
@@ -76,22 +76,22 @@ def described(model: Any) -> tuple[ModelInfo, Architecture]:
 
 
 def twin(model: Any, info: ModelInfo) -> Any:
-    """Return a model with modules of its own and the caller's tensors, ready to be recorded.
+    """Return a copy of the model's modules around the same tensors, ready to be recorded.
 
     Raises:
-        ValueError: something that hangs on the model cannot be copied.
+        ValueError: a part of the model cannot be copied.
     """
     shared = {id(each): each for each in _shared(model)}
     try:
         own = copy.deepcopy(model, shared)
-        # The others are led through the recorder, class by class.
+        # Classes with their own attention go through the recorder another way.
         if not info.own_attention:
             own.set_attn_implementation(ATTENTION_NAME)
     except Exception as error:
         raise ValueError(
             message(
-                "This model cannot be recorded beside its own use ({kind}): what hangs on its modules cannot be "
-                "copied, or its attention cannot be replaced. Save it with save_pretrained, and load its folder.",
+                "This model cannot be recorded in memory ({kind}): its modules cannot be copied, or its attention "
+                "cannot be replaced. Save it with save_pretrained, and load its folder.",
                 kind=type(error).__name__,
             )
         ) from error
@@ -99,7 +99,7 @@ def twin(model: Any, info: ModelInfo) -> Any:
 
 
 def _shared(model: torch.nn.Module) -> Iterator[object]:
-    """Yield what a copy has in common with a model: all its tensors, and the hooks on its modules."""
+    """Yield what a copy shares with its model: all tensors, and the hooks on its modules."""
     for module in model.modules():
         for value in vars(module).values():
             if isinstance(value, torch.Tensor):
@@ -109,10 +109,10 @@ def _shared(model: torch.nn.Module) -> Iterator[object]:
 
 
 def reader_of(tokenizer: Any, model: Any, info: ModelInfo) -> TextReader | None:
-    """Return the reader of a tokenizer that is in memory; None for none.
+    """Return the reader of a tokenizer in memory; None without one.
 
     Raises:
-        TypeError: it is no tokenizer.
+        TypeError: not a fast tokenizer.
         ValueError: it does not belong to the weights.
     """
     if tokenizer is None:
@@ -121,18 +121,18 @@ def reader_of(tokenizer: Any, model: Any, info: ModelInfo) -> TextReader | None:
         return None
     if not hasattr(tokenizer, "backend_tokenizer"):
         raise TypeError(
-            f"a fast tokenizer of transformers is needed, such as AutoTokenizer.from_pretrained returns, got "
+            f"expected a fast transformers tokenizer, as AutoTokenizer.from_pretrained returns, got "
             f"{type(tokenizer).__name__}. With tokens of your own, pass input_ids and tokens"
         )
     return TextReader(info.name, tokenizer, model.config.vocab_size)
 
 
 def tokens_of(ids: Any, tokens: Sequence[str] | None, reader: TextReader | None, n_known: int) -> tuple[Token, ...]:
-    """Return the tokens of numbers that the caller has: each is a word, unless it is special.
+    """Return the tokens with the caller's token IDs: each is a word, unless it is special.
 
     Raises:
-        TypeError: these are no whole numbers, or no texts.
-        ValueError: they are of several texts, without names, of another number, or not in the vocabulary.
+        TypeError: IDs that are not integers, or tokens that are not strings.
+        ValueError: several texts, no names, unequal numbers of IDs and tokens, or an ID outside the vocabulary.
     """
     rows: Any = np.asarray(ids.detach().cpu() if isinstance(ids, torch.Tensor) else ids)
     if rows.ndim == 2 and len(rows) == 1:
@@ -159,7 +159,7 @@ def _listed(numbers: Sequence[int], names: Sequence[str], reader: TextReader | N
         if reader is not None and reader.are_special([number]):
             yield Token(name, "", None, position, number, is_special=True)
             continue
-        # However a tokenizer marks the space before a word.
+        # Tokenizers mark the space before a word in different ways.
         typed = name.lstrip(f"Ġ▁{SPACE} ") or name
         yield Token(name, typed, word, position, number, start=start)
         start, word = start + len(typed) + 1, word + 1

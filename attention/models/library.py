@@ -1,4 +1,4 @@
-"""How a program or a notebook gets a model, and records one that it has in memory."""
+"""The public functions ``load`` and ``trace``: get a model, or record one that you have in memory."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__ = ["load", "trace"]
 def load(model: str | Path | PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None = None) -> Model:
     """Return a model that records its attention.
 
-    A model in memory is not touched: what is recorded has modules of its own around the same weights.
+    A model in memory is not touched: the recording uses a copy of its modules around the same weights.
 
     Args:
         model: the ID of a bundled model ("toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"); a
-            folder with config.json, model.safetensors and a tokenizer; the ID of a model that was fetched from the
-            Hugging Face hub before (nothing is downloaded); or a model of transformers in memory.
+            folder with config.json, model.safetensors and a tokenizer; the ID of a model in the Hugging Face cache
+            (nothing is downloaded); or a transformers model in memory.
         tokenizer: the fast tokenizer of a model in memory.
 
     Raises:
-        TypeError: it is none of these.
-        ModelUnavailableError: there is no such model, or its files are missing, damaged, or of a kind that cannot be
-            recorded; the message says which.
+        TypeError: any other type.
+        ModelUnavailableError: no such model, or its files are missing, damaged or of an unsupported kind; the message
+            says which.
         ValueError: the attention of a model in memory cannot be recorded; the message says why.
 
     >>> load("toy")
@@ -82,20 +82,20 @@ def trace(
 ) -> Trace | list[Trace]:
     """Run a transformers model that you have in memory, and return what its attention did.
 
-    It runs as it is, in its own type and on its own device, without dropout. Its mode, hooks and attention
+    It runs in its own dtype and on its own device, without dropout. Its mode, hooks and attention
     implementation stay as they are. Hooks of your own run, too.
 
     Args:
-        model: any model of transformers that leaves its attention to transformers' interface.
+        model: a transformers model whose attention goes through transformers' attention interface.
         tokenizer: its fast tokenizer.
         text: a text, or a list of texts for a list of traces.
         pair: a second text, for models that take two; what the decoder reads, for an encoder–decoder.
-        input_ids: in place of a text, the numbers of its tokens, of shape (T,) or (1, T).
-        tokens: the names of these tokens; without them, the tokenizer's.
+        input_ids: instead of a text, its token IDs, of shape (T,) or (1, T).
+        tokens: the names of these tokens; by default the tokenizer's.
         mask: "none", "causal" or an additive array; the model runs with it.
 
     Raises:
-        TypeError: something is of another kind than said here.
+        TypeError: an argument of another type.
         ValueError: the model's attention cannot be recorded, the text is empty, or the tokens do not fit the model;
             the message says why.
     """

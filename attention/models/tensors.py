@@ -11,13 +11,13 @@ __all__ = ["as_in", "hidden_lowest", "nearness", "numbers"]
 
 
 def numbers(tensor: torch.Tensor) -> Array:
-    """Return a tensor as float32; of a float32 tensor on the CPU, a view of its own memory."""
+    """Return a tensor as a float32 array; for a float32 tensor on the CPU, a view of its memory."""
     array: Array = tensor.detach().float().cpu().numpy()
     return array
 
 
 def as_in(array: Array, like: torch.Tensor) -> torch.Tensor:
-    """Return an array as a tensor of the type and on the device of another."""
+    """Return an array as a tensor with the dtype and device of another."""
     return torch.from_numpy(array).to(like.device, like.dtype)
 
 

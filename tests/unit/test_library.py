@@ -177,11 +177,11 @@ def test_a_tokenizer_that_cuts_and_pads_still_does_so_afterwards(given):
 @pytest.mark.parametrize(
     ("arguments", "keywords", "error", "why"),
     [
-        ((torch.nn.Linear(2, 2), None, "a"), {}, TypeError, "a model of transformers is needed"),
+        ((torch.nn.Linear(2, 2), None, "a"), {}, TypeError, "expected a transformers model"),
         (("minilm-l6", "a text"), {}, TypeError, r"attention\.load"),
         ((), {}, TypeError, "either a text or input_ids"),
         ((None, "tokenizer"), {}, TypeError, "model.trace"),
-        ((None, ["no", "tokenizer"], "a"), {}, TypeError, "a fast tokenizer"),
+        ((None, ["no", "tokenizer"], "a"), {}, TypeError, "expected a fast transformers tokenizer"),
         ((None, None, "a text"), {}, ValueError, "tokenizer"),
         ((), {"input_ids": [1, 2]}, ValueError, "tokens"),
         ((), {"input_ids": [1, 2], "tokens": ["a"]}, ValueError, "2 input_ids and 1 tokens"),
