@@ -197,12 +197,12 @@ def test_a_word_in_focus_that_was_cut_is_found_in_the_other_model(open_page):
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ({"model": "gpt-9"}, ["model=gpt-9", "minilm-l6 is shown"]),
-        ({"step": "magic"}, ["step=magic", "tokens is shown"]),
-        ({"mask": "<b>all</b>"}, ["mask=<b>all</b>", "none is shown"]),
+        ({"model": "gpt-9"}, ["model=gpt-9", "Showing minilm-l6"]),
+        ({"step": "magic"}, ["step=magic", "Showing tokens"]),
+        ({"mask": "<b>all</b>"}, ["mask=<b>all</b>", "Showing none"]),
         ({"layer": "9"}, ["layer=9", "1 to 6"]),
         ({"head": "x"}, ["head=x", "1 to 12"]),
-        ({"word": "99"}, ["word 99", "8 tokens"]),
+        ({"word": "99"}, ["word 99", "last of this sentence is 7"]),
         ({"word": "-1"}, ["word=-1"]),
         ({"cell": "1,2"}, ["cell=1,2", "scores-3-2"]),
         ({"step": "scores", "cell": "scores-8-0"}, ["cell", "lacks"]),
