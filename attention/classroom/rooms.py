@@ -10,6 +10,7 @@ import os
 from contextlib import suppress
 from functools import cache, partial
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
@@ -19,16 +20,18 @@ from starlette.types import Message, Receive, Scope, Send
 
 from attention.answer.files import ROOMS
 from attention.answer.hosts import FRAME_VARIABLE, framed_by
-from attention.classroom import pupils, screen_page, teachers
+from attention.classroom import notes, pupils, screen_page, teachers
 from attention.classroom.codes import fits
 from attention.classroom.entry import Caller
-from attention.classroom.errors import answer_to
+from attention.classroom.errors import RefusedError, answer_to
 from attention.classroom.hall import Hall
 from attention.classroom.requests import BROWSER, followed, joined_at, keep, taught
 from attention.classroom.room_limits import Limits
 from attention.classroom.store import LASTS, Store, StoreError
 from attention.classroom.timers import Timer
 from attention.classroom.tries import forget
+from attention.core.messages import message
+from attention.lesson.plans import plans
 
 __all__ = ["Rooms", "rooms"]
 
@@ -88,6 +91,7 @@ def _routes(hall: Hall) -> list[BaseRoute]:
     of_room = [*pupils.routes(hall), *teachers.routes(hall)]
     of_all = [
         Route("/mine", partial(_mine, hall)),
+        Route("/notes/{plan}", _notes),
         Route("/open", partial(teachers.open_room, hall), methods=["POST"]),
         Mount("/{code}", routes=of_room),
     ]
@@ -99,6 +103,14 @@ async def _page(request: Request) -> Response:
     wall = joined_at(request).partition("://")[2] if "screen" in request.query_params else ""
     page = screen_page.page(request.query_params.get("code", ""), wall=wall)
     return HTMLResponse(page, headers={"Content-Security-Policy": policy})
+
+
+async def _notes(request: Request) -> Response:
+    """Return a lesson plan's notes with the answers, to print."""
+    plan = next((each for each in plans() if each.name == request.path_params["plan"]), None)
+    if plan is None:
+        raise RefusedError(404, message("No such lesson plan."))
+    return HTMLResponse(await run_in_threadpool(notes.notes, plan), headers={"Content-Security-Policy": notes.POLICY})
 
 
 async def _mine(hall: Hall, request: Request) -> Response:

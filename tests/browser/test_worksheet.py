@@ -8,6 +8,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from attention.answer.generated_files import give
+from attention.classroom.notes import notes
+from attention.lesson.plans import plans
 from attention.lesson.steps import STEPS
 from attention.page.pages import STEP_BY_STEP
 
@@ -153,3 +155,13 @@ def test_it_is_black_on_white_whatever_the_screen(opened):
     expect(page.locator("body")).to_have_css("color", "rgb(0, 0, 0)")
     expect(page.locator(".blank").first).to_have_css("border-top-color", "rgb(0, 0, 0)")
     expect(page.locator(".screen")).to_be_hidden()
+
+
+@pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.name)
+def test_the_notes_of_a_lesson_plan_fit_two_sheets_and_have_no_barrier(browser, plan):
+    page = browser.new_page()
+    page.set_content(notes(plan))
+    assert [each["id"] for each in Axe().run(page).response["violations"]] == []
+    for size in ("A4", "Letter"):
+        assert len(pypdfium2.PdfDocument(page.pdf(format=size))) <= 2
+    page.close()

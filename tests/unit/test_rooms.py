@@ -166,6 +166,12 @@ def test_what_does_not_fit_is_not_asked(app, teacher, code, name):
     assert asked_of(app, code) is None
 
 
+def test_notes_of_a_plan_can_be_read_and_those_of_another_name_do_not_exist(app):
+    visitor = TestClient(app)
+    assert visitor.get(f"{ROOM}/notes/twenty").status_code == 200
+    assert visitor.get(f"{ROOM}/notes/thirty").status_code == 404
+
+
 def test_where_nothing_was_typed_there_is_nothing_to_ask(teacher, code):
     teacher.post(f"{ROOM}/{code}/show", json={"page": "step_by_step", "link": "model=toy&text="})
     assert teacher.get(f"{ROOM}/{code}/questions").json() == {"hasOwn": False, "questions": []}

@@ -28,6 +28,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
         *(block for pane in panes[:1] for block in sentence(weighted_sum.STEP, pane)),
         Heading(message("Lesson plans")),
         _choice(view),
+        *(() if whole else (Prose(lesson("classroom/notes", plan=view[PLAN])),)),
         *(block for plan in shown for block in _plan(plan)),
         Heading(message("What a room can do")),
         Prose(lesson("classroom/more")),

@@ -1,11 +1,14 @@
 """Lesson plans: their durations add up, and a class can be shown each of their views."""
 
+import re
+from html import unescape
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import pytest
 
 from attention.classroom.drawing import Shown, examples_of, guess_of, is_shown, model_of, ready_of, show, tidy
+from attention.classroom.notes import notes
 from attention.lesson.plans import plans
 from attention.lesson.questions import ready
 from attention.lesson.steps import keys
@@ -65,6 +68,19 @@ def test_at_the_sum_a_long_value_with_a_small_weight_brings_more_than_the_larges
     brought = row * np.linalg.norm(steps.values, axis=1)
     assert row[brought.argmax()] < row.max() / 1.5
     assert brought.max() > 10 * brought[row.argmax()]
+
+
+@pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.name)
+def test_notes_on_paper_have_every_question_with_its_answer(plan):
+    page = unescape(re.sub(r"<[^>]+>", "", notes(plan)))
+    for part in plan.parts:
+        if part.act != "ask":
+            continue
+        question = ready(part.subject)
+        guess = ready_of(part.page, part.link, question) if question else guess_of(part.page, part.link)
+        for told in (guess.question, guess.reason):
+            assert unescape(re.sub(r"<[^>]+>", "", told)).strip() in page
+        assert all(guess.answers[index] in page for index in guess.right)
 
 
 def ways_of(plan):
