@@ -6,6 +6,7 @@
  * @typedef {object} ChartData from attention.figures.charts.Chart.payload()
  * @property {string} title
  * @property {string} alt
+ * @property {string} axis what a readout calls the horizontal axis; empty if that is its title
  * @property {any[]} data Plotly's traces; customdata of heads is layer and head, from 1
  * @property {any} layout Plotly's layout without its template
  * @property {boolean} selectable whether a press on a head chooses it
@@ -303,7 +304,7 @@ function told({ given }, points) {
       const trace = given.data[point.curveNumber];
       if (trace.type === "heatmap") return toldOfCell(given, trace, point);
       const value = trace.orientation === "h" ? point.x : point.y;
-      const name = trace.hovertext ? trace.hovertext[point.pointNumber] : `${given.layout.xaxis.title?.text ?? ""} ${tickOf(given, point.x)}, ${trace.name}`;
+      const name = trace.hovertext ? trace.hovertext[point.pointNumber] : `${given.axis || (given.layout.xaxis.title?.text ?? "")} ${tickOf(given, point.x)}, ${trace.name}`;
       if (!/%\{[xy]\}/.test(trace.hovertemplate ?? "%{y}")) return plain(name);
       return `${plain(name)}: ${written(value)}`;
     })

@@ -80,6 +80,7 @@ class Chart:
         return {
             "title": html.unescape(self.figure.layout.title.text),
             "alt": self.figure.layout.meta["alt"],
+            "axis": self.figure.layout.meta.get("axis", ""),
             "data": _plain(parts["data"]),
             "layout": _plain(layout),
             "selectable": False,
@@ -404,6 +405,8 @@ def factors(
         },
         y=_log([curve.values for curve in curves]),
         hovermode="x unified",
+        # A readout names the axis at every point, without the note on its scale.
+        meta={"alt": alt, "axis": escaped(axis)},
     )
 
 
