@@ -50,8 +50,10 @@ def notes(plan: Plan) -> str:
 <style>{theme_css()}{_STYLE}</style>
 </head>
 <body>
+<main>
 <h1>{title}</h1>
 {stages}
+</main>
 </body>
 </html>
 """
