@@ -45,7 +45,7 @@ def test_while_the_server_is_away_the_page_says_so_once_and_can_be_read_on(cable
     expect(sentence).to_have_count(0)
     lose(tab, cable)
     expect(sentence).to_be_in_viewport(ratio=1)
-    of_streamlit = tab.page.get_by_text(re.compile("Streamlit|Connecting", re.IGNORECASE))
+    of_streamlit = tab.page.get_by_text(re.compile(r"Streamlit|\bConnecting", re.IGNORECASE))
     expect(of_streamlit.locator("visible=true")).to_have_count(0)
     # What needs no server is still there for the eye and the hand.
     reason = tab.page.locator("details").filter(has_text="Why is it done this way?").first

@@ -57,7 +57,7 @@ def test_the_difference_is_that_of_the_models_own_weights_and_blank_for_other_wo
     most = re.compile(f"“{texts[row + 1]}” .*“{texts[column + 1]}” {ours[row + 1, column + 1]:.2f}")
     # It is said first, and once more with all that changes.
     expect(tab.words.filter(has_text=most)).to_have_count(2)
-    expect(tab.words.filter(has_text=re.compile(": tired"))).to_have_count(1)
+    expect(tab.words.filter(has_text=re.compile(": “tired”"))).to_have_count(1)
 
 
 def test_it_is_told_why_the_head_that_changes_most_is_open_until_one_is_chosen(opened, models):

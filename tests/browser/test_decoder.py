@@ -55,7 +55,7 @@ def test_a_pressed_token_joins_the_sentence(tab, models):
         tab.page.get_by_role("button", name=re.compile("^␣Paris 0.77")).click()
         expect(tab.field).to_have_value(f"{FRANCE} Paris")
         tab.expect_query(model=MODEL, text=f"{FRANCE} Paris", step="heads")
-        expect(tab.page.get_by_text(re.compile(f"{MOST_PROBABLE} {re.escape(best)}"))).to_be_visible()
+        expect(tab.page.get_by_text(re.compile(f"{MOST_PROBABLE} “{re.escape(best)}”"))).to_be_visible()
         tab.page.go_back()
         tab.expect_query(model=MODEL, text=FRANCE, step="heads")
         expect(tab.field).to_have_value(FRANCE)
