@@ -127,24 +127,29 @@ def _count(tallies: Iterable[Tally]) -> int:
 
 
 def table(taken: Sequence[Taken], *, has_nicknames: bool) -> Columns:
-    """Return a row per pupil: nickname or number, each question as 1, 0 or empty, and the number right.
+    """Return a row per pupil and question: nickname or number, sentence, question, answer, and whether it is right.
 
-    The columns are the questions that were put to at least one pupil.
+    Right is 1, wrong 0; both columns are empty for a question that was not reached.
     """
-    asked = [question for question in QUESTIONS if any(question.name in each.questions for each in taken)]
     names = [_as_text(each.nickname) if has_nicknames else str(number) for number, each in enumerate(taken, 1)]
-    columns = {message("pupil"): names}
-    for question in asked:
-        marks = [each.is_right.get(question.name) for each in taken]
-        columns[question.title] = ["" if mark is None else str(int(mark)) for mark in marks]
-    columns[message("right answers")] = [str(sum(each.is_right.values())) for each in taken]
-    columns[message("questions")] = [str(len(each.questions)) for each in taken]
-    return columns
+    rows = [(name, each, question) for name, each in zip(names, taken, strict=True) for question in each.questions]
+    marks = [each.is_right.get(question) for _, each, question in rows]
+    return {
+        message("pupil"): [name for name, _, _ in rows],
+        message("sentence"): [_as_text(each.sentence) for _, each, _ in rows],
+        message("question"): [_known(question).title for _, _, question in rows],
+        message("answer"): [_as_no_formula(each.answers.get(question, "")) for _, each, question in rows],
+        message("right"): ["" if mark is None else str(int(mark)) for mark in marks],
+    }
 
 
 def _as_text(typed: str) -> str:
     """Return a text that no spreadsheet takes for a formula or a number."""
-    return f"'{typed}" if typed[:1] in _BEGINS_FORMULA or typed[:1].isdigit() else typed
+    return f"'{typed}" if typed[:1].isdigit() else _as_no_formula(typed)
+
+
+def _as_no_formula(text: str) -> str:
+    return f"'{text}" if text[:1] in _BEGINS_FORMULA else text
 
 
 def _known(name: str) -> Ready:

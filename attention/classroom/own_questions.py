@@ -71,7 +71,7 @@ class OnTheirOwn:
         ]
 
     async def csv(self, code: str) -> bytes:
-        """Return a CSV file with a row per pupil, for the teacher only."""
+        """Return a CSV file with a row per pupil and question, for the teacher only."""
         found: Round | None = await self._database(own_store.round_of, code)
         taken = await self._database(own_store.taken, code)
         return csv_of({**own.table(taken, has_nicknames=found is not None and found.asks_nickname)})

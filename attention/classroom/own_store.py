@@ -121,11 +121,13 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One pupil's results: nickname (if asked for), question names, and which answers were right."""
+    """One pupil's results: nickname (if asked for), question names, which are right, sentence, and answers."""
 
     nickname: str
     questions: tuple[str, ...]
     is_right: Mapping[str, bool]
+    sentence: str = ""
+    answers: Mapping[str, str] = field(default_factory=dict)
 
 
 # ------------------------------------------------------------------------------------- for the teacher
@@ -179,10 +181,18 @@ def taken(store: Store, code: str) -> list[Taken]:
     papers = _of(_PAPERS, code).order_by(_PAPERS.c.at, _PAPERS.c.pupil)
     with store.reading() as connection:
         rows, marks = connection.execute(papers).all(), connection.execute(_of(_MARKS, code)).all()
-    is_right: dict[str, dict[str, bool]] = defaultdict(dict)
+    of_pupil: dict[str, dict[str, Any]] = defaultdict(dict)
     for each in marks:
-        is_right[each.pupil][each.question] = bool(each.is_right)
-    return [Taken(row.nickname, tuple(row.names.split()), is_right[row.pupil]) for row in rows]
+        of_pupil[each.pupil][each.question] = each
+    return [_taken(row, of_pupil[row.pupil]) for row in rows]
+
+
+def _taken(row: Any, marks: Mapping[str, Any]) -> Taken:
+    data = _unpacked(row.packed)
+    answers = {each["name"]: each["answers"] for each in data["questions"]}
+    given = {name: answers[name][each.given] for name, each in marks.items() if name in answers}
+    is_right = {name: bool(each.is_right) for name, each in marks.items()}
+    return Taken(row.nickname, tuple(row.names.split()), is_right, data["sentence"], given)
 
 
 # ------------------------------------------------------------------------------------- for pupils

@@ -157,22 +157,28 @@ def read(taken, has_nicknames):
     return list(csv.reader(io.StringIO(to_csv(own.table(taken, has_nicknames=has_nicknames)))))
 
 
-def test_the_table_has_a_row_for_each_pupil():
-    taken = [Taken("Ann", ("sums", "cost"), {"sums": True, "cost": False}), Taken("Ben", ("sums", "zero"), {})]
-    heading, *rows = read(taken, True)
-    assert heading == ["pupil", *(ready(name).title for name in ("sums", "zero", "cost")), "right answers", "questions"]
-    assert rows == [["Ann", "1", "", "0", "1", "2"], ["Ben", "", "", "", "0", "2"]]
-    assert [row[0] for row in read(taken, False)] == ["pupil", "1", "2"]
-    assert read([], True) == [["pupil", "right answers", "questions"]]
+def test_the_table_has_a_row_for_each_question_of_each_pupil():
+    right = {"sums": True, "cost": False}
+    ann = Taken("Ann", ("sums", "cost"), right, "Geese fly", {"sums": "those of each row", "cost": "4"})
+    heading, *rows = read([ann, Taken("Ben", ("zero",), {}, "Rain falls")], True)
+    assert heading == ["pupil", "sentence", "question", "answer", "right"]
+    titles = [ready(name).title for name in ("sums", "cost", "zero")]
+    assert rows == [
+        ["Ann", "Geese fly", titles[0], "those of each row", "1"],
+        ["Ann", "Geese fly", titles[1], "4", "0"],
+        ["Ben", "Rain falls", titles[2], "", ""],
+    ]
+    assert [row[0] for row in read([ann], False)] == ["pupil", "1", "1"]
+    assert read([], True) == [heading]
 
 
 HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "＝1", '=HYPERLINK("http://x","y")', "-0.5", "1e5", "007"]
 
 
-@pytest.mark.parametrize("nickname", HOSTILE)
-def test_a_nickname_is_text_in_every_spreadsheet(nickname):
-    ((_, row)) = read([Taken(nickname, ("sums",), {"sums": True})], True)
-    assert row[0] == f"'{nickname}"
+@pytest.mark.parametrize("typed", HOSTILE)
+def test_what_a_pupil_typed_is_text_in_every_spreadsheet(typed):
+    ((_, row)) = read([Taken(typed, ("sums",), {"sums": True}, typed)], True)
+    assert row[:2] == [f"'{typed}"] * 2
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=24))
@@ -180,4 +186,4 @@ def test_no_nickname_breaks_the_table(nickname):
     ((_, row)) = read([Taken(nickname, ("sums",), {"sums": True})], True)
     assert row[0].removeprefix("'") == nickname.removeprefix("'")
     assert row[0][0] not in "=+-@"
-    assert row[1:] == ["1", "1", "1"]
+    assert row[1:] == ["", ready("sums").title, "", "1"]
