@@ -43,13 +43,17 @@ def ticks(shown, axis="x"):
     return shown.locator(f".plot .{axis}tick text").all_text_contents()
 
 
+def series_of(shown):
+    """The names in the legend."""
+    return shown.locator(".plot .infolayer .legendtext").all_text_contents()
+
+
 def test_one_points_at_all_series_at_once_and_reads_their_numbers(draw):
     shown = draw(KINDS["growth"]())
     point_at(shown, 1)
-    said = shown.locator(".plot .hoverlayer")
-    expect(said).to_contain_text("before : 0.25")
-    expect(said).to_contain_text("after : 0.2")
-    expect(shown.get_by_role("status")).to_have_text("d 8, before: 0.25; d 8, after: 0.2")
+    before, after = series_of(shown)
+    expect(shown.locator(".plot .hoverlayer")).to_have_text(f"8{before} : 0.25{after} : 0.2")
+    expect(shown.get_by_role("status")).to_have_text(f"d 8, {before}: 0.25; d 8, {after}: 0.2")
 
 
 def test_what_a_name_has_in_it_stays_text(draw):
@@ -145,8 +149,9 @@ def test_the_arrow_keys_read_every_place(draw):
     expect(shown.get_by_role("status")).to_have_text("place 1, up-to-date: −0.25; place 1, <b>: 1")
     shown = draw(KINDS["growth"]())
     shown.get_by_role("application", name="Growth.").press("End")
-    expect(shown.get_by_role("status")).to_have_text("d 512, before: 0.0625; d 512, after: 0.4")
-    expect(shown.locator(".plot .hoverlayer")).to_contain_text("before : 0.0625")
+    before, after = series_of(shown)
+    expect(shown.get_by_role("status")).to_have_text(f"d 512, {before}: 0.0625; d 512, {after}: 0.4")
+    expect(shown.locator(".plot .hoverlayer")).to_contain_text(f"{before} : 0.0625")
 
 
 def texts_in(shown):
