@@ -30,7 +30,7 @@ def test_the_toy_works_and_berts_place_says_what_is_wrong_and_the_command(broken
     expect(tab.page.locator(".code")).to_contain_text("ATTENTION_WEIGHTS_DIR")
     toy = models["toy"].trace("The cat sat on the mat").layers[0].head(1)
     tab.matrix("weights", "other").expect_to_show(toy.weights)
-    expect(tab.proof).to_contain_text("Toy's own output")
+    expect(tab.proof).to_contain_text("Toy's output")
     expect(tab.proof).not_to_contain_text("BERT")
 
     # One can go on, with the toy alone.

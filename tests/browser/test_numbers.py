@@ -94,8 +94,8 @@ def test_the_words_that_are_told_are_the_numbers_of_the_picture(typed, models):
     texts = [token.text for token in trace.tokens]
     row = steps.weights[texts.index("dog")]
     first, second = np.argsort(-row)[:2]
-    expect(tab.words).to_contain_text(f"dog gives {texts[first]} the most weight: {row[first]:.2f}")
-    expect(tab.words).to_contain_text(f"{texts[second]} comes next, with {row[second]:.2f}")
+    expect(tab.words).to_contain_text(f"“dog” gives “{texts[first]}” the most weight: {row[first]:.2f}")
+    expect(tab.words).to_contain_text(f"“{texts[second]}” comes next, with {row[second]:.2f}")
 
 
 def test_a_masked_cell_shows_minus_infinity_and_a_weight_of_nothing(tab, models):
@@ -200,7 +200,7 @@ def test_a_clicked_score_opens_into_the_products_that_make_it(typed, models, mod
     bars = tab.page.locator(".st-key-main_parts .bar")
     expect(bars).to_have_count(len(products))
     # The row that was clicked has come into focus.
-    expect(tab.words).to_contain_text(f"{trace.tokens[4].text} scores highest with")
+    expect(tab.words).to_contain_text(f"“{trace.tokens[4].text}” scores highest with")
 
 
 def test_a_clicked_weight_opens_into_the_softmax_of_its_row(typed, models):
