@@ -75,8 +75,9 @@ def expect_answer(tab, model):
     answer = model.answer(model.trace(picture))
     best = answer.labels[int(answer.logits.argmax())]
     exponentials = np.exp(answer.logits - answer.logits.max())
-    told = f"Digits reads this as {best}, with a probability of {exponentials.max() / exponentials.sum():.2f};"
-    expect(tab.page.get_by_text(told)).to_be_visible()
+    probability = exponentials.max() / exponentials.sum()
+    told = re.compile(rf"\bDigits\b\D*\b{best}\b\D*\b{probability:.2f}\b")
+    expect(tab.page.locator(".prose", has_text=told)).to_be_visible()
     return picture
 
 
