@@ -281,6 +281,6 @@ def test_two_sentences_and_three_attentions_can_be_chosen(browser, tmp_path):
         page.locator("select", has_text="Heads 1–12").select_option("Heads 13–14")
         expect(page.locator(".legend .name")).to_have_text(["Head 13", "Head 14"])
         page.goto((tmp_path / "three.html").as_uri())
-        page.get_by_label("Attention").select_option("cross")
+        page.get_by_role("combobox", name="Attention").select_option("cross")
         assert re.search("noir", page.locator(".key .tokens").inner_text())
         assert re.search("black", page.locator(".query .tokens").inner_text())
