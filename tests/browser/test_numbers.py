@@ -74,8 +74,8 @@ def test_a_typed_sentence_changes_every_step_to_its_own_words_and_numbers(typed,
             expect(tab.chips.locator(".text")).to_have_text(texts)
         else:
             tab.next()
-        expect(tab.words).to_contain_text("dog")
-        expect(tab.words).not_to_contain_text("cat")
+        expect(tab.words).to_contain_text("“dog”")
+        expect(tab.words).not_to_contain_text(re.compile(r"\bcat\b"))
         for name, values in wanted.get(step, {}).items():
             matrix = tab.matrix(name)
             matrix.expect_to_show(values, n_totals=int(name == "contributions"))
@@ -256,7 +256,7 @@ def test_the_code_as_it_stands_there_computes_the_number_of_the_page(typed, mode
     np.testing.assert_allclose(names["scores"], steps.scores, atol=1e-4)
     texts = [token.text for token in trace.tokens]
     best = texts[steps.scores[texts.index("dog")].argmax()]
-    expect(tab.words).to_contain_text(f"{best}: {printed.getvalue().strip()}")
+    expect(tab.words).to_contain_text(f"“{best}”, {printed.getvalue().strip()}")
 
 
 @pytest.mark.parametrize("model", MODELS)
