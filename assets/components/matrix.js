@@ -100,7 +100,10 @@ function whenLettersAreHere(state) {
   Promise.all(faces.map((face) => document.fonts.load(face))).then(() => {
     state.measureId = null;
     state.cellsId = null;
+    // By then, someone may have scrolled a long text.
+    const { scrollLeft, scrollTop } = state.scroller;
     draw(state);
+    state.scroller.scrollTo(scrollLeft, scrollTop);
   });
 }
 

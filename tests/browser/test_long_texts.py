@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.looks import expect_to_fit
-from tests.browser.tab import is_said
+from tests.browser.tab import TWO_FRAMES, is_said
 
 SENTENCE = (
     "the old dog that the boy saw in the park chased the cat because it was hungry and the rain had not stopped since "
@@ -29,7 +29,15 @@ PLACES = """root => {
 SCROLL = """(root, [x, y]) => {
   const host = [root, ...root.querySelectorAll('*')].find(each => each.shadowRoot).shadowRoot;
   host.querySelector('.scroller').scrollTo(x, y);
+  // The labels follow in the next frame.
+  return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
 }"""
+
+
+def expect_letters(tab):
+    """Wait until the page's fonts are there, and the labels are measured with them."""
+    tab.page.wait_for_function("() => document.fonts.status === 'loaded'")
+    tab.page.evaluate(TWO_FRAMES)
 
 
 def text_of(n_tokens):
@@ -65,6 +73,7 @@ def test_cells_can_be_seen_and_labels_stay_beside_them_while_they_are_read(share
     tab.go(step="softmax", model="minilm-l6", text=text_of(n), word=str(n // 2))
     picture = tab.matrix("weights")
     expect(picture.root.locator(".frame")).to_be_visible()
+    expect_letters(tab)
     at = picture.root.evaluate(PLACES)
     assert (at["frame"]["right"] - at["frame"]["left"]) / n >= 9.99
     assert (at["room"][0] > 0) == scrolls
@@ -110,7 +119,7 @@ def test_a_label_that_is_pointed_at_is_read_in_full_with_its_position(shared_tab
     picture = tab.matrix("scores")
     expect(picture.root.locator(".shape")).to_have_text(f"{n}×{n}")
     expect(picture.root.locator(".frame")).to_be_visible()
-    tab.page.wait_for_function("() => document.fonts.status === 'loaded'")
+    expect_letters(tab)
     if n == 128:
         picture.root.evaluate(SCROLL, [300, 200])
     at = picture.root.evaluate(PLACES)

@@ -8,7 +8,10 @@ from attention.classroom.own_store import Mark, Taken, Tally
 from attention.classroom.store import NotYoursError, Store, StoreError
 from tests.unit.classroom.test_store import at_once, plainly
 
-DATA = {"sentence": "A secret", "questions": [{"name": "sums"}, {"name": "cost"}]}
+DATA = {
+    "sentence": "A secret",
+    "questions": [{"name": "sums", "answers": ["rows", "both"]}, {"name": "cost", "answers": ["4", "8"]}],
+}
 TABLES = ("own_rounds", "own_papers", "own_marks")
 
 
@@ -76,7 +79,9 @@ def test_another_sentence_can_be_taken_until_something_is_answered(store, room):
     assert own_store.paper(store, code, "me").data == other
     own_store.mark(store, code, 1, "me", right("sums"))
     assert begin(store, code, "me") == "answered"
-    assert own_store.taken(store, code) == [Taken("Anna", ("sums", "cost"), {"sums": True})]
+    assert own_store.taken(store, code) == [
+        Taken("Anna", ("sums", "cost"), {"sums": True}, "Another", {"sums": "rows"})
+    ]
 
 
 def test_nothing_is_taken_of_another_round_before_a_paper_or_after_the_end(store, room):
