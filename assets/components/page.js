@@ -588,7 +588,9 @@ function drawPicture(element, block, state) {
       // The data may have changed meanwhile.
       if (part.said !== said || !element.isConnected) return;
       delete element.dataset.waiting;
-      part.clean = draw({ data: block.data, parentElement, setStateValue, ask: state.ask });
+      // If it was pressed since, older data would undo the press; its answer draws it.
+      if (state.presses.some(({ key }) => key.startsWith(`${block.key}.`))) part.said = "";
+      else part.clean = draw({ data: block.data, parentElement, setStateValue, ask: state.ask });
     });
   });
 }
