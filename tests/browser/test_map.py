@@ -66,7 +66,7 @@ def test_the_feed_forward_network_and_the_output_lead_to_what_they_do(tab, model
     tab.page.set_viewport_size(WIDE)
     tab.go(step="scores", model=model, layer="3")
     the_map(tab).get_by_role("button", name="Feed-forward: The whole Transformer").click()
-    expect(tab.page).to_have_url(re.compile("/whole"))
+    expect(tab.page).to_have_url(re.compile("/whole.*shown=feed-forward"))
     expect(tab.page.get_by_role("heading", name="The whole Transformer")).to_be_visible()
     tab.go(step="scores", model=model, layer="3")
     the_map(tab).get_by_role("button", name=re.compile("^Output: ")).click()

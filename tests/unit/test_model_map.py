@@ -133,7 +133,10 @@ def test_a_press_leads_to_a_place_as_a_link_has_it():
 
 def test_what_is_not_attention_leads_to_where_it_is_shown():
     touch = map_of("minilm-l6")[1].touch
-    assert touch.said("lead", "feed-forward") == touch.said("lead", "output") == {"to": "whole"}
+    assert [touch.said("lead", part) for part in ("feed-forward", "output")] == [
+        {"to": "feed-forward"},
+        {"to": "output"},
+    ]
     assert map_of("smollm2-135m")[1].touch.said("lead", "output") == {"step": "heads", "next": "1"}
     for value in ("", "heads", 1, None, ["output"], {"to": "output"}):
         assert touch.said("lead", value) is None

@@ -79,17 +79,21 @@ def _pages(view: View, pane: Pane) -> dict[str, tuple[Page, Mapping[str, str]]]:
     if pane.is_other or not _WHOLE.is_for(pane.info):
         return {}
     whole, following = (view.for_page(page).to_query() for page in (_WHOLE, STEP_BY_STEP))
-    return {"whole": (_WHOLE, whole), "next": (STEP_BY_STEP, {**following, **_NEXT})}
+    # Each opens its own part of the diagram, whatever was open there before.
+    parts = {part: (_WHOLE, {**whole, "shown": part}) for part in ("feed-forward", "output")}
+    return {**parts, "next": (STEP_BY_STEP, {**following, **_NEXT})}
 
 
 def _leads(pane: Pane, *, has_steps: bool) -> dict[str, tuple[str, Parts]]:
     """Return the destinations of the feed-forward network and the output, and the parts of a click on them."""
     if pane.is_other or not _WHOLE.is_for(pane.info):
         return {}
-    whole: tuple[str, Parts] = _WHOLE.title, {"to": "whole"}
     following: Parts = {**_NEXT} if has_steps else {"to": "next"}
-    output = (message("What comes next"), following) if pane.info.build.says_next else whole
-    return {"feed-forward": whole, "output": output}
+    says_next = pane.info.build.says_next
+    output: tuple[str, Parts] = (
+        (message("What comes next"), following) if says_next else (_WHOLE.title, {"to": "output"})
+    )
+    return {"feed-forward": (_WHOLE.title, {"to": "feed-forward"}), "output": output}
 
 
 @dataclass(frozen=True, slots=True)
