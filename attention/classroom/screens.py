@@ -36,6 +36,7 @@ class Live:
     walls: Followers = field(default_factory=Followers)
     desks: Followers = field(default_factory=Followers)
     shown: Shown | None = None
+    shown_on_wall: Shown | None = None
     # What the teacher points at, as sent to the screens, with its view; None for nothing.
     pointed: Mapping[str, Any] | None = None
     # The number of the last question whose verdicts were sent.
@@ -145,8 +146,12 @@ class Screens:
         shown = Shown(room.page, room.link, _seen(room))
         if shown != live.shown:
             live.screens.send_written("view", await run_in_threadpool(_drawn, shown))
-            live.walls.send_written("view", await run_in_threadpool(_drawn, replace(shown, on_wall=True)))
             live.shown = shown
+        # Most rooms have no wall, and need no second drawing.
+        on_wall = replace(shown, on_wall=True)
+        if on_wall != live.shown_on_wall and (len(live.walls) or live.n_coming):
+            live.walls.send_written("view", await run_in_threadpool(_drawn, on_wall))
+            live.shown_on_wall = on_wall
         if live.pointed is not None and live.pointed["view"] != pointable(room):
             live.point(None)
 
