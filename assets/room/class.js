@@ -58,8 +58,9 @@ let sent = "";
 let seen = { written: "", view: "" }; // what the class was shown, and the server's mark of that view
 const LOST = message("Connection lost. Reconnecting …");
 
-// The teacher's choices last as long as the room, in any tab of this browser. Of the plan's stages, `at` is the one in
-// the notes, `shown` the one on the class's screens, `acted` the last that was asked or skipped.
+// The teacher's choices last as long as the room, in any tab of this browser; whether the class sees the screen is kept
+// for its tab alone. Of the plan's stages, `at` is the one in the notes, `shown` the one on the class's screens, `acted`
+// the last that was asked or skipped.
 const KEPT = "attention.lesson";
 const NO_LESSON = { plan: "", at: 0, shown: -1, acted: -1, since: 0, isOpen: false, isPrivate: false };
 let lesson = NO_LESSON;
@@ -67,8 +68,8 @@ let lesson = NO_LESSON;
 /** The earlier choices for a room; the defaults if storage is denied, as in another site's frame. */
 function kept(code) {
   try {
-    const found = JSON.parse(localStorage.getItem(KEPT) ?? "{}");
-    return found.code === code ? { ...NO_LESSON, ...found.lesson } : NO_LESSON;
+    const [plan, tab] = [localStorage, sessionStorage].map((storage) => JSON.parse(storage.getItem(KEPT) ?? "{}"));
+    return { ...NO_LESSON, ...(plan.code === code && plan.lesson), isPrivate: tab.code === code && tab.isPrivate };
   } catch {
     return NO_LESSON;
   }
@@ -76,8 +77,10 @@ function kept(code) {
 
 function keep(change) {
   lesson = { ...lesson, ...change };
+  const code = room?.code;
   try {
-    if (room) localStorage.setItem(KEPT, JSON.stringify({ code: room.code, lesson }));
+    sessionStorage.setItem(KEPT, JSON.stringify({ code, isPrivate: lesson.isPrivate }));
+    if (code) localStorage.setItem(KEPT, JSON.stringify({ code, lesson }));
     else localStorage.removeItem(KEPT);
   } catch {
     // Denied or full storage must not prevent teaching.
@@ -426,10 +429,7 @@ addEventListener(
     if (event.key !== "PageDown") return;
     event.stopPropagation();
     event.preventDefault();
-    const going = goingNow();
-    const next = nextOfPlan(going);
-    if (next) next.press();
-    else bar.querySelector(".last button.main")?.click();
+    advance();
   },
   true,
 );

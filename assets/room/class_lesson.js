@@ -20,9 +20,12 @@ function notesButton() {
   return found;
 }
 
+/** The chosen plan, if any. */
+const planNow = () => plans.find(({ name }) => name === lesson.plan);
+
 /** The notes: the plan, the clock, and the current part. */
 function notes() {
-  const plan = plans.find(({ name }) => name === lesson.plan);
+  const plan = planNow();
   const box = part("notes", room.code, () => {
     const found = make("section", "notes");
     found.setAttribute("aria-label", message("Notes"));
@@ -90,10 +93,7 @@ function saidOf(plan) {
   const found = make("div", "words");
   // Focusable, so that the keyboard can scroll it.
   found.tabIndex = 0;
-  found.append(make("h3", "", plan.parts[lesson.at].title));
-  const said = make("div");
-  said.innerHTML = plan.parts[lesson.at].words; // the project's own text
-  found.append(said);
+  found.innerHTML = plan.parts[lesson.at].words; // the project's own text
   return found;
 }
 
@@ -106,18 +106,21 @@ const ACTS = {
   own: () => ({ label: message("Start the ten questions"), path: "own/start", body: {} }),
 };
 
+/** Whether the stage on the class's screens waits for its activity. */
+const waits = (stage) => stage.act && lesson.shown === lesson.at && lesson.acted !== lesson.at;
+
 /** The next action of the plan, with its label; null outside a plan, at its end, and during an activity. */
 function nextOfPlan(going) {
-  const plan = plans.find(({ name }) => name === lesson.plan);
+  const plan = planNow();
   if (!plan || (going && !going.ends)) return null;
   const stage = plan.parts[lesson.at];
   if (!going && lesson.shown !== lesson.at) return { label: message("Show: {title}", stage), press: () => showStage(plan, lesson.at) };
-  if (!going && stage.act && lesson.acted !== lesson.at) return actOf(stage.act);
+  if (!going && waits(stage)) return actOf(stage.act);
   const following = plan.parts[lesson.at + 1];
   if (!following) return null;
   const go = async () => {
-    if (going) await act(going.ends);
-    if (!told) showStage(plan, lesson.at + 1);
+    if (going && !(await act(going.ends)).isDone) return;
+    showStage(plan, lesson.at + 1);
   };
   return { label: message("Next: {title}", following), press: go };
 }
@@ -125,10 +128,17 @@ function nextOfPlan(going) {
 function actOf(found) {
   const { label, path, body } = ACTS[found.kind](found);
   const press = async () => {
-    await act(path, body);
-    if (!told) keep({ acted: lesson.at });
+    const { isDone } = await act(path, body);
+    if (isDone) keep({ acted: lesson.at });
   };
   return { label, press };
+}
+
+/** Do what comes next: in the plan or, outside it, in the activity. */
+function advance() {
+  const next = nextOfPlan(goingNow());
+  if (next) next.press();
+  else bar.querySelector(".last button.main")?.click();
 }
 
 function showStage(plan, at) {
@@ -140,15 +150,11 @@ function showStage(plan, at) {
 function planButtons(going) {
   const next = nextOfPlan(going);
   if (!next) return [];
-  const found = [part("plan next", next.label, () => make("button", "main plan", next.label))];
-  found[0].type = "button";
-  found[0].dataset.name = "plan next";
-  found[0].onclick = next.press;
-  const stage = plans.find(({ name }) => name === lesson.plan).parts[lesson.at];
-  if (!going && stage.act && lesson.shown === lesson.at && lesson.acted !== lesson.at) {
-    found.push(part("plan skip", null, () => button(message("Skip"), skip, "quiet")));
-  }
-  return found;
+  const press = part("plan next", null, () => button("", advance, "main plan"));
+  setText(press, next.label);
+  press.dataset.name = "plan next";
+  if (going || !waits(planNow().parts[lesson.at])) return [press];
+  return [press, part("plan skip", null, () => button(message("Skip"), skip, "quiet"))];
 }
 
 /** Skip the stage's activity, and open a view that was closed for it. */

@@ -93,7 +93,7 @@ function openNow() {
   const line = [
     words("answered", "here", howMany(n)),
     part("reveal", null, () => button(message("Show the answers"), reveal, "main")),
-    part("again", null, () => againButton()),
+    part("again", null, againButton),
     part("withdraw", null, () => button(message("Withdraw"), () => act("withdraw"))),
   ];
   return { all: [questionOf(), possible()], own: [untilNow()], line, hides: true };
@@ -127,7 +127,8 @@ function answered() {
     draw();
   };
   const line = [
-    part("next", null, () => button(message("Next"), () => act("withdraw"), "main")),
+    // In a plan, its own button leads on.
+    ...(nextOfPlan({ ends: "withdraw" }) ? [] : [part("next", null, () => button(message("Next"), () => act("withdraw"), "main"))]),
     part("aside", label, () => {
       const found = button(label, turn);
       found.dataset.name = "aside";

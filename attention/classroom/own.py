@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from html import unescape
 from typing import Any
 
 from attention.classroom import asking
 from attention.classroom.own_store import Mark, Taken, Tally
 from attention.core.messages import message
 from attention.lesson.head_context import HeadContext
+from attention.lesson.prose import without_tags
 from attention.lesson.questions import QUESTIONS, Ready, ready
 from attention.lesson.tables import Columns
 
@@ -40,7 +40,6 @@ _RANK = {name: place for place, name in enumerate(_FIRST + _NEXT)}
 # A text's tokens and measurements, and counts.
 _FACT = re.compile(r"<bdi>.*?</bdi>|<b>.*?</b>", re.DOTALL)
 _COUNT = re.compile(r"\d+")
-_TAG = re.compile(r"<[^>]*>")
 _GAP = "…"
 # Some spreadsheets accept full-width characters, too.
 _BEGINS_FORMULA = frozenset("=+-@＝＋－＠")
@@ -164,4 +163,4 @@ def _without_facts(told: str) -> str:
     >>> _without_facts("<p>The weight of <strong><bdi>cat</bdi></strong> is <b>0.35</b>.</p>")
     'The weight of … is ….'
     """
-    return unescape(_TAG.sub("", _FACT.sub(_GAP, told))).strip()
+    return without_tags(_FACT.sub(_GAP, told))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
-from html import unescape
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -43,7 +41,7 @@ from attention.classroom.screens import pointable
 from attention.classroom.store import Room, Store
 from attention.core.messages import message, messages
 from attention.lesson.plans import Part, plans, under_heading
-from attention.lesson.prose import lesson
+from attention.lesson.prose import lesson, without_tags
 from attention.lesson.questions import ready
 from attention.lesson.tasks import TASKS
 from attention.page.pages import STEP_BY_STEP
@@ -166,9 +164,9 @@ async def _plans(_: Act) -> Response:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    title, words = under_heading(lesson(part.words))
+    words = lesson(part.words)
     return {
-        "title": unescape(re.sub("<[^>]*>", "", title)),
+        "title": without_tags(under_heading(words)[0]),
         "words": words,
         "address": f"./{part.page}?{part.link}",
         "minutes": part.minutes,

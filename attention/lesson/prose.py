@@ -30,6 +30,7 @@ __all__ = [
     "small",
     "times",
     "typed",
+    "without_tags",
     "word",
 ]
 
@@ -38,6 +39,7 @@ LESSONS = ASSETS / "lessons"
 # Smaller numbers would be written as 0.00, or as 0 with four decimals.
 SMALLEST_TOLD = 0.005
 _SMALLEST_EXACT = 0.00005
+_TAG = re.compile(r"<[^>]*>")
 # Longer words are shortened in sentences; pictures and tables show them in full.
 MAX_WORD = 32
 
@@ -50,6 +52,15 @@ def word(text: str) -> str:
 def typed(text: str) -> str:
     """Return a whole text as HTML: escaped, with its own writing direction."""
     return f"<bdi>{html.escape(text)}</bdi>"
+
+
+def without_tags(text: str) -> str:
+    """Return what a lesson text (HTML) says, as plain text.
+
+    >>> without_tags("<p>What is <em>it</em>? &amp;</p>")
+    'What is it? &'
+    """
+    return html.unescape(_TAG.sub("", text)).strip()
 
 
 def listed(words: Sequence[str], most: int | None = None) -> str:
