@@ -5,14 +5,14 @@ from __future__ import annotations
 from html import escape
 
 from attention.classroom.drawing import guess_of, ready_of
-from attention.core.messages import language, message, messages
+from attention.core.messages import message, messages
 from attention.figures.format import percents
 from attention.lesson.plans import Part, Plan, under_heading
 from attention.lesson.prose import lesson, typed
 from attention.lesson.questions import ready
 from attention.lesson.quiz import Guess
 from attention.lesson.tasks import task_of
-from attention.page.page_file import plain, theme_css
+from attention.page.page_file import html_head, plain
 
 __all__ = ["POLICY", "notes"]
 
@@ -36,22 +36,12 @@ p { margin: 0.2rem 0; }
 
 def notes(plan: Plan) -> str:
     """Return a page (HTML) with all stages of a plan and the answers to their questions; it fits two sheets of A4."""
-    title = plain(messages("Lesson plan, {n} minute", "Lesson plan, {n} minutes", plan.minutes))
+    title = messages("Lesson plan, {n} minute", "Lesson plan, {n} minutes", plan.minutes)
     begins = [sum(part.minutes for part in plan.parts[:place]) for place in range(len(plan.parts))]
     stages = "\n".join(_stage(part, begin) for part, begin in zip(plan.parts, begins, strict=True))
-    return f"""<!doctype html>
-<html lang="{plain(language().name)}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>{title}</title>
-<style>{theme_css()}{_STYLE}</style>
-</head>
-<body>
+    return f"""{html_head(title, _STYLE)}<body>
 <main>
-<h1>{title}</h1>
+<h1>{plain(title)}</h1>
 {stages}
 </main>
 </body>

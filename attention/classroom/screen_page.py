@@ -7,8 +7,8 @@ import string
 
 from attention.answer.files import ROOMS, address_of
 from attention.classroom.codes import ALPHABET, read_code
-from attention.core.messages import language, message
-from attention.page.page_file import plain, theme_css
+from attention.core.messages import message
+from attention.page.page_file import html_head, plain
 
 __all__ = ["page", "policy"]
 
@@ -37,7 +37,6 @@ def page(typed: str, *, wall: str = "") -> str:
         "<", r"\u003c"
     )
     script, styles = address_of("room"), address_of("room_page")
-    title = plain(message("Class · attention step by step"))
     alone = plain(message("Open it myself"))
     where = f'<span id="where">{plain(wall)}</span> ' if wall else ""
     label_of_code = plain(message("QR code of the address"))
@@ -50,19 +49,9 @@ def page(typed: str, *, wall: str = "") -> str:
     label = plain(message("The six letters your teacher shows"))
     join = plain(message("Join"))
     no_script = plain(message("The pictures need JavaScript, which is switched off."))
-    return f"""<!doctype html>
-<html lang="{plain(language().name)}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<link rel="icon" href="data:,">
-<title>{title}</title>
-<style>{theme_css()}</style>
-<link rel="stylesheet" href="{styles}">
-</head>
-<body>
+    title = message("Class · attention step by step")
+    more = f'<meta name="robots" content="noindex">\n<link rel="stylesheet" href="{styles}">\n'
+    return f"""{html_head(title, "", more=more)}<body>
 <main>
 <div id="class" hidden>
 <header>

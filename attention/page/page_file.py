@@ -111,6 +111,28 @@ def theme_css() -> str:
     return f":root {{ {_variables(PAGES['light'])} {assets.VARIABLES} }}\n{dark}"
 
 
+def html_head(title: str, styles: str, *, policy: str = "", more: str = "") -> str:
+    """Return the beginning of a page, up to its body, with the page's colours; title and policy are still plain text.
+
+    ``policy`` is its Content-Security-Policy, if no header states it; ``more`` are further elements.
+    """
+    stated = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n' if policy else ""
+    return f"""<!doctype html>
+<html lang="{plain(language().name)}">
+<head>
+<meta charset="utf-8">
+{stated}<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{plain(title)}</title>
+<style>
+{theme_css()}
+{styles}
+</style>
+{more}</head>
+"""
+
+
 def mathml(latex: str) -> str:
     """Return a formula as MathML, split where lines may break."""
     return "".join(convert(part, display="block") for part in latex.split(r"\allowbreak"))
@@ -164,26 +186,11 @@ class _Page:
         # Only these scripts may run, whatever a token contains, and nothing may be fetched.
         policy = f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data: blob:"
         given = _json({"pictures": self.pictures, "styles": {name: assets.lean_css(assets.css(name)) for name in used}})
-        heading = plain(self.title)
-        words = f"<h1>{heading}</h1>" + (f'\n<p class="caption">{plain(self.caption)}</p>' if self.caption else "")
+        caption = f'\n<p class="caption">{plain(self.caption)}</p>' if self.caption else ""
         no_script = plain(message("The pictures need JavaScript, which is switched off."))
-        return f"""<!doctype html>
-<html lang="{plain(language().name)}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>{heading}</title>
-<style>
-{theme_css()}
-{page_css()}
-</style>
-</head>
-<body>
+        return f"""{html_head(self.title, page_css(), policy=policy)}<body>
 <main>
-{words}
+<h1>{plain(self.title)}</h1>{caption}
 {body}
 <noscript>{no_script}</noscript>
 </main>

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from itertools import count
 
-from attention.core.messages import language, message
+from attention.core.messages import message
 from attention.core.paths import ASSETS
 from attention.export.worksheet.base import Blank, Grid, Row, Task, Worksheet
 from attention.figures.format import MINUS
 from attention.lesson.prose import lesson
 from attention.lesson.quiz import Guess
-from attention.page.page_file import plain, theme_css
+from attention.page.page_file import html_head, plain
 
 __all__ = ["POLICY", "paper"]
 
@@ -34,21 +34,7 @@ def paper(sheet: Worksheet, *, with_solutions: bool = True, other: str = "") -> 
     if with_solutions:
         parts.append(_solutions(sheet))
     body = "\n".join(filter(None, parts))
-    return f"""<!doctype html>
-<html lang="{plain(language().name)}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>{plain(title)}</title>
-<style>
-{theme_css()}
-{_STYLES.read_text("utf-8").strip()}
-</style>
-</head>
-<body>
+    return f"""{html_head(title, _STYLES.read_text("utf-8").strip(), policy=POLICY)}<body>
 <main>
 {body}
 </main>
