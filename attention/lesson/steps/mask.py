@@ -112,7 +112,7 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     return (StepMatrix(replace(masked, later=_LATER if _could_be_causal(scene) else ""), _explain, change),)
 
 
-_LATER = message("A decoder would mask the grey cells: tokens attend only to themselves and earlier tokens.")
+_LATER = message("A decoder would mask the hatched cells: tokens attend only to themselves and earlier tokens.")
 
 
 def _could_be_causal(scene: HeadContext) -> bool:

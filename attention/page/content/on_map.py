@@ -19,6 +19,7 @@ from attention.lesson.picture import cut
 from attention.lesson.steps.base import Where
 from attention.page.blocks import Blocks, Picture, Section
 from attention.page.content.pane import Pane
+from attention.page.labs.whole import SHOWN
 from attention.page.pages import PAGES, STEP_BY_STEP, Page
 from attention.page.parameters import Parameter
 from attention.page.settings import CELL, MAP, NEXT, PART, STEP
@@ -80,7 +81,7 @@ def _pages(view: View, pane: Pane) -> dict[str, tuple[Page, Mapping[str, str]]]:
         return {}
     whole, following = (view.for_page(page).to_query() for page in (_WHOLE, STEP_BY_STEP))
     # Each opens its own part of the diagram, whatever was open there before.
-    parts = {part: (_WHOLE, {**whole, "shown": part}) for part in ("feed-forward", "output")}
+    parts = {part: (_WHOLE, {**whole, SHOWN.name: part}) for part in ("feed-forward", "output")}
     return {**parts, "next": (STEP_BY_STEP, {**following, **_NEXT})}
 
 
