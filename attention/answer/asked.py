@@ -16,9 +16,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from attention.core.messages import message
-from attention.page.pages import PAGES, Page
-
-__all__ = ["MAX_BODY", "Give", "answer", "answer_page", "body_of", "takes_gzip"]
+from attention.page.page import Page
+from attention.page.pages import PAGES
 
 # Make a response from a page, the rest of the path and the page's link; None if it does not exist.
 Give = Callable[[Page, str, Mapping[str, str]], Response | None]

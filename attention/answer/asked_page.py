@@ -11,9 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 from attention.answer.page import MAX_PRESSES, Asked, Press, answer
 from attention.answer.run_queue import in_turn
-from attention.page.pages import Page
-
-__all__ = ["give"]
+from attention.page.page import Page
 
 # The longest name of a visitor, and how many entries a browser may remember.
 MAX_NAME, MAX_REMEMBERED = 64, 64

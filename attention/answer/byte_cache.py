@@ -10,8 +10,6 @@ from typing import Generic, TypeVar
 
 from cachetools import LRUCache
 
-__all__ = ["Kept"]
-
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 

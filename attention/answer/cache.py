@@ -57,32 +57,6 @@ from attention.models.one_page import run as run_page
 from attention.models.store import OnProgress, Progress
 from attention.page.address import Address, RunKey
 
-__all__ = [
-    "ModelFailedError",
-    "Recorded",
-    "added_of",
-    "answer_of",
-    "changes_of",
-    "downloads",
-    "effects_of",
-    "first_word_of",
-    "five_ways_of",
-    "forecast_of",
-    "model_or_reason",
-    "passed_of",
-    "plane_of",
-    "prefix_matching_of",
-    "read_by",
-    "record",
-    "recorded_at",
-    "settle",
-    "shelf",
-    "survey_of",
-    "thumbs_of",
-    "turns",
-    "waiting",
-]
-
 _LOGGER = logging.getLogger(__name__)
 
 # A trace of BERT has 0.4 MB for eight words and 27 MB for 512 tokens; one of SmolLM2, 2 MB and 161 MB.

@@ -8,8 +8,6 @@ from attention.answer.files import thumbnail
 from attention.core.messages import messages
 from attention.page.page import Page
 
-__all__ = ["card"]
-
 
 def card(page: Page) -> dict[str, Any]:
     """Return a card's text, duration and pictures (None if there are none)."""

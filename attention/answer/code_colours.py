@@ -8,8 +8,6 @@ import keyword
 import tokenize
 from collections.abc import Iterator
 
-__all__ = ["coloured"]
-
 _KINDS = {tokenize.COMMENT: "comment", tokenize.STRING: "string", tokenize.NUMBER: "number"}
 
 

@@ -9,8 +9,6 @@ from attention.page.content.compare import EXAMPLES, shortly
 from attention.page.settings import BESIDE, CELL, TEXT, VERSUS
 from attention.page.view import View
 
-__all__ = ["add_compared", "second"]
-
 
 def second(view: View) -> Field | None:
     """Return the field for the second sentence; None if two models are compared."""

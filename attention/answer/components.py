@@ -14,8 +14,6 @@ from attention.figures.click_schema import ClickSchema, Parts
 from attention.figures.large import AskAt, Large
 from attention.page.blocks import Figure
 
-__all__ = ["Act", "Part", "of_figure", "stepper"]
-
 # Handles data from a component's script, which may be anything.
 Act = Callable[[object], None]
 

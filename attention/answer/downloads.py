@@ -14,8 +14,6 @@ from attention.export.explanation import explanation
 from attention.lesson.tables import to_csv
 from attention.models import ModelUnavailableError
 
-__all__ = ["GoneError", "Table", "csv_of", "ending_of", "made", "mime_of"]
-
 T = TypeVar("T")
 
 

@@ -13,13 +13,11 @@ from attention.core.messages import message
 from attention.models import hub
 from attention.models.catalogue import catalogue
 from attention.models.downloads import State
-from attention.models.hub import HubError
+from attention.models.hub_line import HubError
 from attention.page.blocks import Notice
 from attention.page.content.models import EXAMPLE
 from attention.page.view import View
 from attention.training.jobs import FETCH, REMOVE, Task
-
-__all__ = ["fetches", "press", "told"]
 
 # A model used within this time counts as in use: a user may be reading its results.
 IDLE_SECONDS = 60.0

@@ -19,8 +19,6 @@ from attention.models.closed_vocabulary import refused, words
 from attention.page.settings import PAIR, TEXT
 from attention.page.view import View
 
-__all__ = ["FIELDS", "add", "beside"]
-
 _PAIRS = pairs("pairs.txt")
 
 

@@ -22,24 +22,6 @@ from attention.core.messages import message
 from attention.core.paths import ASSETS
 from attention.figures import assets
 
-__all__ = [
-    "FILES",
-    "FOLDER",
-    "NUMBERS",
-    "PAGES",
-    "ROOMS",
-    "STEMS",
-    "DocumentLinks",
-    "KeptFile",
-    "address_of",
-    "answer",
-    "document_links",
-    "kept_file",
-    "stub",
-    "thumbnail",
-    "thumbnails",
-]
-
 # Beside Streamlit's own "static".
 FOLDER = "_attention"
 # The numbers of pictures that are sent in shades.

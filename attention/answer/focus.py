@@ -8,8 +8,6 @@ from attention.models import Model, ModelUnavailableError
 from attention.page.parameters import Spot
 from attention.page.view import View, spot_of
 
-__all__ = ["run", "shown_spot", "spot_in", "token_in"]
-
 
 def run(model: Model, view: View) -> tuple[Recorded, str]:
     """Run a model on the view's text or pair; if it refuses the pair, on the first text, with the reason.

@@ -33,12 +33,11 @@ from attention.models.bundled import TOY
 from attention.page.blocks import Download, Table, walk
 from attention.page.content.pane import Pane
 from attention.page.content.registry import CONTENTS
-from attention.page.pages import PAGES, Page
+from attention.page.page import Page
+from attention.page.pages import PAGES
 from attention.page.parameters import other_model
 from attention.page.settings import OTHER
 from attention.page.view import View
-
-__all__ = ["give", "notebooks_of", "of_page", "where", "worksheet_of", "worksheets"]
 
 # Instead of a fingerprint: the current models.
 _NOW = "now"

@@ -12,20 +12,6 @@ from urllib.parse import urlsplit
 import streamlit as st
 from starlette.datastructures import Headers
 
-__all__ = [
-    "EVERYBODY",
-    "FRAME_VARIABLE",
-    "address_for_others",
-    "asked_host",
-    "base_path",
-    "framed_by",
-    "in_network",
-    "is_known",
-    "named_hosts",
-    "own_address",
-    "secret",
-]
-
 # Who may embed the app in a frame: addresses separated by spaces, "self", "none" or "*".
 FRAME_VARIABLE = "ATTENTION_FRAME_ANCESTORS"
 # The addresses of a server that listens on all interfaces.

@@ -8,11 +8,10 @@ from attention.answer import state
 from attention.answer.once import once
 from attention.answer.owned import Owned
 from attention.models.store import cache_dir
-from attention.page.pages import OF_LABS, Page
+from attention.page.page import Page
+from attention.page.pages import OF_LABS
 from attention.training.jobs import Job, Jobs, Status, Turn
 from attention.training.last_run import LastRuns
-
-__all__ = ["REFRESH_SECONDS", "follows", "jobs", "press", "status"]
 
 # How often a page shows progress.
 REFRESH_SECONDS = 0.6

@@ -12,8 +12,6 @@ from typing import Any, Literal, Self, TypeVar
 from attention.answer import components, state
 from attention.page.parameters import Parameter
 
-__all__ = ["Examples", "Field", "Line"]
-
 T = TypeVar("T")
 Data = dict[str, Any]
 Take = Callable[[Any], None]

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from attention.core.messages import message
 from attention.page.blocks import ProofLine
 
-__all__ = ["proof"]
-
 
 def proof(lines: Sequence[ProofLine]) -> str:
     """Return the comparison of our numbers with each model's own, as HTML: a mark that opens."""

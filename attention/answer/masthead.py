@@ -12,11 +12,10 @@ from attention.answer.lines import Field, Line
 from attention.core.messages import message
 from attention.models import list_models
 from attention.page.blocks import Blocks, Notice, Way
-from attention.page.pages import CLASSROOM, GROUP_TITLES, GROUPS, MODELS, PAGES, Page
+from attention.page.page import Page
+from attention.page.pages import CLASSROOM, GROUP_TITLES, GROUPS, MODELS, PAGES
 from attention.page.settings import ANSWER, FIRST_ANSWER, GET, MODEL, PRESENT
 from attention.page.view import View
-
-__all__ = ["Second", "is_presented", "masthead", "no_field", "notices"]
 
 # The longest model ID accepted.
 MAX_ID = 96

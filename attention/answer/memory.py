@@ -6,8 +6,6 @@ import ctypes
 import os
 import sys
 
-__all__ = ["give_back_arrays"]
-
 # glibc's mallopt(3): the number of M_MMAP_THRESHOLD, and the environment variable that sets it.
 _PARAMETER, VARIABLE = -3, "MALLOC_MMAP_THRESHOLD_"
 # The arrays of one sentence are smaller, and are allocated as fast as before.

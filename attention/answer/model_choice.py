@@ -13,8 +13,6 @@ from attention.models.store import Progress
 from attention.page.parameters import Parameter
 from attention.page.settings import MAIN, OfPane
 
-__all__ = ["add_place", "how_far"]
-
 
 def add_place(
     line: Line,

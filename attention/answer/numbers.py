@@ -18,10 +18,8 @@ from attention.figures.large import AskAt, Large
 from attention.models import list_models
 from attention.page.blocks import Picture, walk
 from attention.page.content.registry import CONTENTS
-from attention.page.pages import Page
+from attention.page.page import Page
 from attention.page.view import View
-
-__all__ = ["give", "where"]
 
 
 def where(view: View, key: str) -> AskAt:

@@ -8,8 +8,6 @@ from typing import TypeVar
 
 from cachetools import cached
 
-__all__ = ["once"]
-
 T = TypeVar("T")
 
 

@@ -8,8 +8,6 @@ from typing import Generic, TypeVar
 
 from cachetools import LRUCache
 
-__all__ = ["Owned"]
-
 T = TypeVar("T")
 
 # A forgotten visitor can do everything, but misses the results of earlier presses.

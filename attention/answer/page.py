@@ -28,12 +28,11 @@ from attention.page.content.pane import Pane, proven
 from attention.page.content.registry import CONTENTS, Content
 from attention.page.content.sought import sought
 from attention.page.content.step_by_step import asks_for_tokens, presented
-from attention.page.pages import STEP_BY_STEP, Page
+from attention.page.page import Page
+from attention.page.pages import STEP_BY_STEP
 from attention.page.parameters import Parameter
 from attention.page.settings import BESIDE, GUESS, HEAD, LAYER, MASK, PART, PRESENT, STEP, TEXT, WORD, masks_of
 from attention.page.view import View
-
-__all__ = ["MAX_PRESSES", "Asked", "Press", "answer"]
 
 # More than anyone presses before an answer arrives.
 MAX_PRESSES = 64

@@ -51,14 +51,12 @@ from attention.page.blocks import (
     Way,
     Work,
 )
+from attention.page.page import Page
 from attention.page.page_file import mathml
-from attention.page.pages import Page
 from attention.page.parameters import Context, Grid, Keys, Parameter, read
 from attention.page.settings import OPEN
 from attention.page.view import View
 from attention.training.jobs import Job, Task
-
-__all__ = ["Sheet"]
 
 Data = dict[str, Any]
 

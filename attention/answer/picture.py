@@ -14,8 +14,6 @@ from attention.models import get_info
 from attention.page.settings import TEXT, WORD
 from attention.page.view import View
 
-__all__ = ["parts"]
-
 _LABEL = message("Draw a digit in 8×8 pixels: arrows move, the space bar changes a pixel.")
 
 

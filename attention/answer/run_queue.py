@@ -11,8 +11,6 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
-__all__ = ["MAX_WAIT", "Gate", "Places", "aside", "in_turn"]
-
 # In seconds: longer than drawing a page takes, and shorter than a user's patience.
 MAX_WAIT = 2.0
 

@@ -64,19 +64,6 @@ from attention.page.settings import FACTORS, HEAD, LAYER, TEXT, WORD
 from attention.page.view import Place, View, same_word, word_at
 from attention.training.jobs import Job, Status
 
-__all__ = [
-    "Load",
-    "Serving",
-    "Shared",
-    "is_unread",
-    "load_silently",
-    "measurements",
-    "own_files",
-    "run",
-    "run_one",
-    "run_page",
-]
-
 R = TypeVar("R")
 
 # In seconds: how long a page waits for a count over many sentences that has no partial results.

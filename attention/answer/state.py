@@ -17,36 +17,12 @@ from attention.core.messages import message
 from attention.core.reading import Reading, recognised
 from attention.lesson.initial_selection import first_place
 from attention.models import ModelInfo, hub, list_models
-from attention.models.hub import HubError
-from attention.page.pages import Page, everything
+from attention.models.hub_line import HubError
+from attention.page.page import Page
+from attention.page.pages import everything
 from attention.page.parameters import Context, Parameter, Spot, other_model
 from attention.page.settings import ANSWER, AT, MAIN, MASK, MODEL, OTHER, PAIR, PART, TEXT, WORD, is_of_model
 from attention.page.view import View
-
-__all__ = [
-    "Memory",
-    "Visit",
-    "along",
-    "change",
-    "choose",
-    "context",
-    "current",
-    "go_to",
-    "is_running",
-    "notices",
-    "opened",
-    "refuse",
-    "remembered",
-    "seen_with",
-    "set_all",
-    "setter",
-    "taken_along",
-    "visit",
-    "visiting",
-    "visitor",
-    "wanted_model",
-    "written",
-]
 
 T = TypeVar("T")
 

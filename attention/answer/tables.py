@@ -8,13 +8,10 @@ from typing import Any
 
 from attention.answer import components, state
 from attention.figures.click_schema import Parts
-from attention.figures.table import SortableTable, read_order
-from attention.page.blocks import Columns
+from attention.figures.table import Columns, SortableTable, read_order
 from attention.page.parameters import Sorts
 from attention.page.settings import ROWS
 from attention.page.view import View
-
-__all__ = ["part_of"]
 
 
 def part_of(

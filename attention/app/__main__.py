@@ -22,8 +22,6 @@ from threading import Thread
 from attention.app.process import prepare
 from attention.core.paths import APP
 
-__all__ = ["main", "take_models"]
-
 # The slowest import at startup: torch and transformers.
 SLOWEST_IMPORT = "attention.models.huggingface"
 

@@ -10,9 +10,7 @@ import streamlit as st
 
 from attention.answer.files import PAGES, stub
 from attention.core.messages import message
-from attention.page.pages import Page
-
-__all__ = ["show"]
+from attention.page.page import Page
 
 
 @cache

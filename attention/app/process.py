@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["prepare"]
-
 _SETTINGS = {
     # Read by NumPy and torch on import. With several threads per run, simultaneous users would wait for one another
     # many times longer than they compute.

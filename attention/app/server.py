@@ -34,18 +34,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attention.answer import files
 from attention.answer.hosts import EVERYBODY, FRAME_VARIABLE, asked_host, base_path, framed_by, is_known, named_hosts
 
-__all__ = [
-    "METRICS_VARIABLE",
-    "address",
-    "content_policy",
-    "inline_scripts",
-    "lifespan",
-    "middleware",
-    "page_below",
-    "raise_descriptor_limit",
-    "send_at_once",
-]
-
 # If 1, the server reports the memory of its caches and sessions to anyone.
 METRICS_VARIABLE = "ATTENTION_METRICS"
 

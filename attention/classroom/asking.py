@@ -13,20 +13,6 @@ from attention.figures.question import Answer, Question
 from attention.lesson.prose import typed
 from attention.lesson.quiz import Guess, verdict_words
 
-__all__ = [
-    "Meanwhile",
-    "again",
-    "before",
-    "given",
-    "meanwhile",
-    "packed",
-    "seen",
-    "tallied",
-    "told",
-    "unpacked",
-    "worth",
-]
-
 # The view while a question is open: without what the question is about, unchanged, or hidden.
 Meanwhile = Literal["closed", "as it is", "hidden"]
 _SETS = ("right", "close")

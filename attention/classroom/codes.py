@@ -7,8 +7,6 @@ import hashlib
 import hmac
 import secrets
 
-__all__ = ["ALPHABET", "LENGTH", "digest", "fits", "is_seat", "new_code", "new_key", "new_seat", "read_code"]
-
 # No two letters look alike (there are no digits), and without vowels no words appear.
 ALPHABET = "BCDFGHJKMNPRSTVWXZ"
 LENGTH = 6

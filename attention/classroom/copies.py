@@ -13,8 +13,6 @@ from attention.classroom.desks import TICK
 from attention.classroom.screens import Live, Screens
 from attention.classroom.store import Store, StoreError
 
-__all__ = ["Copies"]
-
 
 class Copies:
     """The other copies of the server; ``copy`` is this one's name."""

@@ -14,8 +14,6 @@ from attention.classroom.store import DATABASE_VARIABLE, DamagedError, Room, Sen
 from attention.classroom.tries import forget
 from attention.models.store import cache_dir
 
-__all__ = ["Database"]
-
 
 class Database:
     """Runs operations of the store; a damaged file is set aside, and replaced at the next use.

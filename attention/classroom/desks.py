@@ -14,8 +14,6 @@ from attention.classroom.set_tasks import RoomTasks
 from attention.classroom.store import Present, Store, StoreError
 from attention.classroom.timers import Timer
 
-__all__ = ["TICK", "Desks"]
-
 # In seconds: how often teachers get updates, and how often the database is told who is present.
 TICK, _REPORT_EVERY = 0.5, 5.0
 

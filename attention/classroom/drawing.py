@@ -25,28 +25,12 @@ from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import SECTION
 from attention.page.content.registry import CONTENTS, title_of
 from attention.page.content.step_by_step import presented
+from attention.page.page import Page
 from attention.page.page_file import drawn, plain
-from attention.page.pages import PAGES, STEP_BY_STEP, Page
+from attention.page.pages import PAGES, STEP_BY_STEP
 from attention.page.parameters import Context
 from attention.page.settings import ANSWER, GUESS, HEAD, LAYER, MAP, MODEL, PRESENT
 from attention.page.view import View
-
-__all__ = [
-    "Seen",
-    "Shown",
-    "examples_of",
-    "guess_of",
-    "is_guessed",
-    "is_shown",
-    "model_of",
-    "opened",
-    "place_of",
-    "questions_of",
-    "read",
-    "ready_of",
-    "show",
-    "tidy",
-]
 
 Seen = Literal["as it is", "closed", "opened", "hidden"]
 # The pages about one text, which a class can follow.

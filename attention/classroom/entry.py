@@ -19,8 +19,6 @@ from attention.classroom.store import Room, Store
 from attention.classroom.tries import TooManyError, let_in
 from attention.core.messages import message
 
-__all__ = ["Caller", "Entry"]
-
 _Found = Room | TooManyError | None
 
 

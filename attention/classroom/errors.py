@@ -13,8 +13,6 @@ from attention.classroom.store import FullError, NotYoursError, StoreError, Unus
 from attention.core.messages import message
 from attention.lesson.tasks import UnfitError
 
-__all__ = ["RefusedError", "answer_to", "is_full", "not_read"]
-
 _LOGGER = logging.getLogger(__name__)
 
 

@@ -16,20 +16,6 @@ from sqlalchemy import Column, Float, Integer, String, Table, Text
 
 from attention.classroom.store import SCHEMA, Store
 
-__all__ = [
-    "BEST",
-    "Find",
-    "SetTask",
-    "Tally",
-    "end_task",
-    "hand_in",
-    "own_find",
-    "reveal_task",
-    "set_task",
-    "tally",
-    "task",
-]
-
 # The number of best links shown.
 BEST = 5
 

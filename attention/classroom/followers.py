@@ -18,8 +18,6 @@ from typing import Any, Self
 
 from attention.core.messages import message
 
-__all__ = ["BEAT", "GZIP_HEAD", "MOST_OF_ONE", "Follower", "Followers", "Written", "event"]
-
 # In seconds: the time between two signs of life, which reveal a lost connection to both sides.
 BEAT = 15.0
 # Screens per pupil: a phone, whose connection is lost now and then, and some windows.

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
-__all__ = ["Gathered"]
-
 Asked = TypeVar("Asked")
 Given = TypeVar("Given")
 

@@ -27,8 +27,6 @@ from attention.classroom.store import Room
 from attention.classroom.stream import EventStream
 from attention.core.messages import message
 
-__all__ = ["Act", "Answer", "Endpoint", "Hall", "by_anybody", "by_pupil", "by_teacher"]
-
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 

@@ -9,8 +9,6 @@ from threading import Lock
 
 from cachetools import LRUCache
 
-__all__ = ["Limit"]
-
 # The number of callers remembered.
 _MOST = 10_000
 

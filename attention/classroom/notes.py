@@ -14,8 +14,6 @@ from attention.lesson.quiz import Guess
 from attention.lesson.tasks import task_of
 from attention.page.page_file import html_head, plain
 
-__all__ = ["POLICY", "notes"]
-
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = """
 body { max-width: 60rem; margin: 1.5rem auto; padding: 0 1rem; background: var(--st-background-color);

@@ -18,18 +18,6 @@ from attention.lesson.prose import without_tags
 from attention.lesson.questions import QUESTIONS, Ready, ready
 from attention.lesson.tables import Columns
 
-__all__ = [
-    "MAX_NICKNAME",
-    "MAX_SENTENCE",
-    "N_QUESTIONS",
-    "judged",
-    "marked",
-    "questions_on",
-    "seen",
-    "summary",
-    "table",
-]
-
 N_QUESTIONS = 10
 # In characters: a model reads what thirty pupils type at once in a few seconds.
 MAX_SENTENCE, MAX_NICKNAME = 200, 24

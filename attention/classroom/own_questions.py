@@ -27,8 +27,6 @@ from attention.core.text import clean, is_visible
 from attention.lesson import steps
 from attention.page.pages import STEP_BY_STEP
 
-__all__ = ["OnTheirOwn"]
-
 _N_EXAMPLES = 2
 
 

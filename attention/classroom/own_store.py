@@ -18,25 +18,6 @@ from sqlalchemy import Column, Float, Integer, LargeBinary, String, Table, Text
 
 from attention.classroom.store import SCHEMA, Store
 
-__all__ = [
-    "MAX_PAPERS",
-    "Begun",
-    "Mark",
-    "Paper",
-    "Round",
-    "Taken",
-    "Tally",
-    "begin",
-    "finish",
-    "mark",
-    "paper",
-    "progress",
-    "round_of",
-    "start",
-    "taken",
-    "tallies",
-]
-
 # The most papers per room.
 MAX_PAPERS = 1_500
 

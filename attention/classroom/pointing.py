@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self, TypeGuard
 
-__all__ = ["Pointed", "read"]
-
 # A view's mark, or a picture's key, which may contain a model's name.
 _NAME = re.compile(r"[\w./-]{1,80}", re.ASCII)
 # A place has at most two numbers, such as row and column, layer and head, series and point.

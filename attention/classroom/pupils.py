@@ -20,8 +20,6 @@ from attention.classroom.room_limits import check
 from attention.classroom.store import Sent, Store
 from attention.core.messages import message
 
-__all__ = ["routes"]
-
 Json = Mapping[str, Any]
 
 

@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-__all__ = ["BusyError", "Queues"]
-
 
 class BusyError(Exception):
     """Too many of one room are waiting."""

@@ -15,25 +15,6 @@ from attention.classroom.errors import RefusedError, not_read
 from attention.classroom.store import NotYoursError, Room
 from attention.core.messages import message
 
-__all__ = [
-    "BROWSER",
-    "address_of_client",
-    "address_of_room",
-    "body_of",
-    "check_origin",
-    "followed",
-    "forget_teacher",
-    "is_member",
-    "is_teacher",
-    "joined_at",
-    "keep",
-    "keep_pupil",
-    "keep_teacher",
-    "key_of_teacher",
-    "seat_of",
-    "taught",
-]
-
 _PUPIL, _TEACHER, _HERE = "attention_pupil", "attention_class", "attention_class_here"
 # A random key that distinguishes browsers behind one address; the server keeps nothing of it.
 BROWSER = "attention_browser"

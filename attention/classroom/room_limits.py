@@ -12,8 +12,6 @@ from attention.classroom.limits import Limit
 from attention.classroom.tries import SharedLimit
 from attention.core.messages import message
 
-__all__ = ["Limits", "check"]
-
 
 def _shared(name: str, attempts: int, seconds: float) -> SharedLimit:
     return SharedLimit(name, attempts, seconds, secret())

@@ -33,8 +33,6 @@ from attention.classroom.tries import forget
 from attention.core.messages import message
 from attention.lesson.plans import plans
 
-__all__ = ["Rooms", "rooms"]
-
 # In seconds: how often expired rooms and counts are deleted.
 _SWEPT_EVERY = 60.0
 

@@ -10,8 +10,6 @@ from attention.classroom.codes import ALPHABET, read_code
 from attention.core.messages import message
 from attention.page.page_file import html_head, plain
 
-__all__ = ["page", "policy"]
-
 
 def policy(framed_by: str) -> str:
     """Return the page's Content-Security-Policy: it may load only what comes from this server."""

@@ -22,8 +22,6 @@ from attention.classroom.set_tasks import RoomTasks
 from attention.classroom.store import Present, Room, Store
 from attention.core.messages import message
 
-__all__ = ["Live", "Screens", "pointable"]
-
 _LOGGER = logging.getLogger(__name__)
 
 

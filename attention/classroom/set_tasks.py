@@ -20,8 +20,6 @@ from attention.core.messages import message
 from attention.figures.format import number
 from attention.lesson.tasks import ModelHead, Task, UnfitError, headline, task_of
 
-__all__ = ["RoomTasks"]
-
 # The number of rooms whose links are judged at the same time; they share threads.
 _AT_ONCE = 2
 

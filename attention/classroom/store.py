@@ -27,26 +27,6 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from attention.classroom.codes import digest, fits, new_code, new_key
 from attention.figures.question import Verdict
 
-__all__ = [
-    "DATABASE_VARIABLE",
-    "LASTS",
-    "MAX_ROOMS",
-    "SCHEMA",
-    "Answered",
-    "DamagedError",
-    "FullError",
-    "NotYoursError",
-    "Present",
-    "Room",
-    "Sent",
-    "Store",
-    "StoreError",
-    "UnusableError",
-    "open_store",
-    "set_aside",
-    "sqlite",
-]
-
 # The database of rooms, as an SQLAlchemy URL; by default a file in the cache folder.
 DATABASE_VARIABLE = "ATTENTION_DATABASE"
 # A room's lifetime, in seconds.

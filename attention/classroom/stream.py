@@ -11,8 +11,6 @@ from starlette.types import Receive, Scope, Send
 from attention.answer.asked import takes_gzip
 from attention.classroom.followers import GZIP_HEAD, Follower, Followers, Written
 
-__all__ = ["EventStream"]
-
 # In milliseconds: when a browser reconnects.
 _RETRY = Written.of(b"retry: 1000\n\n")
 # Prevent buffering by proxies.

@@ -15,12 +15,11 @@ from attention.lesson.tasks import ModelHead, Task, UnfitError
 from attention.models import get_info, list_models
 from attention.page.content.find_it import judged, run_as, sentences
 from attention.page.content.pane import Pane
-from attention.page.pages import PAGES, Page
+from attention.page.page import Page
+from attention.page.pages import PAGES
 from attention.page.parameters import Context
 from attention.page.settings import MODEL
 from attention.page.view import View
-
-__all__ = ["judge", "place_of", "view_of"]
 
 # Longer sentences are shortened in lists of links.
 MAX_SENTENCE = 120

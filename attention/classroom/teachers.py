@@ -46,8 +46,6 @@ from attention.lesson.questions import ready
 from attention.lesson.tasks import TASKS
 from attention.page.pages import STEP_BY_STEP
 
-__all__ = ["open_room", "routes"]
-
 Json = Mapping[str, Any]
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-__all__ = ["Timer"]
-
 
 class Timer:
     """Calls ``act`` every so many seconds until it returns False; can be restarted."""

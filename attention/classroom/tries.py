@@ -18,8 +18,6 @@ from sqlalchemy import Column, Float, Integer, String, Table
 
 from attention.classroom.store import SCHEMA, Room, Store
 
-__all__ = ["SharedLimit", "TooManyError", "forget", "let_in"]
-
 _TRIES = Table(
     "tries",
     SCHEMA,

@@ -18,19 +18,6 @@ from attention.core.given import integer, integers
 from attention.core.steps import softmax
 from attention.core.trace import LayerTrace
 
-__all__ = [
-    "Change",
-    "Effect",
-    "How",
-    "Output",
-    "cosine_distance",
-    "effects",
-    "even",
-    "replaced",
-    "shuffled",
-    "variation",
-]
-
 # What replaces a head's output: zeros (Michel et al. 2019), the mean of its outputs on this text, the result of uniform
 # weights (Kovaleva et al. 2019), or of its own weights in another order.
 How = Literal["zero", "mean", "even", "shuffled"]

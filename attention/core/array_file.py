@@ -12,8 +12,6 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy import ndarray as Array
 
-__all__ = ["ArrayFile"]
-
 _TREE = "tree"
 
 

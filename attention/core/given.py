@@ -6,8 +6,6 @@ import operator
 import reprlib
 from typing import Any
 
-__all__ = ["integer", "integers", "printable"]
-
 
 def integer(name: str, given: Any) -> int:
     """Return any integer, Python's, NumPy's, or the only element of an array or tensor; raise TypeError for others."""

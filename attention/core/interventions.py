@@ -17,8 +17,6 @@ from numpy import ndarray as Array
 from attention.core.given import integer, integers
 from attention.core.trace import Trace
 
-__all__ = ["Ablate", "Causes", "CutEdge", "Instead", "Intervention", "Patch", "Run", "checked"]
-
 # What replaces an ablated head's outputs.
 Instead = Literal["zero", "mean", "uniform"]
 

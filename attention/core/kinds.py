@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from attention.core.masks import MaskName
 from attention.core.messages import message
 
-__all__ = ["CROSS", "DECODER", "ENCODER", "ENCODER_DECODER", "SELF", "WRITTEN", "Build", "Second", "Side", "Use"]
-
 
 @dataclass(frozen=True, slots=True)
 class Side:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["to_pandas", "to_xarray"]
 
 _AXES = ("layer", "head", "query", "key")
 

@@ -18,8 +18,6 @@ from pathlib import Path
 
 from attention.core.paths import ASSETS
 
-__all__ = ["LANGUAGES", "VARIABLE", "Language", "language", "message", "messages", "script_messages"]
-
 # The server's language: a folder name in LANGUAGES, or the path of a folder elsewhere.
 VARIABLE, ENGLISH = "ATTENTION_LANGUAGE", "en"
 LANGUAGES = ASSETS / "languages"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 from pathlib import Path
 
-__all__ = ["APP", "ASSETS", "ROOT"]
-
 with as_file(files("attention")) as _package:
     _PACKAGE = Path(_package)
 

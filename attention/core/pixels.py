@@ -6,8 +6,6 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-__all__ = ["GREYS", "SIDE", "is_picture", "parse", "shades", "write"]
-
 SIDE = 8
 # The 17 grey levels, from 0 to 16.
 GREYS = "0123456789abcdefg"

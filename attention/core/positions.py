@@ -9,22 +9,6 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
-__all__ = [
-    "Rotary",
-    "alibi",
-    "alibi_slopes",
-    "apart",
-    "apply_rotary",
-    "begun_at",
-    "distances",
-    "rotary",
-    "sinusoidal",
-    "speeds",
-    "t5_buckets",
-    "turns_of",
-    "waves",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Rotary:

@@ -13,8 +13,6 @@ from attention.core.masks import MASK_NAMES, MaskName
 from attention.core.messages import message
 from attention.core.paths import ASSETS
 
-__all__ = ["DIGITS", "FRENCH", "PICTURE", "TEXT", "Reading", "recognised"]
-
 _TYPE = message("Type a sentence above or choose an example.")
 
 

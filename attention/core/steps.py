@@ -20,25 +20,6 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-__all__ = [
-    "HeadSteps",
-    "attend",
-    "cap_scores",
-    "join_heads",
-    "layer_norm",
-    "mask_scores",
-    "output_projection",
-    "project",
-    "rms_norm",
-    "scale_scores",
-    "score",
-    "share_heads",
-    "softmax",
-    "split_heads",
-    "weighted_sum",
-]
-
-
 # Rows of at most this many numbers are short.
 _SHORT = 64
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Branch", "Structure", "Sublayer"]
-
 Branch = Literal["self", "cross", "feed-forward"]
 
 

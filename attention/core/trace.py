@@ -32,26 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = [
-    "PARTS",
-    "Cut",
-    "Difference",
-    "Embeddings",
-    "HeadSteps",
-    "LayerTrace",
-    "Lengths",
-    "Linear",
-    "Made",
-    "ModelInfo",
-    "Norm",
-    "Part",
-    "PositionTable",
-    "Projections",
-    "Rotary",
-    "Token",
-    "Trace",
-    "tolerance",
-]
 
 AttentionKind = Literal["self", "cross", "masked self"]
 

@@ -13,23 +13,6 @@ from numpy import ndarray as Array
 
 from attention.core.trace import Token
 
-__all__ = [
-    "APOSTROPHES",
-    "SPACE",
-    "Word",
-    "end_of",
-    "folded",
-    "follows_apostrophe",
-    "hide_tokens",
-    "is_punctuation",
-    "is_punctuation_mark",
-    "merge",
-    "merge_hidden",
-    "merge_words",
-    "special_names",
-    "words_of",
-]
-
 # Marks a word piece that continues a word (Devlin et al. 2019, section 3).
 CONTINUES = "##"
 

@@ -16,19 +16,6 @@ from attention.core.messages import message, messages
 from attention.core.paths import ASSETS
 from attention.core.text import clean
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_LINES",
-    "MAX_LINE_CHARACTERS",
-    "Annotated",
-    "Sentences",
-    "annotated",
-    "pairs",
-    "read_sentences",
-    "sentences",
-]
-
-
 # The limits of a user's file: enough for reliable counts, small enough to read at once.
 MAX_BYTES = 2**20
 MAX_LINES = 5_000

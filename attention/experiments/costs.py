@@ -19,30 +19,6 @@ from attention.core.paths import ASSETS
 from attention.experiments.scaling import exponent
 from attention.training.jobs import Frame, Job
 
-__all__ = [
-    "D_HEAD",
-    "JOB",
-    "LENGTHS",
-    "LLAMA",
-    "NEW",
-    "N_BYTES",
-    "N_HEADS",
-    "N_LAYERS",
-    "WAYS",
-    "WIDTH",
-    "Curve",
-    "Growth",
-    "Machine",
-    "Measured",
-    "Point",
-    "Sizes",
-    "Way",
-    "curves",
-    "growth",
-    "points",
-    "shipped",
-]
-
 # Attention with all scores in memory and in PyTorch's own function; an LSTM layer; and a decoder that reads tokens one
 # by one, recomputing all of them or with a KV cache.
 Way = Literal["explicit", "fused", "lstm", "anew", "cached"]

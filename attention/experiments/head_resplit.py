@@ -18,8 +18,6 @@ from numpy import ndarray as Array
 from attention.core.steps import HeadSteps, attend, join_heads, project, split_heads
 from attention.core.trace import LayerTrace, Projections
 
-__all__ = ["Contributions", "Obstacle", "contributions", "counts", "obstacle", "query_changes", "recut", "slices"]
-
 # Why a layer cannot be split differently: "shared" keys, or "positions" that enter head by head.
 Obstacle = Literal["", "shared", "positions"]
 

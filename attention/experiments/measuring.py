@@ -24,8 +24,6 @@ from attention.experiments.study import Collector, Run, Study, StudyResult
 from attention.experiments.syntax import SyntaxCheck, SyntaxResult
 from attention.models import Model, ModelUnavailableError
 
-__all__ = ["MAX_KEPT", "Measured", "Measurement", "Measurements", "content_key"]
-
 _LOGGER = logging.getLogger(__name__)
 
 # A measurement over 5,000 lines holds their text, at most 1 MB, and sums of about 2 MB.

@@ -16,8 +16,6 @@ from numpy import ndarray as Array
 from attention.core.steps import join_heads
 from attention.core.trace import LayerTrace
 
-__all__ = ["Plane", "along", "cosines", "fit", "mean_cosine", "of_row", "of_states", "sent"]
-
 # Smaller parts of a vector may be float32 rounding.
 ROUNDING = 1e-5
 

@@ -14,8 +14,6 @@ from numpy import ndarray as Array
 
 from attention.core.steps import score
 
-__all__ = ["exponent", "gradient_length", "random_scores"]
-
 
 def random_scores(
     widths: Sequence[int], n_queries: int, n_keys: int, seed: int = 0

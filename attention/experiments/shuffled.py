@@ -12,8 +12,6 @@ from attention.core import masks, steps
 from attention.core.steps import HeadSteps
 from attention.core.trace import Difference, Trace
 
-__all__ = ["can_be_reordered", "first_head", "first_inputs"]
-
 # The largest relative difference allowed between these inputs and the model's own.
 _NEAR = 1e-4
 

@@ -26,8 +26,6 @@ from attention.measures.rows import Rows
 from attention.measures.summaries import MEASURES, PATTERN_MEASURES, HeadSummary, measure
 from attention.models.base import Batch, Encoded, Model
 
-__all__ = ["MAX_POSITIONS", "AlignedMean", "Collector", "Run", "Study", "StudyResult"]
-
 # The most positions in a head's mean matrix, as many as have room for numbers ...
 MAX_POSITIONS = 24
 # ... and only those that at least this share of the sentences has: a mean over a few long ones says little.

@@ -22,19 +22,6 @@ from attention.experiments.corpus import Annotated
 from attention.measures.dependencies import Direction, Parse, RelationScore, best_offset, dependency_accuracy
 from attention.models.base import Batch
 
-__all__ = [
-    "DIRECTIONS",
-    "PAPER",
-    "Finding",
-    "Joining",
-    "PaperFinding",
-    "SyntaxCheck",
-    "SyntaxResult",
-    "parse_of",
-    "positions_of",
-    "word_weights",
-]
-
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 # The relation of a word to the next one, which is not a treebank relation.
 _NEXT = "next word"

@@ -33,7 +33,6 @@ from attention.training.jobs import give_way, write_frame
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["anew", "best_of", "cached", "explicit", "fused", "held_by", "measure"]
 
 # Each function runs at least this often and for this many seconds.
 LEAST_TIMES, ENOUGH = 3, 0.25

@@ -11,8 +11,6 @@ from numpy import ndarray as Array
 from attention.core import masks, positions
 from attention.core.steps import attend
 
-__all__ = ["untrained_weights"]
-
 D_MODEL, D_HEAD = 64, 16
 
 

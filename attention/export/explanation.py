@@ -14,8 +14,6 @@ from attention.export.notebook import cells
 from attention.figures.charts import escaped
 from attention.page.page_file import plain
 
-__all__ = ["explanation"]
-
 _FONT_SIZE = 14
 _LETTER = 0.7  # the largest width of a letter, relative to the font size
 

@@ -12,8 +12,6 @@ from attention.export.notebook.cells import Cell, Text, plain, written
 from attention.export.notebook.with_model import with_model
 from attention.page.content.pane import Pane
 
-__all__ = ["NOTEBOOKS", "Notebook"]
-
 
 def _by_hand(pane: Pane) -> tuple[Cell, ...]:
     assert pane.scene is not None

@@ -15,8 +15,6 @@ from attention.page.page_file import page
 from attention.page.settings import HEAD
 from attention.page.view import View
 
-__all__ = ["left_out", "page_file", "worksheet"]
-
 
 def page_file(view: View, panes: Sequence[Pane]) -> str:
     """Return a page as one file, with everything opened, and with the proof."""

@@ -13,8 +13,6 @@ from attention.figures.click_schema import Parts, is_index
 from attention.figures.format import number
 from attention.figures.tokens import numbers_of_words, title_of
 
-__all__ = ["Arcs"]
-
 # Up to this many tokens, all rows are sent, so that pointing at a word shows its arcs at once.
 _MOST_ROWS = 48
 # Smaller weights have neither an arc nor a number.

@@ -13,30 +13,6 @@ from attention.core.paths import ASSETS
 from attention.figures import colours
 from attention.figures.template import TEMPLATES
 
-__all__ = [
-    "AT_REST",
-    "COMPONENTS",
-    "OF_THE_PAGE",
-    "PLOTLY",
-    "VARIABLES",
-    "alone",
-    "bare",
-    "class_script",
-    "css",
-    "file_css",
-    "lean",
-    "lean_components",
-    "lean_css",
-    "module",
-    "notebook",
-    "page_css",
-    "plotly",
-    "room_css",
-    "room_script",
-    "script",
-    "still",
-]
-
 # The script of the pinned Plotly package; its checksum and licence are beside it.
 PLOTLY = "plotly-cartesian-4.1.1.min.js"
 

@@ -19,8 +19,6 @@ from attention.figures.click_schema import Parts, is_index
 from attention.figures.heads import shrink
 from attention.figures.large import AskAt, Large
 
-__all__ = ["MAX_ZOOM", "WHOLE", "Atlas", "Group", "Head", "Tiles", "by_layer"]
-
 # Layer and head, both counted from 0.
 Head = tuple[int, int]
 # A title and its heads in drawing order.

@@ -14,8 +14,6 @@ from attention.core.messages import message
 from attention.figures.format import packed
 from attention.figures.spread import binned, told_spread
 
-__all__ = ["MAX_NAMED", "Bars", "candidates_bars", "lengths_bars", "parts_bars", "spread_bars"]
-
 # "signed" colours each number by its sign.
 Ink = Literal["signed", "weight", "inactive"]
 

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 from attention.figures.click_schema import Parts, is_index
 
-__all__ = ["Button", "Buttons"]
-
 
 @dataclass(frozen=True, slots=True)
 class Button:

@@ -21,28 +21,6 @@ from attention.figures.colours import INACTIVE, WEIGHT
 from attention.figures.spread import binned, told_spread
 from attention.figures.template import TEMPLATES
 
-__all__ = [
-    "MAX_NAMED",
-    "Chart",
-    "Curve",
-    "by_layer",
-    "compared",
-    "escaped",
-    "factors",
-    "figure",
-    "growth",
-    "layer_lines",
-    "layers",
-    "lengths",
-    "lines",
-    "portions",
-    "shares",
-    "shortened",
-    "spots",
-    "spread",
-    "stages",
-]
-
 # The most names on an axis, and the most letters of one.
 MAX_NAMED = 24
 MAX_LETTERS = 15

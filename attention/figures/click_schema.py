@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard
 
-__all__ = ["ClickSchema", "Parts", "TouchOne", "indices", "is_index"]
-
 # Link parameters; None removes a parameter from the link.
 Parts = dict[str, str | None]
 

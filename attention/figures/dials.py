@@ -9,8 +9,6 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-__all__ = ["Dials"]
-
 
 @dataclass(frozen=True, slots=True)
 class Dials:

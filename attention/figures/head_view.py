@@ -16,18 +16,6 @@ from attention.core.messages import message
 from attention.figures.click_schema import Parts, indices, is_index
 from attention.figures.large import AskAt, Large
 
-__all__ = [
-    "HEAD_COLOURS",
-    "MAX_HEADS",
-    "RESOLUTION",
-    "THRESHOLDS",
-    "HeadLines",
-    "HeadView",
-    "Side",
-    "breaks",
-    "quantise",
-]
-
 # Left: the tokens that attend; right: the tokens attended to.
 Side = Literal["query", "key"]
 

@@ -13,8 +13,6 @@ from attention.core.messages import message
 from attention.figures.click_schema import TouchOne
 from attention.figures.format import shades
 
-__all__ = ["HeadGrid", "HeadThumb", "shrink"]
-
 # A thumbnail's width in pixels: more numbers would be sent but not seen.
 MAX_SIDE = 128
 

@@ -15,8 +15,6 @@ from attention.figures.charts import escaped, figure, shortened
 from attention.figures.format import MAX_LABELLED
 from attention.figures.template import colour_scale
 
-__all__ = ["atlas_heatmap", "head_heatmap"]
-
 # In pixels: the side of a cell, and the least and the largest side of a heatmap.
 _CELL, _LEAST, _MOST = 34, 240, 900
 _AROUND = 120

@@ -7,8 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["AskAt", "Large"]
-
 # Maps a fingerprint to the address of the numbers.
 AskAt = Callable[[str], str]
 

@@ -27,8 +27,6 @@ from attention.figures.format import (
 from attention.figures.large import AskAt, Large
 from attention.figures.transition import Products, Sent, Turn, said
 
-__all__ = ["Cell", "Change", "Matrix", "Operation", "Palette", "Role"]
-
 # The role of an axis colours its labels as in the formula.
 Role = Literal["query", "key", "value", "plain"]
 # "weights": one hue from 0 to 1. "signed": two hues around 0.

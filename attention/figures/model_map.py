@@ -13,8 +13,6 @@ from attention.figures.click_schema import Parts, is_index
 from attention.figures.format import shades
 from attention.figures.heads import HeadThumb, shrink
 
-__all__ = ["Box", "Column", "Cut", "Dot", "ModelMap"]
-
 # A head's thumbnail is so small that more numbers on a side would be sent but not seen.
 MAX_SIDE = 24
 # As many shades as can be told apart in a thumbnail; fewer shades compress better.

@@ -12,9 +12,6 @@ from numpy import ndarray as Array
 from attention.figures.click_schema import Parts, is_index
 from attention.figures.format import packed
 
-__all__ = ["NEURON", "Neuron"]
-
-
 # The matrix name of a query-key pair in a link.
 NEURON = "neuron"
 

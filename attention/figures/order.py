@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 from attention.figures.click_schema import Parts, is_index
 
-__all__ = ["OrderStrip", "written"]
-
 
 def written(order: Sequence[int]) -> str:
     """Return an order as it stands in a link: counted from 1, without the fixed points at its end.

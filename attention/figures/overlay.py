@@ -11,8 +11,6 @@ from numpy import ndarray as Array
 from attention.figures.click_schema import Parts, is_index
 from attention.figures.format import packed
 
-__all__ = ["HeadOverlay", "Overlay"]
-
 
 @dataclass(frozen=True, slots=True)
 class HeadOverlay:

@@ -14,8 +14,6 @@ from numpy import ndarray as Array
 from attention.figures.charts import escaped, figure, shortened
 from attention.figures.colours import INACTIVE, VALUE
 
-__all__ = ["Chain", "Ink", "plane_of_arrows"]
-
 # "sent" is what tokens send, in the colour of values; "change" is their sum; "other" is everything else.
 Ink = Literal["sent", "change", "other"]
 

@@ -7,8 +7,6 @@ from typing import Any, ClassVar, Literal
 
 from attention.figures.click_schema import Parts, is_index
 
-__all__ = ["MAX_PERCENT", "SHOW", "Answer", "Question", "Shape", "Verdict"]
-
 # Choose one answer, or distribute 100% among all of them.
 Shape = Literal["one", "shares"]
 Verdict = Literal["right", "close", "other", "shown"]

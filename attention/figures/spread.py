@@ -8,8 +8,6 @@ from numpy import ndarray as Array
 
 from attention.core.messages import message
 
-__all__ = ["binned", "told_spread"]
-
 N_BINS = 30
 
 

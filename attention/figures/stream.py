@@ -14,8 +14,6 @@ from attention.core.messages import message
 from attention.figures.click_schema import Parts, is_index
 from attention.figures.format import full_colour, number, packed, shades
 
-__all__ = ["MAX_CELLS", "PARTS", "Added", "End", "Norms", "Part", "Stream", "sampled"]
-
 # The parts that can be opened: the input, a layer or one of its branches, and the output.
 Part = Literal["embedding", "block", "attention", "feed-forward", "output"]
 PARTS: tuple[Part, ...] = get_args(Part)

@@ -12,8 +12,6 @@ from attention.core.messages import message
 from attention.figures.click_schema import Parts, is_index
 from attention.figures.format import readable
 
-__all__ = ["Columns", "Order", "SortableTable", "in_order", "read_order", "rows_of", "written_order"]
-
 # Columns by heading; shorter ones are padded with blanks.
 Columns = Mapping[str, Sequence[object]]
 # The column to sort by, counted from 0, and whether to sort in descending order.

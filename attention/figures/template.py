@@ -8,8 +8,6 @@ from typing import Any
 
 from attention.figures.colours import MUTED, PAGES, SCALES, Theme
 
-__all__ = ["TEMPLATES", "colour_scale"]
-
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 
 

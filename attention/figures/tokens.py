@@ -14,8 +14,6 @@ from attention.figures.click_schema import TouchOne
 from attention.figures.transition import Split, said
 from attention.measures.segments import groups
 
-__all__ = ["TokenStrip", "numbers_of_words", "title_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class TokenStrip:

@@ -11,8 +11,6 @@ from numpy import ndarray as Array
 
 from attention.figures.format import full_colour, packed, shades
 
-__all__ = ["Joining", "Products", "Sent", "Split", "Turn", "said"]
-
 
 class Sent(NamedTuple):
     """Data of a transition: how the picture differed before, and the operands."""

@@ -18,8 +18,6 @@ from attention.measures.marks import SPECIAL_MEASURES
 from attention.measures.segments import SENTENCES
 from attention.measures.summaries import HeadSummary
 
-__all__ = ["describe", "head_table", "share_table", "special_measures", "tell_behaviours"]
-
 # Column title → field of the summary.
 _MEASURES = {
     message("entropy (nats)"): "entropy",

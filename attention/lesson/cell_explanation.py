@@ -12,8 +12,6 @@ from attention.core.messages import message
 from attention.lesson.prose import exact, lesson, word
 from attention.lesson.tables import full_precision
 
-__all__ = ["WHOLE_VECTOR", "Detail", "indexed", "tell_largest"]
-
 # The bars' axis if a cell is explained by the vector that contains it.
 WHOLE_VECTOR = message("the whole vector, by dimension")
 

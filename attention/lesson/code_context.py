@@ -31,8 +31,6 @@ from attention.lesson.snippets import (
     shapes,
 )
 
-__all__ = ["CodeContext", "are_close"]
-
 MAX_LABEL = 24  # characters of a token in a comment
 
 

@@ -26,22 +26,6 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, listed, word
 from attention.lesson.quiz import TIE, Guess
 
-__all__ = [
-    "COMPARE",
-    "LEVEL",
-    "Comparison",
-    "Side",
-    "align",
-    "changes",
-    "changes_picture",
-    "side_of",
-    "tell",
-    "tell_changes",
-    "tell_first",
-    "tell_marked",
-    "tell_unclear",
-]
-
 # The matrix name of a cell of both runs.
 COMPARE = "compare"
 # Weights that differ by less are described as level.

@@ -17,8 +17,6 @@ from attention.lesson.cell_explanation import WHOLE_VECTOR, Detail, indexed
 from attention.lesson.head_context import HeadContext, numbered
 from attention.lesson.prose import exact, fact, lesson, word
 
-__all__ = ["LETTERS", "Explained", "Letter", "Linear", "joined_names", "linear_of", "weights_of"]
-
 # A matrix, and the function that explains one of its cells.
 Explained = tuple[Matrix, Callable[[HeadContext, Cell], Detail]]
 Letter = Literal["Q", "K", "V", "O"]

@@ -13,8 +13,6 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.proof import TOLERANCE
 from attention.lesson.prose import lesson, word
 
-__all__ = ["shape_table", "tell_five_ways", "ways_table"]
-
 
 def ways_table(results: Sequence[Result]) -> dict[str, list[str | int]]:
     """Return each way's result, number of lines, difference from the model's own output, and time."""

@@ -11,8 +11,6 @@ from attention.lesson.noun_tagger import grammar_tokens
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.quiz import Guess, highest
 
-__all__ = ["guess", "telling"]
-
 _TELLING = 0.2
 
 

@@ -6,8 +6,6 @@ from attention.core.messages import message, messages
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lesson, listed, word
 
-__all__ = ["tell_guessed", "tell_mostly_guessed"]
-
 # Further words are only counted.
 MAX_NAMED = 5
 

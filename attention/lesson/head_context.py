@@ -13,11 +13,9 @@ from numpy import ndarray as Array
 
 from attention.core.kinds import Use
 from attention.core.messages import message
-from attention.core.steps import join_heads, output_projection
-from attention.core.trace import HeadSteps, LayerTrace, ModelInfo, Token, Trace
+from attention.core.steps import HeadSteps, join_heads, output_projection
+from attention.core.trace import LayerTrace, ModelInfo, Token, Trace
 from attention.figures.matrix import Cell
-
-__all__ = ["HeadContext", "distinct", "named", "numbered"]
 
 
 @dataclass(frozen=True)

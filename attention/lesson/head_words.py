@@ -22,8 +22,6 @@ from attention.measures.marks import SEPARATORS, Marks, column_shares
 from attention.measures.rows import Rows
 from attention.measures.summaries import HeadSummary
 
-__all__ = ["Gaze", "gazes", "in_words"]
-
 # A query, a key, and the weight of the one on the other.
 Pair = tuple[str, str, float]
 

@@ -12,8 +12,6 @@ from attention.figures.format import number
 from attention.figures.heads import HeadThumb, shrink
 from attention.lesson.head_context import HeadContext
 
-__all__ = ["head_label", "head_thumbs"]
-
 
 def head_thumbs(scene: HeadContext) -> list[HeadThumb]:
     """Return a thumbnail of each head's weights, with a sentence about the word in focus."""

@@ -23,8 +23,6 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.noun_tagger import grammar_tokens, has_pronoun, noun_tokens, pronouns_of
 from attention.lesson.prose import fact, lesson, word
 
-__all__ = ["InitialSelection", "first_place", "first_word", "openings", "piece_tokens", "tell_opening", "telling_word"]
-
 _FILE = ASSETS / "openings.tsv"
 _ANY = "*"
 # The caption of heads that link a pronoun to its noun.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from attention.figures import colours
 from attention.lesson.head_context import HeadContext
 
-__all__ = ["K_T", "K", "Q", "V", "attention", "coloured", "divisor", "product"]
-
 
 def coloured(colour: str, latex: str) -> str:
     """Colour a part of a formula."""

@@ -16,22 +16,6 @@ from attention.lesson.prose import fact, lesson, listed, word
 from attention.measures.five_patterns import PATTERN_TITLES
 from attention.measures.summaries import HeadSummary
 
-__all__ = [
-    "ALIGNMENTS",
-    "LAYER_MEASURES",
-    "Alignment",
-    "LayerMeasure",
-    "aligned",
-    "averages",
-    "describe",
-    "how_many",
-    "layer_measures",
-    "mean_matrix",
-    "positions",
-    "study_table",
-    "tell_layers",
-]
-
 Alignment = Literal["start", "end"]
 ALIGNMENTS: tuple[Alignment, ...] = ("start", "end")
 

@@ -12,8 +12,6 @@ from attention.figures.matrix import Matrix, Palette, Role
 from attention.lesson.head_context import HeadContext, numbered
 from attention.measures.segments import groups
 
-__all__ = ["pairs", "vectors", "weight_matrix"]
-
 _ASKS, _ASKED = message("queries (attending)"), message("keys (attended to)")
 
 

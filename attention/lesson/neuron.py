@@ -7,13 +7,11 @@ import numpy as np
 from attention.core.messages import message
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
-from attention.figures.neuron import NEURON, Neuron
+from attention.figures.neuron import Neuron
 from attention.lesson.head_context import HeadContext, numbered
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.tables import full_precision
 from attention.measures.segments import groups
-
-__all__ = ["NEURON", "best_key", "key_picture", "neuron", "pair_table", "sum_in_writing", "value_picture"]
 
 # With more products, only the first three and the last are written out.
 MAX_WRITTEN = 8

@@ -14,8 +14,6 @@ from attention.figures.format import number
 from attention.lesson.prose import fact, lesson, word
 from attention.models.base import NextToken
 
-__all__ = ["Candidate", "Forecast", "LayerGuess", "forecast", "formula", "lens_table", "tell_lens", "tell_next"]
-
 N_CANDIDATES = 10
 
 

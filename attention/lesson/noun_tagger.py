@@ -14,8 +14,6 @@ from attention.core.trace import Token
 from attention.core.words import APOSTROPHES, Word, end_of, follows_apostrophe, is_punctuation, words_of
 from attention.models.toy import WORD_FEATURES, describe, is_guessed, read_lexicon
 
-__all__ = ["grammar_tokens", "has_pronoun", "noun_tokens", "nouns_of", "pronouns_of"]
-
 _PRONOUNS = frozenset({"it", "he", "she", "they", "him", "them"})
 _NOUN = WORD_FEATURES.index("noun")
 _GRAMMAR = tuple(map(WORD_FEATURES.index, ("determiner", "preposition", "conjunction")))

@@ -11,8 +11,6 @@ from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, typed, word
 from attention.models.base import Answer
 from attention.models.cards import DigitsCard, TranslatorCard
 
-__all__ = ["tell_alignment", "tell_answer", "tell_written"]
-
 
 def tell_written(whole: Trace, is_given: bool) -> str:
     """Return as HTML the text that an encoder–decoder wrote or, if it ``is_given``, read."""

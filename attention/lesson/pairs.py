@@ -11,8 +11,6 @@ from attention.core.messages import message
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, listed, word
 
-__all__ = ["tell_pair", "tell_shares"]
-
 
 def tell_pair(scene: HeadContext, second: str) -> str:
     """Return as HTML which sentence is A and which is B, and which of them each special token belongs to."""

@@ -14,8 +14,6 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.tables import full_precision
 
-__all__ = ["cut", "overlay", "overlay_table", "picture_table", "tell_overlay"]
-
 
 def overlay(scene: HeadContext, *, is_bare: bool = False) -> Overlay:
     """Return the weights of the token in focus over the picture's patches, in every head of the layer.

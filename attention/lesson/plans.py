@@ -9,8 +9,6 @@ from typing import Literal, cast
 
 from attention.core.paths import ASSETS
 
-__all__ = ["PLAN_NAMES", "Act", "Part", "Plan", "PlanName", "plans", "under_heading"]
-
 _FILE = ASSETS / "plans.toml"
 
 PlanName = str

@@ -13,8 +13,6 @@ from attention.core.trace import Difference, LayerTrace, Trace, tolerance
 from attention.figures.format import scientific
 from attention.lesson.prose import lesson, word
 
-__all__ = ["TOLERANCE", "Link", "LinkName", "Proof", "prove", "tell_proof"]
-
 # Relative to the model's largest number there, or to a row's sum of 1. Rounding to float32 changes a number by up to
 # 6e-8 of itself. In a sum of n products, computed in two orders, such errors grow with √n: to between 5e-7 and 4e-6
 # for n from 64 to 4,096.

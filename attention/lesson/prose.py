@@ -17,23 +17,6 @@ from attention.core.messages import language, message, messages
 from attention.core.paths import ASSETS
 from attention.figures.format import number, scientific
 
-__all__ = [
-    "SMALLEST_TOLD",
-    "exact",
-    "fact",
-    "in_short",
-    "length",
-    "lesson",
-    "lessons",
-    "listed",
-    "nonzero",
-    "small",
-    "times",
-    "typed",
-    "without_tags",
-    "word",
-]
-
 LESSONS = ASSETS / "lessons"
 
 # Smaller numbers would be written as 0.00, or as 0 with four decimals.

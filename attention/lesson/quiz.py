@@ -19,20 +19,6 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.noun_tagger import noun_tokens
 from attention.lesson.prose import fact, lesson, word
 
-__all__ = [
-    "TIE",
-    "Guess",
-    "around",
-    "comes_near",
-    "highest",
-    "overlap",
-    "ranked",
-    "repeated",
-    "verdict_words",
-    "words_of",
-    "words_seen",
-]
-
 _VERDICTS: Mapping[Verdict, str] = {
     "right": "guess/right",
     "close": "guess/close",

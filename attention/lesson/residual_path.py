@@ -19,8 +19,6 @@ from attention.experiments.head_resplit import contributions
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, word
 
-__all__ = ["Passage", "Station", "has_next_layer", "lengths_in", "passages", "places", "tell_onward"]
-
 
 @dataclass(frozen=True, slots=True)
 class Station:

@@ -11,25 +11,11 @@ from numpy import ndarray as Array
 
 from attention.core import steps
 from attention.core.messages import message, messages
-from attention.core.trace import HeadSteps, LayerTrace, Trace
+from attention.core.steps import HeadSteps
+from attention.core.trace import LayerTrace, Trace
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, word
-
-__all__ = [
-    "PRESETS",
-    "Costs",
-    "Shared",
-    "Sizes",
-    "costs",
-    "savings_table",
-    "shared",
-    "shared_pictures",
-    "sizes_of",
-    "tell_cache",
-    "tell_savings",
-    "tell_shared",
-]
 
 BYTES_PER_NUMBER = 2  # the cache has 16 bits per number
 USUAL_GROUPS = 8  # Llama 3's, assumed for a model without groups

@@ -19,22 +19,6 @@ from numpy import ndarray as Array
 
 from attention.core.paths import ASSETS
 
-__all__ = [
-    "LIBRARIES",
-    "MAX_BYTES",
-    "MAX_COLUMNS",
-    "N_SHOWN",
-    "Continued",
-    "Library",
-    "Values",
-    "array_code",
-    "cut_note",
-    "fill",
-    "leading",
-    "numbers",
-    "shapes",
-]
-
 Library = Literal["numpy", "pytorch"]
 LIBRARIES: tuple[Library, ...] = get_args(Library)
 

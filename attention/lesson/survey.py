@@ -29,23 +29,6 @@ from attention.measures.likeness import head_distance
 from attention.measures.segments import SENTENCES, Block, block_shares, groups, is_pair, span
 from attention.measures.summaries import HeadSummary, summarise_weights
 
-__all__ = [
-    "HIDE_NAMES",
-    "SORT_NAMES",
-    "Hidden",
-    "Lines",
-    "Look",
-    "Order",
-    "Sorting",
-    "Survey",
-    "head_matrix",
-    "heads_heatmap",
-    "layer_lines",
-    "order",
-    "place",
-    "survey",
-]
-
 Sorting = Literal["layer", "entropy", "pattern", "similarity", "across"]
 SORT_NAMES: tuple[Sorting, ...] = get_args(Sorting)
 Hidden = Literal["nothing", "special", "punctuation"]

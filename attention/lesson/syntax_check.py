@@ -19,20 +19,6 @@ from attention.figures.matrix import Matrix
 from attention.lesson.prose import lesson, word
 from attention.measures.dependencies import ALL_RELATIONS
 
-__all__ = [
-    "FEW",
-    "MEANINGS",
-    "Case",
-    "cases",
-    "describe",
-    "example_matrix",
-    "example_weights",
-    "examples",
-    "findings_table",
-    "relations",
-    "tell_case",
-]
-
 # Fewer cases of a relation show a tendency at most (assets/dependencies.md).
 FEW = 20
 

@@ -17,8 +17,6 @@ from attention.figures.bars import Bars
 from attention.figures.format import FRACTION
 from attention.figures.matrix import Matrix
 
-__all__ = ["MASKED", "Columns", "bars_table", "chart_table", "full_precision", "matrix_table", "to_csv", "token_table"]
-
 Columns = dict[str, list[str]]
 
 _LARGEST = float(np.finfo(np.float32).max)

@@ -17,19 +17,6 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import listed
 
-__all__ = [
-    "adding_up",
-    "comparing",
-    "joining",
-    "masking",
-    "scaled_name",
-    "scaling",
-    "splitting",
-    "unmasked",
-    "unmasked_name",
-    "weighing",
-]
-
 
 def scaled_name(scene: HeadContext) -> str:
     """Return the name of the scaled scores; some models do not scale, or use a divisor of their own."""

@@ -8,8 +8,6 @@ from attention.core.messages import message
 from attention.core.trace import Trace
 from attention.core.words import Word, folded, is_punctuation, words_of
 
-__all__ = ["tell_unfamiliar"]
-
 # In a shorter text, names may be in the majority.
 _FEWEST = 4
 # The least share of unknown words.

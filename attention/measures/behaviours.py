@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from attention.core.messages import message
 
-__all__ = ["BEHAVIOUR_RULES", "Behaviour", "BehaviourRule"]
-
 # From the code that Clark et al. 2019 published with their paper (General_Analysis.ipynb, figure 6).
 
 NEIGHBOUR = 0.5  # previous and next token

@@ -16,8 +16,6 @@ from attention.measures.five_patterns import lift
 from attention.measures.marks import column_shares
 from attention.measures.rows import Rows, sum_columns
 
-__all__ = ["CrossSummary", "summarise_cross"]
-
 
 @dataclass(frozen=True, slots=True)
 class CrossSummary:

@@ -11,17 +11,6 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
-__all__ = [
-    "ALL_RELATIONS",
-    "OFFSETS",
-    "Direction",
-    "OffsetScore",
-    "Parse",
-    "RelationScore",
-    "best_offset",
-    "dependency_accuracy",
-]
-
 Direction = Literal["dependent to head", "head to dependent"]
 ALL_RELATIONS = "all"
 # The offsets of the baseline of Clark et al. 2019 (Syntax_Analysis.ipynb).

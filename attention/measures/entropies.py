@@ -6,8 +6,6 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
-__all__ = ["entropy", "normalised_entropy"]
-
 
 def entropy(weights: Float[Array, "*H K"]) -> Float[Array, "*H"]:
     """Return the entropy of each row in nats: ``−Σ a ln a``, where ``0 ln 0 = 0``.

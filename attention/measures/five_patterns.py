@@ -16,17 +16,6 @@ from attention.measures.marks import Marks, share
 from attention.measures.offsets import EVEN
 from attention.measures.rows import Rows, on_cells, sum_columns, sum_rows
 
-__all__ = [
-    "PATTERN_MEANINGS",
-    "PATTERN_NAMES",
-    "PATTERN_TITLES",
-    "PatternName",
-    "PatternScores",
-    "lift",
-    "pattern_indices",
-    "pattern_scores",
-]
-
 PatternName = Literal["vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous"]
 PATTERN_TITLES: Mapping[PatternName, str] = {
     "vertical": message("vertical"),

@@ -9,8 +9,6 @@ from numpy import ndarray as Array
 from attention.core.trace import LayerTrace, Trace
 from attention.measures.max_flow import largest_flow
 
-__all__ = ["flow_to", "rollout", "trace_rollout", "value_norms", "weighted_norms"]
-
 
 def rollout(weights: Float[Array, "L T T"]) -> Float[Array, "L T T"]:
     """Return each input token's contribution to each position after each layer, judged by weights alone.

@@ -11,8 +11,6 @@ from numpy import ndarray as Array
 
 from attention.core.trace import Trace
 
-__all__ = ["after_earlier_copies", "numbered", "prefix_matching", "scores_of"]
-
 
 def after_earlier_copies(tokens: Int[Array, " T"]) -> Bool[Array, "T T"]:
     """Return, for each query, which keys directly follow an earlier copy of its token.

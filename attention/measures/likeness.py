@@ -9,8 +9,6 @@ from numpy import ndarray as Array
 from attention.core.trace import Trace
 from attention.measures.rows import Rows
 
-__all__ = ["head_distance", "head_distances", "overlaps", "trace_head_distances"]
-
 
 def overlaps(weights: Float[Array, "*H Q K"], other: Float[Array, "Q K"]) -> Float[Array, "*H Q"]:
     """Return the overlap of each row with the other: ``Σ min(a, b) = 1 − ½ Σ |a − b|``, from 0 to 1 for equal rows."""

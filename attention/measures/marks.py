@@ -14,8 +14,6 @@ from attention.core.trace import Token
 from attention.core.words import Word, folded, is_punctuation
 from attention.measures.rows import Rows, on_cells, sum_columns
 
-__all__ = ["CLASSIFIERS", "SEPARATORS", "SPECIAL_MEASURES", "Marks", "column_shares", "same_word_share", "share"]
-
 # Tokens that begin a sequence, and those that separate and end sequences, in several model families.
 CLASSIFIERS = frozenset({"[CLS]", "<s>"})
 SEPARATORS = frozenset({"[SEP]", "</s>"})

@@ -9,8 +9,6 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-__all__ = ["largest_flow"]
-
 # Smaller residual capacities are rounding.
 _NOTHING = 1e-12
 

@@ -11,8 +11,6 @@ from numpy import ndarray as Array
 
 from attention.measures.rows import Rows, sum_columns, sum_rows
 
-__all__ = ["EVEN", "Offsets", "by_offset"]
-
 # Weights that vary by less than this (root mean square) count as uniform.
 EVEN = 1e-5
 

@@ -8,8 +8,6 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-__all__ = ["rank_correlation", "ranks"]
-
 
 def ranks(numbers: Float[Array, " N"]) -> Float[Array, " N"]:
     """Return the rank of each number, from 1 for the smallest; ties share their mean rank.

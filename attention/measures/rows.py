@@ -9,8 +9,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray as Array
 
-__all__ = ["Rows", "on_cells", "sum_columns", "sum_rows"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rows:

@@ -17,8 +17,6 @@ from numpy import ndarray as Array
 from attention.core.trace import Token
 from attention.core.words import Word
 
-__all__ = ["BLOCK_NAMES", "SENTENCES", "Block", "block_shares", "groups", "is_pair", "span"]
-
 SENTENCES = ("A", "B")
 # "AB" is from A to B.
 Block = Literal["all", "AA", "AB", "BA", "BB"]

@@ -18,8 +18,6 @@ from attention.measures.marks import Marks, column_shares, same_word_share, shar
 from attention.measures.offsets import Offsets
 from attention.measures.rows import Rows
 
-__all__ = ["MEASURES", "PATTERN_MEASURES", "HeadSummary", "measure", "summarise", "summarise_weights"]
-
 # The scores of the five patterns in measure().
 PATTERN_MEASURES = tuple(field.name for field in fields(PatternScores))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from attention.core.messages import message
+from attention.core.trace import ModelInfo
 from attention.models import bundled, local
-from attention.models.base import Model, ModelInfo, ModelUnavailableError
+from attention.models.base import Model, ModelUnavailableError
 from attention.models.local import Found
 from attention.models.store import OnProgress
 

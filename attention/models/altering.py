@@ -13,8 +13,6 @@ from attention.models.recorder import AttentionCall, Deciding
 from attention.models.stack import layer_of_call
 from attention.models.tensors import as_in, hidden_lowest, numbers
 
-__all__ = ["Alteration", "Intervening"]
-
 
 class Alteration:
     """Replaces the outputs of attention in one run; the layers call it in order."""

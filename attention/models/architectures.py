@@ -15,19 +15,7 @@ from attention.core.trace import ModelInfo
 from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEXT_PARTS
 from attention.models.files import check_beside, in_one_line, read_json, shapes_of
 from attention.models.generic_models import other_architecture
-from attention.models.module_map import Architecture, Sizes, Stack, TextPart
-
-__all__ = [
-    "ARCHITECTURES",
-    "TEXT_PARTS",
-    "Architecture",
-    "Stack",
-    "architecture_of",
-    "info_from_config",
-    "info_in_memory",
-    "info_of_offer",
-    "read_config",
-]
+from attention.models.module_map import Architecture, Sizes, TextPart
 
 # A page shows at most this many tokens, even if the model accepts more.
 MAX_TOKENS = 512

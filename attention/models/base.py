@@ -15,18 +15,6 @@ from attention.core.masks import MaskName
 from attention.core.trace import Cut, LayerTrace, ModelInfo, Token, Trace
 from attention.models.one_page import Insides
 
-__all__ = [
-    "Answer",
-    "Batch",
-    "Encoded",
-    "Model",
-    "ModelInfo",
-    "ModelUnavailableError",
-    "NextToken",
-    "check_batch",
-    "repr_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Encoded:

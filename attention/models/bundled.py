@@ -11,14 +11,12 @@ from pathlib import Path
 
 from attention.core.messages import message
 from attention.core.reading import FRENCH, PICTURE
-from attention.core.trace import Part
+from attention.core.trace import ModelInfo, Part
 from attention.models import unpacking, weights, wheels
-from attention.models.base import Model, ModelInfo
+from attention.models.base import Model
 from attention.models.store import OnProgress
 from attention.models.toy import TOY_INFO, ToyModel
 from attention.models.weights import WeightsSource, Wheel
-
-__all__ = ["MODELS", "Bundled", "Invitation", "default", "find", "infos"]
 
 
 @dataclass(frozen=True, slots=True)

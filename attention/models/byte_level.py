@@ -12,8 +12,6 @@ from itertools import groupby
 
 from attention.core.words import SPACE, is_punctuation_mark
 
-__all__ = ["shown", "text_of", "word_starts"]
-
 # Makes white space inside tokens visible.
 _VISIBLE = str.maketrans({" ": SPACE, "\n": "↵", "\t": "⇥", "\r": "␍"})
 # Control characters and direction marks, which a model may write.

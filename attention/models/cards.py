@@ -9,8 +9,6 @@ from typing import Any
 from attention.core.trace import Part
 from attention.models import bundled, weights
 
-__all__ = ["Card", "DigitsCard", "TranslatorCard", "card_of"]
-
 _FILE = "card.json"
 
 

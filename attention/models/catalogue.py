@@ -15,8 +15,6 @@ from attention.models.files import shown, weights_of
 from attention.models.hub import CURATED, HubModel, Kept
 from attention.models.store import sha256
 
-__all__ = ["Availability", "Entry", "catalogue"]
-
 Availability = Literal["built in", "on disk", "on the hub", "fetched when used", "not installed", "cannot be shown"]
 
 

@@ -9,8 +9,6 @@ from attention.models import bundled, weights
 from attention.models.unknown_words import refusal
 from attention.training.vocabulary import known_words
 
-__all__ = ["refused", "words"]
-
 
 def words(model_id: str) -> tuple[str, ...]:
     """Return the words a model knows, alphabetically; empty if it reads any text."""

@@ -10,8 +10,6 @@ import sys
 from attention.models import bundled
 from attention.models.base import ModelUnavailableError
 
-__all__ = ["main"]
-
 
 def main() -> int:
     """Fetch and convert models and print their folders, or the reason for a failure and its remedy."""

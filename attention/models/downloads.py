@@ -13,8 +13,6 @@ from attention.core.messages import message
 from attention.models.hub_line import Cancelled, HubError
 from attention.models.store import OnProgress, Progress
 
-__all__ = ["Download", "Downloads", "State"]
-
 _LOGGER = logging.getLogger(__name__)
 
 # The most downloads at a time: each holds a connection, and all write to the same disk.

@@ -19,8 +19,6 @@ from attention.models.stack import LayerStack
 from attention.models.tensors import as_in, numbers
 from attention.models.tokens import TextReader
 
-__all__ = ["TargetReader"]
-
 # The most tokens generated: enough for a sentence or two.
 MAX_WRITTEN = 64
 

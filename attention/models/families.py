@@ -13,8 +13,6 @@ from attention.core.messages import message
 from attention.core.reading import PICTURE
 from attention.models.module_map import Architecture, Attention, FeedForward, Sizes, Stack, TextPart
 
-__all__ = ["ARCHITECTURES", "AS_DECODER", "AS_ENCODER", "TEXT_PARTS"]
-
 _BERT = Stack(
     layers="encoder.layer",
     attention=Attention(

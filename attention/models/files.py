@@ -18,22 +18,6 @@ from typing import Any, NoReturn
 
 from attention.core.messages import message
 
-__all__ = [
-    "BESIDE",
-    "INDEX",
-    "SINGLE",
-    "check_beside",
-    "check_vocabulary",
-    "in_one_line",
-    "is_there",
-    "opened",
-    "parse_json",
-    "read_json",
-    "shapes_of",
-    "shown",
-    "weights_of",
-]
-
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 # Files with a tokenizer's vocabulary. Without any, transformers makes up a tokenizer that knows no word.
 _WHOLE_TOKENIZER, _VOCABULARY, _MERGES = "tokenizer.json", "vocab.json", "merges.txt"

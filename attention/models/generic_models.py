@@ -17,8 +17,6 @@ from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEX
 from attention.models.files import in_one_line
 from attention.models.module_map import Architecture, Attention, FeedForward, Sizes, Stack
 
-__all__ = ["other_architecture"]
-
 # Common names of sizes. Those of feed-forward networks have no common meaning.
 _SIZES = Sizes(
     layers=("num_hidden_layers", "n_layer", "n_layers", "num_layers"),

@@ -24,8 +24,6 @@ from attention.models.recorder import AttentionCall, attend_plainly, note_added,
 from attention.models.stack import Parts, Shared, linear_of, norm_of, record
 from attention.models.tensors import nearness, numbers
 
-__all__ = ["OtherDecoder", "OtherStack"]
-
 # Common names of the four projections, and of the norms of queries and keys.
 _QUERY = ("q_proj", "query", "q_lin", "query_proj", "wq")
 _KEY = ("k_proj", "key", "k_lin", "key_proj", "wk")

@@ -28,25 +28,6 @@ from attention.models.files import INDEX, MAX_BESIDE_BYTES, SINGLE, in_one_line,
 from attention.models.hub_line import HubError, Line, open_line
 from attention.models.store import OnProgress, Progress, are_whole, cache_dir, new_folder, put_in_place, sha256
 
-__all__ = [
-    "ALLOW_VARIABLE",
-    "CURATED",
-    "HUB_DIR_VARIABLE",
-    "MAX_MB_VARIABLE",
-    "Allowed",
-    "Damaged",
-    "HubError",
-    "HubModel",
-    "Kept",
-    "allowed",
-    "check_id",
-    "download",
-    "is_whole",
-    "kept",
-    "manifests",
-    "remove",
-]
-
 ALLOW_VARIABLE, ANY_MODEL, CURATED_MODELS = "ATTENTION_HUB", "*", "curated"
 MAX_MB_VARIABLE, DEFAULT_MAX_MB = "ATTENTION_HUB_MAX_MB", 2000
 HUB_DIR_VARIABLE = "ATTENTION_HUB_DIR"

@@ -17,8 +17,6 @@ from typing import Any
 from attention.core.messages import message
 from attention.core.paths import ROOT
 
-__all__ = ["Cancelled", "HubError", "Line", "open_line"]
-
 # The longest silence of the hub.
 PATIENCE_SECONDS = 4.0
 # A slow connection is not an error, but with fewer bytes in this time, a model would take days.

@@ -30,10 +30,11 @@ from attention.core.messages import message
 from attention.core.text import clean
 from attention.core.trace import Cut, Embeddings, ModelInfo, Token, Trace
 from attention.models.altering import Alteration, Intervening
-from attention.models.architectures import Architecture, Stack, architecture_of, read_config
+from attention.models.architectures import architecture_of, read_config
 from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch, repr_of
 from attention.models.encoder_decoder import TargetReader
 from attention.models.generic_stack import OtherDecoder, OtherStack
+from attention.models.module_map import Architecture, Stack
 from attention.models.one_page import Insides
 from attention.models.own_attention import lead_through_recorder
 from attention.models.picture import PictureReader
@@ -42,8 +43,6 @@ from attention.models.stack import LayerStack, batch_traces, layers_of, shared
 from attention.models.tensors import numbers
 from attention.models.tokens import TextReader
 from attention.models.unknown_words import refusal
-
-__all__ = ["HuggingFaceModel", "Loaded", "check_size"]
 
 # The most numbers beyond those in the files and a pooler: computed tables, causal masks.
 _SPARE_NUMBERS = 10**7

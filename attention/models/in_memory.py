@@ -20,11 +20,10 @@ from attention.core.given import integers, printable
 from attention.core.messages import message
 from attention.core.trace import ModelInfo, Token
 from attention.core.words import SPACE
-from attention.models.architectures import Architecture, info_in_memory
+from attention.models.architectures import info_in_memory
+from attention.models.module_map import Architecture
 from attention.models.recorder import ATTENTION_NAME
 from attention.models.tokens import TextReader
-
-__all__ = ["described", "reader_of", "tokens_of", "twin"]
 
 
 def described(model: Any) -> tuple[ModelInfo, Architecture]:

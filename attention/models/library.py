@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from attention.core.trace import Trace
 
-__all__ = ["load", "trace"]
-
 
 def load(model: str | Path | PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None = None) -> Model:
     """Return a model that records its attention.

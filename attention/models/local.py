@@ -14,15 +14,15 @@ from typing import Any
 
 from attention.core.messages import message
 from attention.core.reading import PICTURE
+from attention.core.trace import ModelInfo
 from attention.models import hub
 from attention.models.architectures import architecture_of, info_from_config, info_of_offer, read_config
-from attention.models.base import Model, ModelInfo, ModelUnavailableError
+from attention.models.base import Model, ModelUnavailableError
 from attention.models.files import BESIDE, INDEX, check_vocabulary, in_one_line, is_there, shown, weights_of
-from attention.models.hub import Damaged, HubError, Kept
+from attention.models.hub import Damaged, Kept
+from attention.models.hub_line import HubError
 from attention.models.memory import check_fits
 from attention.models.store import OnProgress
-
-__all__ = ["MODEL_DIRS_VARIABLE", "Found", "fetch", "find", "in_folder", "load"]
 
 # Folders in ``from_pretrained`` layout, separated as in PATH.
 MODEL_DIRS_VARIABLE = "ATTENTION_MODEL_DIRS"

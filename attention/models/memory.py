@@ -9,8 +9,6 @@ from pathlib import Path
 from attention.core.messages import message
 from attention.core.trace import ModelInfo
 
-__all__ = ["MAX_MEMORY_VARIABLE", "Needed", "allowed_bytes", "check_fits"]
-
 # The owner's limit for all loaded models and their records, in MB.
 MAX_MEMORY_VARIABLE = "ATTENTION_MAX_MEMORY_MB"
 # The default limit leaves the rest to the server and other programs.

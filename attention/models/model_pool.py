@@ -16,13 +16,11 @@ from attention.core.ablation import Change, Output
 from attention.core.interventions import Intervention, Run
 from attention.core.masks import MaskName
 from attention.core.messages import message
-from attention.core.trace import Trace
-from attention.models.base import Answer, Batch, Encoded, Model, ModelInfo, ModelUnavailableError, NextToken, Unmasked
+from attention.core.trace import ModelInfo, Trace
+from attention.models.base import Answer, Batch, Encoded, Model, ModelUnavailableError, NextToken, Unmasked
 from attention.models.memory import Needed, allowed_bytes
 from attention.models.one_page import Insides
 from attention.models.store import OnProgress, Progress
-
-__all__ = ["MAX_MODELS_VARIABLE", "ModelPool", "ShelvedModel", "max_models"]
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 
 from attention.core.reading import PICTURE, TEXT, Reading
 
-__all__ = ["Architecture", "Attention", "FeedForward", "Sizes", "Stack", "TextPart"]
-
 
 @dataclass(frozen=True, slots=True)
 class Attention:

@@ -14,8 +14,6 @@ import torch
 
 from attention.models.recorder import attend
 
-__all__ = ["lead_through_recorder"]
-
 
 def lead_through_recorder(model: torch.nn.Module, name: str) -> None:
     """Replace the forward of each module of this class, which bypasses the attention interface."""

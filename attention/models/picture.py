@@ -9,8 +9,6 @@ import torch
 from attention.core import pixels
 from attention.core.trace import Token
 
-__all__ = ["PictureReader"]
-
 # ViT's normalisation: grey levels from 0 to 1 become −1 to 1.
 _MEAN = _SPREAD = 0.5
 

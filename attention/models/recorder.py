@@ -23,20 +23,6 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-__all__ = [
-    "ATTENTION_NAME",
-    "AttentionCall",
-    "altering",
-    "attend",
-    "attend_plainly",
-    "masking",
-    "note_added",
-    "note_entered",
-    "note_lengths",
-    "note_turns",
-    "recording",
-]
-
 # Without "sdpa" in it, which transformers refuses for models without SDPA support; and unlike any other name.
 ATTENTION_NAME = "step_by_step_record"
 

@@ -31,20 +31,6 @@ from attention.models import module_map
 from attention.models.recorder import AttentionCall, note_added, note_lengths, note_turns
 from attention.models.tensors import as_in, hidden_lowest, nearness, numbers
 
-__all__ = [
-    "LayerStack",
-    "Parts",
-    "Shared",
-    "batch_traces",
-    "layer_of_call",
-    "layers_of",
-    "linear_of",
-    "norm_of",
-    "record",
-    "recorded_turns",
-    "shared",
-]
-
 # The number of positions that identify a sinusoidal table: no learned one is that close.
 _N_COMPARED = 64
 

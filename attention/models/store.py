@@ -20,20 +20,6 @@ from pathlib import Path
 from attention.core.messages import message
 from attention.models.files import BESIDE, INDEX, SINGLE, opened
 
-__all__ = [
-    "CACHE_DIR_VARIABLE",
-    "STALE_SECONDS",
-    "TEMPORARY",
-    "OnProgress",
-    "Progress",
-    "are_whole",
-    "cache_dir",
-    "clear_left",
-    "new_folder",
-    "put_in_place",
-    "sha256",
-]
-
 CACHE_DIR_VARIABLE = "ATTENTION_CACHE_DIR"
 # Without file locks, an abandoned folder is recognised by its age.
 STALE_SECONDS = 3600

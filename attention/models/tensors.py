@@ -7,8 +7,6 @@ from numpy import ndarray as Array
 
 from attention.core.trace import tolerance
 
-__all__ = ["as_in", "hidden_lowest", "nearness", "numbers"]
-
 
 def numbers(tensor: torch.Tensor) -> Array:
     """Return a tensor as a float32 array; for a float32 tensor on the CPU, a view of its memory."""

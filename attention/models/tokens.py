@@ -23,8 +23,6 @@ from attention.core.trace import Cut, Token
 from attention.core.words import SPACE
 from attention.models import byte_level
 
-__all__ = ["TextReader", "is_panic"]
-
 Kind = Literal["word pieces", "bytes", "sentence pieces"]
 
 # The most vectors for each token of a tokenizer: with more, it belongs to other weights.

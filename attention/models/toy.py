@@ -67,8 +67,6 @@ from attention.core.trace import (
 )
 from attention.models.base import Batch, Encoded, check_batch, repr_of
 
-__all__ = ["FEATURES", "PROJECTIONS", "TOY_INFO", "ToyModel", "describe", "is_guessed", "read_lexicon", "split_words"]
-
 N_HEADS = 3
 D_HEAD = 8
 MAX_TOKENS = 64

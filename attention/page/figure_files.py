@@ -33,17 +33,6 @@ from attention.figures.matrix import Matrix, Palette
 from attention.page.blocks import Figure, Picture
 from attention.page.page_file import page, plain
 
-__all__ = [
-    "atlas_html",
-    "figure_html",
-    "figure_json",
-    "head_view_html",
-    "heatmap_figure",
-    "matrix_html",
-    "matrix_svg",
-    "trace_npz",
-]
-
 # --------------------------------------------------------------------------------- self-contained HTML
 
 

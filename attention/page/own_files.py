@@ -11,8 +11,6 @@ from cachetools import TTLCache
 
 from attention.experiments.corpus import MAX_BYTES, Sentences, read_sentences
 
-__all__ = ["KEPT_BYTES", "KEPT_SECONDS", "OwnFiles"]
-
 KEPT_BYTES = 32 * MAX_BYTES  # of all files together
 KEPT_SECONDS = 8 * 3600  # a school day
 _KEY = 32  # hexadecimal digits of a hash: 128 bits cannot be guessed

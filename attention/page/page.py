@@ -10,8 +10,6 @@ from attention.core.trace import ModelInfo
 from attention.page import settings
 from attention.page.parameters import Parameter, every_model
 
-__all__ = ["Group", "Page"]
-
 Group = Literal["Learn", "Explore", "Labs", "Class"]
 
 

@@ -23,13 +23,12 @@ from attention.core.paths import ASSETS
 from attention.figures import assets
 from attention.figures.colours import PAGES
 from attention.figures.large import AskAt, Large
-from attention.figures.table import in_order, rows_of
+from attention.figures.table import Columns, in_order, rows_of
 from attention.page.blocks import (
     Arranged,
     Block,
     Blocks,
     Code,
-    Columns,
     Download,
     Entry,
     Fold,
@@ -53,8 +52,6 @@ from attention.page.blocks import (
     Way,
     Work,
 )
-
-__all__ = ["Drawn", "drawn", "mathml", "page", "page_css", "plain", "theme", "theme_css"]
 
 _FOLDER = ASSETS / "file"
 

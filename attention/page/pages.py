@@ -10,36 +10,12 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from attention.core.messages import message
+from attention.figures.neuron import NEURON
 from attention.lesson.compare import COMPARE as COMPARED
-from attention.lesson.neuron import NEURON
 from attention.page import settings
 from attention.page.labs import LABS, Lab
 from attention.page.page import Group, Page
 from attention.page.parameters import Parameter
-
-__all__ = [
-    "ALL_HEADS",
-    "CLASSROOM",
-    "CODE_LAB",
-    "COMPARE",
-    "EXPLORE",
-    "FIND_IT",
-    "FRONT",
-    "GROUPS",
-    "GROUP_TITLES",
-    "LABS_PAGE",
-    "MANY_SENTENCES",
-    "MODELS",
-    "NEURON_VIEW",
-    "OF_LABS",
-    "PAGES",
-    "STEP_BY_STEP",
-    "SYNTAX_CHECK",
-    "Group",
-    "Page",
-    "everything",
-    "table",
-]
 
 GROUP_TITLES: Mapping[Group, str] = {
     "Learn": message("Learn"),

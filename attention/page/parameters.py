@@ -26,32 +26,6 @@ from attention.figures.table import Order as RowOrder
 from attention.figures.table import read_order, written_order
 from attention.measures.segments import SENTENCES
 
-__all__ = [
-    "MAX_PINS",
-    "Answers",
-    "Cells",
-    "Choice",
-    "Context",
-    "Flag",
-    "Grid",
-    "Indices",
-    "Keys",
-    "Kind",
-    "Name",
-    "Number",
-    "Order",
-    "Parameter",
-    "Pins",
-    "Sorts",
-    "Spot",
-    "Spots",
-    "Text",
-    "Values",
-    "every_model",
-    "other_model",
-    "read",
-]
-
 T = TypeVar("T")
 
 MAX_PINS = 64  # pinned tokens in a link

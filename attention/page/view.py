@@ -22,16 +22,9 @@ from attention.measures.segments import Block
 from attention.models import ModelInfo, bundled
 from attention.page import settings
 from attention.page.blocks import Arranged
-from attention.page.pages import FRONT, PAGES, Page, everything
+from attention.page.page import Page
+from attention.page.pages import FRONT, PAGES, everything
 from attention.page.parameters import Context, Parameter, Spot, Text, read
-
-__all__ = [
-    "Place",
-    "View",
-    "same_word",
-    "spot_of",
-    "word_at",
-]
 
 T = TypeVar("T")
 

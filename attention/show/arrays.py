@@ -12,8 +12,6 @@ from attention.core.given import integer, printable
 from attention.core.trace import Part
 from attention.show.weights import PART_NAMES, Weights, indices_of
 
-__all__ = ["of_arrays", "of_parts"]
-
 # Tokenizers' marks of a space before a token, and of a new line.
 _SPACES = {"Ġ": " ", "▁": " ", "Ċ": "\n"}
 

@@ -11,8 +11,6 @@ from attention.show.weights import Weights
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["atlas_of", "head_of"]
-
 
 def head_of(part: Weights, layer: int, head: int) -> go.Figure:
     """Return the heatmap of one head; ``layer`` and ``head`` are indices into the given weights."""

@@ -14,8 +14,6 @@ from attention.core.messages import language
 from attention.page.page_file import plain
 from attention.show.packed import deflated
 
-__all__ = ["Shown", "html_of"]
-
 # Base 85, with the characters from # to y that need no escape in a script or in JSON.
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 _SAFE = "".join(chr(code) for code in range(ord("#"), ord("y") + 1) if chr(code) not in "<\\")

@@ -14,8 +14,6 @@ from numpy import ndarray as Array
 
 from attention.show.weights import Weights
 
-__all__ = ["Packed", "deflated", "scale_for"]
-
 # Each step is at most 1/50 of 1/K, the mean weight over K keys.
 _PART_OF_MEAN = 50
 # Every threshold of a picture, and every limit for rounding to three decimals, is a multiple of the step.

@@ -22,8 +22,6 @@ from attention.show.output import Shown, html_of
 from attention.show.packed import deflated
 from attention.show.views import around
 
-__all__ = ["compared", "neurons", "one_step", "shown_blocks"]
-
 
 def one_step(
     trace: Trace, name: str, layer: int | None, head: int | None, word: int | None, cell: tuple[int, ...] | None

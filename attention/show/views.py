@@ -17,8 +17,6 @@ from attention.show.output import Shown, html_of
 from attention.show.packed import Packed
 from attention.show.weights import Weights
 
-__all__ = ["around", "lines", "tiles"]
-
 Mode = Literal["dark", "light"]
 
 

@@ -14,8 +14,6 @@ from attention.core.trace import Part, Trace
 from attention.figures.head_view import SLACK
 from attention.measures.segments import groups
 
-__all__ = ["MOST_WEIGHTS", "PART_NAMES", "Weights", "indices_of", "of_trace"]
-
 # About 30 MB in a notebook.
 MOST_WEIGHTS = 16_000_000
 

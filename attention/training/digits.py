@@ -25,8 +25,6 @@ from transformers import ViTConfig, ViTForImageClassification
 
 from attention.training.loop import Batch, optimise, report
 
-__all__ = ["SEED", "Digits", "build_model", "held_out_accuracy", "main", "normalised", "read_digits", "train"]
-
 SEED = 2020
 STEPS = 3000
 BATCH = 64

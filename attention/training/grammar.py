@@ -32,8 +32,6 @@ from attention.training.verb_phrases import (
     verb_phrase,
 )
 
-__all__ = ["HELD_OUT_SHARE", "MAX_WORDS", "draw", "is_held_out", "vocabulary"]
-
 # One in this many combinations is held out.
 HELD_OUT_SHARE = 10
 

@@ -38,8 +38,6 @@ from attention.training.induction_results import (
 )
 from attention.training.jobs import give_way, write_frame
 
-__all__ = ["Network", "measure", "sequences", "train"]
-
 D_MODEL = 64
 # The longest sequence measured; training sequences lie anywhere within these positions.
 N_PLACES = N_SCORED * N_TIMES

@@ -15,26 +15,6 @@ from numpy import ndarray as Array
 
 from attention.training.jobs import Frame, Job
 
-__all__ = [
-    "BATCH",
-    "EVERY",
-    "EXAMPLE",
-    "HALF",
-    "JOB",
-    "NETWORKS",
-    "N_CHECKPOINTS",
-    "N_HEADS",
-    "N_SCORED",
-    "N_STARTS",
-    "N_TIMES",
-    "N_TOKENS",
-    "PLACES",
-    "STEPS",
-    "SYLLABLES",
-    "Checkpoint",
-    "checkpoints",
-]
-
 JOB = Job("train_one", "attention.training.induction", most_seconds=60)
 
 # The numbers of layers of the two networks, and of heads in each layer.

@@ -31,25 +31,6 @@ from numpy import ndarray as Array
 
 from attention.core.paths import ROOT
 
-__all__ = [
-    "FETCH",
-    "REMOVE",
-    "SHARE",
-    "WHOLE",
-    "Ending",
-    "Frame",
-    "Job",
-    "Jobs",
-    "Keeper",
-    "Run",
-    "Status",
-    "Task",
-    "Turn",
-    "give_way",
-    "read_frames",
-    "write_frame",
-]
-
 _LOGGER = logging.getLogger(__name__)
 _SIZE = 8  # bytes of a frame's length
 # The niceness of a job, from 0 to 19.

@@ -20,8 +20,6 @@ import numpy as np
 
 from attention.training.jobs import WHOLE, Frame, Job, Run
 
-__all__ = ["LastRuns"]
-
 _LOGGER = logging.getLogger(__name__)
 # A larger file is not ours: half a minute of measurements takes a few kilobytes.
 _MOST_BYTES = 2**20

@@ -12,27 +12,6 @@ from typing import Literal
 
 from attention.core.paths import ASSETS
 
-__all__ = [
-    "ADVERBS",
-    "AUXILIARIES",
-    "CITIES",
-    "COUNTRIES",
-    "KINDS",
-    "NAMES",
-    "NUMBERS",
-    "PLACES",
-    "POSSESSIVES",
-    "PRONOUNS",
-    "TIMES",
-    "Adjective",
-    "Gender",
-    "Noun",
-    "Verb",
-    "adjectives",
-    "nouns",
-    "verbs",
-]
-
 Gender = Literal["m", "f"]
 
 # English adjectives stand in this order: "a funny old black cat".

@@ -9,8 +9,6 @@ from typing import Any
 
 import torch
 
-__all__ = ["Batch", "optimise", "report"]
-
 WARM_UP = 0.1  # the share of the steps in which the learning rate rises
 LARGEST_GRADIENT = 1.0
 REPORT_EVERY = 200

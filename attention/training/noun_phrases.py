@@ -11,18 +11,6 @@ from attention.training import lexicon
 from attention.training.lexicon import Adjective, Gender, Noun
 from attention.training.sentence import VOWELS, English, French, Phrase, pair
 
-__all__ = [
-    "DETERMINERS",
-    "NounPhrase",
-    "animate",
-    "country",
-    "described_noun",
-    "named",
-    "noun_phrase",
-    "possessed",
-    "with_determiner",
-]
-
 _OWNED = frozenset({"own", "family", "thing", "clothes", "gift", "text", "home", "picture"})
 
 DETERMINERS = ("definite", "definite", "definite", "indefinite", "indefinite", "possessive", "demonstrative", "number")

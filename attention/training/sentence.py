@@ -15,8 +15,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-__all__ = ["VOWELS", "Combination", "English", "French", "Phrase", "Sentence", "pair", "set_phrase", "spell", "written"]
-
 VOWELS = frozenset("aàâeéèêiîoôuûyhœ")  # every h in the lexicon is mute
 
 ELIDED = frozenset({"le", "la", "de", "je", "ne", "me", "te"})

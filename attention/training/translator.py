@@ -29,18 +29,6 @@ from attention.training.grammar import MAX_WORDS
 from attention.training.loop import Batch, optimise, report
 from attention.training.sentence import Sentence, spell
 
-__all__ = [
-    "SEED",
-    "Measured",
-    "build_model",
-    "build_tokenizer",
-    "held_out_sentences",
-    "main",
-    "measure",
-    "train",
-    "translate",
-]
-
 SEED = 2017
 STEPS = 3000
 BATCH = 128

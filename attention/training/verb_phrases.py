@@ -10,19 +10,6 @@ from attention.training.lexicon import Verb
 from attention.training.noun_phrases import NounPhrase
 from attention.training.sentence import English, French, Phrase, pair, set_phrase
 
-__all__ = [
-    "AGREEMENTS",
-    "TENSES",
-    "Tense",
-    "draw_adverbs",
-    "draw_negation",
-    "draw_object_pronoun",
-    "manner_english",
-    "place_phrase",
-    "time_phrase",
-    "verb_phrase",
-]
-
 Tense = Literal["present", "past"]
 TENSES: tuple[Tense, ...] = get_args(Tense)
 

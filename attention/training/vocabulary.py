@@ -11,8 +11,6 @@ from unicodedata import combining, normalize
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-__all__ = ["BOS", "EOS", "PAD", "SPECIAL", "UNKNOWN", "build", "closest_words", "known_words", "unknown_words"]
-
 BOS, PAD, EOS, UNKNOWN = SPECIAL = "<s>", "<pad>", "</s>", "<unk>"
 
 # First elided words such as "l'", which are separate tokens; then words, which may contain an apostrophe (aujourd'hui)

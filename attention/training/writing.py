@@ -45,8 +45,6 @@ from attention.training.writing_results import (
     unigram,
 )
 
-__all__ = ["Attention", "Layer", "Read", "Transformer", "loss_on", "measure", "train", "write"]
-
 SEED = 1
 RATE, WARM_UP, LARGEST_GRADIENT = 5e-3, 20, 1.0
 # A text this short is easily memorised (Srivastava et al. 2014; Loshchilov & Hutter 2019).

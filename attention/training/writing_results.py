@@ -19,33 +19,6 @@ from attention.core.paths import ASSETS
 from attention.core.text import clean
 from attention.training.jobs import Frame, Job
 
-__all__ = [
-    "BATCH",
-    "CONTEXT",
-    "DEPTHS",
-    "JOB",
-    "LEAST",
-    "MOMENTS",
-    "MOST",
-    "MOST_SYMBOLS",
-    "N_HEADS",
-    "N_MEASURED",
-    "N_SHOWN",
-    "N_WRITTEN",
-    "STEPS",
-    "TEMPERATURES",
-    "WIDTH",
-    "Moment",
-    "bundled",
-    "divide",
-    "longest_copied",
-    "moments",
-    "parameters",
-    "read",
-    "uniform",
-    "unigram",
-]
-
 # The least and the most characters of a text.
 LEAST, MOST = 2_000, 200_000
 # The fewest and the most different characters; each is a token.

@@ -1,7 +1,7 @@
 """A page for tests, whose parameter is known only by its declaration."""
 
 from attention.page.blocks import Option, Setting
-from attention.page.pages import Page
+from attention.page.page import Page
 from attention.page.parameters import Choice, Number, Parameter
 
 COLOUR: Parameter[str] = Parameter("colour", Choice(lambda _: ("red", "green", "blue")), "red", resets=("shade",))

@@ -21,7 +21,8 @@ from attention.core.ablation import Change
 from attention.core.positions import sinusoidal
 from attention.core.text import clean
 from attention.experiments.shuffled import can_be_reordered, first_head
-from attention.models.architectures import ARCHITECTURES, info_from_config
+from attention.models.architectures import info_from_config
+from attention.models.families import ARCHITECTURES
 from attention.models.huggingface import HuggingFaceModel
 from attention.models.stack import LayerStack
 from tests.pairwise import pairwise

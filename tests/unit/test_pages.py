@@ -7,7 +7,8 @@ import pytest
 
 from attention.models import list_models
 from attention.page import pages
-from attention.page.pages import FRONT, GROUPS, OF_LABS, PAGES, Group, Page, everything, table
+from attention.page.page import Group, Page
+from attention.page.pages import FRONT, GROUPS, OF_LABS, PAGES, everything, table
 from attention.page.parameters import Context, read
 from attention.page.settings import MODEL, SHARED
 from attention.page.view import View

@@ -9,7 +9,7 @@ from torch.nn.functional import gelu, relu, silu
 
 from attention.core.structure import Structure, Sublayer
 from attention.models import list_models
-from attention.models.architectures import ARCHITECTURES
+from attention.models.families import ARCHITECTURES
 from attention.models.stack import layers_of
 from tests.loaded import load
 from tests.tiny_models import KINDS, TODAY

@@ -26,7 +26,6 @@ from attention.core.trace import Difference, LayerTrace, Projections
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["WAYS", "Result", "Way", "run", "why_not"]
 
 # The number of timed runs; the median counts.
 N_RUNS = 15

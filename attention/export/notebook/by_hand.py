@@ -24,8 +24,6 @@ from attention.lesson.snippets import Continued, Values, fill, shapes
 from attention.lesson.steps import STEPS, number_of
 from attention.lesson.steps.base import Step
 
-__all__ = ["by_hand"]
-
 MAX_RECORDED_BYTES = 2**18  # of an array with a row per token; a longer text keeps the rows around the focus
 TOLERANCE = 1e-4  # for float32 sums in another order, relative to the largest number
 PACKED_WIDTH = 4000  # characters per line: longer lines are slow in an editor, shorter ones tedious to scroll past

@@ -13,8 +13,6 @@ from html.parser import HTMLParser
 
 from attention.core.messages import language
 
-__all__ = ["Cell", "Code", "Text", "formula", "headed", "plain", "told", "written"]
-
 
 @dataclass(frozen=True, slots=True)
 class Text:

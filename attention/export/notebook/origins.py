@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from attention.models import bundled, find_others
 
-__all__ = ["Origin", "origin_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Origin:

@@ -20,8 +20,6 @@ from attention.lesson.prose import lesson, word
 from attention.lesson.snippets import Values, fill, shapes
 from attention.page.address import Address
 
-__all__ = ["with_model"]
-
 # For float32 sums in another order, and for the page's numbers, which another version may have computed.
 TOLERANCE, TOLERANCE_SHOWN = 1e-5, 1e-4
 N_SHOWN = 8

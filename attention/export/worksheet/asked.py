@@ -13,8 +13,6 @@ from attention.lesson.questions import QUESTIONS, ready
 from attention.lesson.quiz import Guess, words_of
 from attention.lesson.steps.base import Step
 
-__all__ = ["MOST_ASKED", "elsewhere", "questions_of"]
-
 MOST_ASKED = 5
 _NUMBER = re.compile(rf"[{MINUS}-]?\d+\.\d+")
 _ALIKE = 0.011  # the largest difference due to rounding

@@ -9,8 +9,6 @@ from decimal import ROUND_HALF_UP, Decimal
 from attention.figures.format import number
 from attention.lesson.quiz import Guess
 
-__all__ = ["MOST", "Blank", "Grid", "Row", "Task", "Worksheet", "rounded", "window", "written"]
-
 MOST = 9  # columns or rows of a table on paper, with room for handwriting
 
 

@@ -22,8 +22,6 @@ from attention.figures.format import MINUS, number
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lesson, word
 
-__all__ = ["Hand", "can_be_done", "exponential", "feature_of", "hand_of", "keys_shown", "tasks_of"]
-
 _OUTPUTS = 2  # dimensions of the output to compute
 _LOWEST = 6  # exp(−6) rounds to 0.00: the table of exponentials ends before
 

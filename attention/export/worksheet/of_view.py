@@ -17,8 +17,6 @@ from attention.lesson.head_context import HeadContext, distinct
 from attention.lesson.prose import lesson, word
 from attention.lesson.steps.base import Step
 
-__all__ = ["of_view"]
-
 _MOST_NUMBERS = 7  # of a vector beside its name
 _MOST_EQUAL = 3  # equal numbers that are listed
 

@@ -18,8 +18,6 @@ from attention.lesson.prose import lesson
 from attention.lesson.quiz import Guess
 from attention.page.page_file import html_head, plain
 
-__all__ = ["POLICY", "paper"]
-
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 _NUMBER = re.compile(rf"[{MINUS}∞\d.]+")

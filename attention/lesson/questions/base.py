@@ -13,19 +13,6 @@ from attention.core.messages import message
 from attention.lesson.head_context import HeadContext
 from attention.lesson.quiz import Guess
 
-__all__ = [
-    "ALIKE",
-    "NEAR",
-    "Ready",
-    "can_choose",
-    "choosing",
-    "how_many",
-    "is_first",
-    "leads",
-    "pick",
-    "several",
-]
-
 # Largest difference due to rounding.
 NEAR = 1e-4
 # Largest difference of numbers that may be written alike.

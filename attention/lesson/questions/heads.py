@@ -10,8 +10,6 @@ from attention.lesson.prose import fact, lesson, nonzero, word
 from attention.lesson.questions.base import can_choose, how_many, is_first, leads, pick, several
 from attention.lesson.quiz import Guess, words_seen
 
-__all__ = ["mean", "mixed", "namesake", "shape"]
-
 # Relative to the largest share; anything smaller counts as 0.
 _NOTHING = 1e-6
 

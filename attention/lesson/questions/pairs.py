@@ -12,8 +12,6 @@ from attention.lesson.prose import fact, lesson, listed, word
 from attention.lesson.questions.base import ALIKE, NEAR, can_choose, choosing, how_many, is_first, pick, several
 from attention.lesson.quiz import TIE, Guess, words_of
 
-__all__ = ["first", "itself", "largest", "longer", "special", "symmetric"]
-
 # Relative to an even share: clearly less, clearly more.
 _LESS, _MORE = 0.8, 1.2
 

@@ -15,8 +15,6 @@ from attention.lesson.questions.base import ALIKE, NEAR, can_choose, choosing, p
 from attention.lesson.quiz import TIE, Guess
 from attention.measures.entropies import entropy, normalised_entropy
 
-__all__ = ["added", "after", "doubled", "even", "negative", "scaled", "sums", "zero"]
-
 _ADDED = 5.0
 # The least difference of two rows' normalised entropies.
 _MORE_EVEN = 0.1

@@ -11,8 +11,6 @@ from attention.lesson.prose import fact, length, lesson, word
 from attention.lesson.questions.base import NEAR, pick
 from attention.lesson.quiz import TIE, Guess, repeated, words_of
 
-__all__ = ["cost", "equal", "rows", "turned"]
-
 
 def rows(scene: HeadContext) -> Guess | None:
     """Ask which has more rows, Q or K."""

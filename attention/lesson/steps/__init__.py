@@ -5,8 +5,6 @@ from __future__ import annotations
 from attention.lesson.steps import embed, heads, mask, qkv, scale, scores, softmax, tokens, weighted_sum
 from attention.lesson.steps.base import Step
 
-__all__ = ["STEPS", "keys", "number_of", "step_of"]
-
 STEPS: tuple[Step, ...] = (
     tokens.STEP,
     embed.STEP,

@@ -21,8 +21,6 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import Columns, matrix_table, token_table
 
-__all__ = ["Extra", "Step", "StepMatrix", "Strip", "Where", "explained", "no_words"]
-
 # Shown under a step, on its own page only: savings of grouped queries, the end of the layer, the next token.
 Extra = Literal["savings", "onward", "what now", "next token"]
 # A step's place in the model: the input, the residual stream before the layer, the attention, or the addition of its

@@ -22,8 +22,6 @@ from attention.lesson.quiz import Guess, comes_near, ranked, repeated, words_of
 from attention.lesson.snippets import Values, numbers, shapes
 from attention.lesson.steps.base import Step, StepMatrix
 
-__all__ = ["STEP", "entering"]
-
 
 def _formula(scene: HeadContext | None) -> str:
     if scene is None:

@@ -23,8 +23,6 @@ from attention.lesson.snippets import Values, cut_note, shapes
 from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.transitions import joining
 
-__all__ = ["STEP"]
-
 
 def _formula(scene: HeadContext | None) -> str:
     is_plain = scene is not None and scene.attention.projections is not None and not scene.has_bias("O")

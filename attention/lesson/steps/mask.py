@@ -23,8 +23,6 @@ from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.tables import full_precision
 from attention.lesson.transitions import masking, unmasked_name
 
-__all__ = ["STEP"]
-
 
 def _formula(scene: HeadContext | None) -> str:
     return latex.attention(scene, mask="+ M")

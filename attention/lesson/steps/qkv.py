@@ -11,8 +11,8 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message
+from attention.core.positions import Rotary
 from attention.core.steps import project
-from attention.core.trace import Rotary
 from attention.figures import colours
 from attention.figures.matrix import Cell
 from attention.lesson import latex
@@ -26,8 +26,6 @@ from attention.lesson.quiz import TIE, Guess, words_of, words_seen
 from attention.lesson.snippets import MAX_BYTES, MAX_COLUMNS, Values, cut_note, shapes
 from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.steps.embed import entering
-
-__all__ = ["STEP"]
 
 _COLOURS = {"Q": colours.QUERY, "K": colours.KEY, "V": colours.VALUE}
 

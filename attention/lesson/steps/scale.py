@@ -20,8 +20,6 @@ from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.steps.scores import explain_score
 from attention.lesson.transitions import scaled_name, scaling, unmasked
 
-__all__ = ["STEP"]
-
 
 def _own_title(scene: HeadContext) -> str | None:
     if scene.attention.scale < 1:

@@ -17,8 +17,6 @@ from attention.lesson.snippets import cut_note, shapes
 from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.transitions import comparing
 
-__all__ = ["STEP", "explain_score"]
-
 
 def _formula(scene: HeadContext | None) -> str:
     return latex.attention(scene, scores=latex.product(scene, latex.Q + latex.K_T))

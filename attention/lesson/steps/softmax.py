@@ -22,8 +22,6 @@ from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.tables import MASKED
 from attention.lesson.transitions import scaled_name, weighing
 
-__all__ = ["STEP", "tell_weights"]
-
 # The least share of a head's weight on an attention sink.
 MOST = 0.5
 MAX_TIED = 5  # tokens with equal weight that are named

@@ -20,8 +20,6 @@ from attention.lesson.snippets import shapes
 from attention.lesson.steps.base import Step, Strip, no_words
 from attention.lesson.transitions import splitting
 
-__all__ = ["STEP"]
-
 # Special tokens with a sentence of their own.
 _SPECIAL_LESSONS = {
     "[CLS]": "tokens/special-cls",

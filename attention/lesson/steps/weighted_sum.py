@@ -17,8 +17,6 @@ from attention.lesson.snippets import cut_note, shapes
 from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.transitions import adding_up
 
-__all__ = ["STEP"]
-
 
 def _formula(scene: HeadContext | None) -> str:
     return latex.attention(scene, value=latex.V)

@@ -9,8 +9,6 @@ from attention.figures.format import percent
 from attention.lesson.prose import lesson
 from attention.lesson.tasks.base import Handed, ModelHead, Task, UnfitError, Verdict
 
-__all__ = ["TASK"]
-
 _RELATION = "amod"
 # In the annotated sentences, the next word is the noun for 95% of the adjectives, so a head that always attends to the
 # next word would pass: it must do so for less than half of the other words. Clark et al. 2019 found 75.6% for the best

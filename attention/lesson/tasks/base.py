@@ -21,20 +21,6 @@ from attention.lesson.compare import changes
 from attention.lesson.head_context import HeadContext
 from attention.lesson.next_token import Forecast
 
-__all__ = [
-    "LEAST_WORDS",
-    "Handed",
-    "ModelHead",
-    "Runs",
-    "Task",
-    "UnfitError",
-    "Verdict",
-    "both_sentences",
-    "check_length",
-    "differ_in_one_word",
-    "headline",
-]
-
 _STARTS = ASSETS / "tasks.toml"
 # In a shorter sentence, much is found by chance.
 LEAST_WORDS = 5

@@ -9,8 +9,6 @@ from attention.lesson.compare import Comparison, side_of
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.tasks.base import Handed, ModelHead, Task, UnfitError, Verdict, both_sentences, differ_in_one_word
 
-__all__ = ["TASK"]
-
 # A word replaced at random moves the weights between the others by at most 0.09 in the median head of BERT, and by
 # at most 0.14 in that of SmolLM2.
 _LEAST = 0.2

@@ -11,8 +11,6 @@ from attention.lesson.noun_tagger import nouns_of
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.tasks.base import Handed, ModelHead, Task, UnfitError, Verdict, both_sentences, differ_in_one_word
 
-__all__ = ["TASK"]
-
 _IT = "it"
 
 

@@ -8,8 +8,6 @@ from attention.lesson.next_token import Forecast
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.tasks.base import Handed, ModelHead, Task, UnfitError, Verdict, check_length
 
-__all__ = ["TASK"]
-
 
 def judge(handed: Handed) -> Verdict:
     """Judge by the logit lens: the right layer is the forecast's ``since``, and an earlier one scores higher.

@@ -9,8 +9,6 @@ from attention.lesson.tasks.base import Handed, ModelHead, Task, Verdict, check_
 from attention.measures.behaviours import BEHAVIOUR_RULES
 from attention.measures.summaries import summarise_weights
 
-__all__ = ["TASK"]
-
 # Clark et al.'s 2019 threshold for a previous-token head. Uniform weights stay far below: under a causal mask, they
 # give (1/2 + 1/3 + … + 1/T) / T to the previous token, at most 0.27.
 _RULE = next(rule for rule in BEHAVIOUR_RULES if rule.measure == "previous")

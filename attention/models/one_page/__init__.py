@@ -19,9 +19,6 @@ from attention.core.trace import Difference, Trace
 from attention.models.one_page.bert import bert
 from attention.models.one_page.llama import llama
 
-__all__ = ["Insides", "Passed", "is_written", "run"]
-
-
 N_CANDIDATES = 5
 
 

@@ -81,8 +81,6 @@ from attention.page.settings import (
 )
 from attention.page.view import View
 
-__all__ = ["content", "looks"]
-
 _CHOOSE, _STILL = message("Choose one to enlarge it."), message("The framed one is enlarged.")
 _MOST_IN_FIGURE = 500_000  # weights: 17 MB as a figure
 _SETS: Mapping[str, Parameter[Any]] = {"layer": LAYER, "head": HEAD, "zoom": ZOOM}

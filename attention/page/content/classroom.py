@@ -16,8 +16,6 @@ from attention.page.pages import PAGES
 from attention.page.settings import PLAN
 from attention.page.view import View
 
-__all__ = ["content"]
-
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
     """Return a sentence's arcs, the chosen plan, and what a room can do; on a ``whole`` page, all plans."""

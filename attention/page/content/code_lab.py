@@ -14,8 +14,6 @@ from attention.page.content.pane import Pane, missing
 from attention.page.settings import WAY, WORD
 from attention.page.view import View
 
-__all__ = ["content"]
-
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
     """Return how well the five ways agree, and the code and shapes of one of them, or of all on a ``whole`` page."""

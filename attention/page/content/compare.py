@@ -36,8 +36,6 @@ from attention.page.pages import COMPARE as COMPARE_PAGE
 from attention.page.settings import CELL, DEFAULT_TEXT, GUESS, HEAD, LAYER, OTHER, PAIR, PART, STEP, TEXT, VERSUS
 from attention.page.view import View
 
-__all__ = ["ASK", "EXAMPLES", "asked", "content", "opening", "run_as", "second", "shortly", "unfit"]
-
 EXAMPLES = tuple(pairs("comparisons.txt").values())
 ASK = message("Type a second sentence above or choose an example pair.")
 

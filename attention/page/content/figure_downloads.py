@@ -11,8 +11,6 @@ from attention.figures.matrix import Matrix
 from attention.lesson.tables import Columns, bars_table, chart_table, matrix_table
 from attention.page.blocks import Blocks, Fold, Picture, Section, Table, walk
 
-__all__ = ["behind"]
-
 
 def behind(blocks: Blocks) -> Blocks:
     """Return, folded, a file for each matrix and chart that has no table of its name on the page."""

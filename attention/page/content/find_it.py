@@ -29,8 +29,6 @@ from attention.page.pages import COMPARE, FIND_IT, PAGES
 from attention.page.settings import BESIDE, CELL, HEAD, LAYER, OTHER, SOUGHT, STEP, TASK
 from attention.page.view import View
 
-__all__ = ["content", "judged", "run_as", "sentences"]
-
 # Pages with two sentences side by side.
 _OF_TWO = (COMPARE, FIND_IT)
 

@@ -39,8 +39,6 @@ from attention.page.settings import (
 )
 from attention.page.view import View
 
-__all__ = ["OPENING_TEXT", "content", "opening", "run_as"]
-
 # The heading, by the number of other models.
 _MORE = (
     "",

@@ -17,8 +17,6 @@ from attention.page.pages import PAGES
 from attention.page.parameters import Parameter
 from attention.page.view import View
 
-__all__ = ["asked", "content", "idle"]
-
 
 def asked(lab: Lab, view: View, panes: Sequence[Pane]) -> Asked:
     """Return a lab's first question."""

@@ -34,8 +34,6 @@ from attention.page.parameters import Parameter
 from attention.page.settings import ALIGNMENT, CELL, FILE, HEAD, HOLD, LAYER, ZOOM
 from attention.page.view import View
 
-__all__ = ["content"]
-
 _ALIGNMENT_LABELS = {"start": message("the first token"), "end": message("the last token")}
 _SETS: Mapping[str, Parameter[Any]] = {"layer": LAYER, "head": HEAD, "zoom": ZOOM}
 _ABREAST = 3  # charts side by side

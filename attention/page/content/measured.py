@@ -14,8 +14,6 @@ from attention.page.content.pane import Pane, missing, not_for, proof_of
 from attention.page.settings import HOLD
 from attention.page.view import View
 
-__all__ = ["about", "how_far", "proof"]
-
 
 def about(view: View, pane: Pane) -> Blocks:
     """Return a remark on the model's heads, or why they cannot be shown."""

@@ -12,9 +12,9 @@ from attention.core.messages import message
 from attention.figures.bars import Bars
 from attention.lesson.prose import lesson
 from attention.models import hub
-from attention.models.architectures import ARCHITECTURES, TEXT_PARTS
 from attention.models.catalogue import Availability, Entry, catalogue
 from attention.models.downloads import State
+from attention.models.families import ARCHITECTURES, TEXT_PARTS
 from attention.models.hub import Allowed
 from attention.models.memory import allowed_bytes
 from attention.page.blocks import Blocks, LongText, Notice, Picture, Prose, Row, Section, Way, Work
@@ -23,8 +23,6 @@ from attention.page.pages import STEP_BY_STEP
 from attention.page.settings import GET
 from attention.page.view import View
 from attention.training.jobs import FETCH, REMOVE
-
-__all__ = ["EXAMPLE", "content"]
 
 EXAMPLE = "google-bert/bert-base-uncased"
 _MOST = 96  # characters of an ID

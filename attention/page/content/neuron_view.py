@@ -15,8 +15,6 @@ from attention.page.content.pane import Pane, missing
 from attention.page.settings import CELL, WORD
 from attention.page.view import View
 
-__all__ = ["content"]
-
 # The steps' matrices of queries and keys, whose cells name a pair of tokens.
 _PAIRWISE = (NEURON, "scores", "scaled", "masked", "weights")
 

@@ -20,12 +20,11 @@ from attention.lesson.steps.base import Where
 from attention.page.blocks import Blocks, Picture, Section
 from attention.page.content.pane import Pane
 from attention.page.labs.whole import SHOWN
-from attention.page.pages import PAGES, STEP_BY_STEP, Page
+from attention.page.page import Page
+from attention.page.pages import PAGES, STEP_BY_STEP
 from attention.page.parameters import Parameter
 from attention.page.settings import CELL, MAP, NEXT, PART, STEP
 from attention.page.view import View
-
-__all__ = ["has_map", "map_of_heads", "on_map"]
 
 # The part of the model by branch, in an encoder and in a decoder that has an encoder.
 _PARTS: dict[bool, dict[str, Part]] = {False: {"self": "encoder"}, True: {"self": "decoder", "cross": "cross"}}

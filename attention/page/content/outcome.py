@@ -11,8 +11,6 @@ from attention.page.blocks import Blocks, Heading, Prose
 from attention.page.content.pane import Pane
 from attention.page.view import View
 
-__all__ = ["alignment", "outcome"]
-
 
 def outcome(view: View, panes: Sequence[Pane]) -> Blocks:
     """Return each pane's generated text and answer, if any."""

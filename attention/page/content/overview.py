@@ -9,8 +9,6 @@ from attention.page.content.pane import Pane
 from attention.page.pages import PAGES
 from attention.page.view import View
 
-__all__ = ["content"]
-
 
 def content(view: View, _panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
     """Return a card for each other page of the group; a ``whole`` page has no links."""

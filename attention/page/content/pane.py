@@ -32,8 +32,6 @@ from attention.page.labs.base import Runs
 from attention.page.parameters import Values
 from attention.page.view import View
 
-__all__ = ["Found", "Pane", "Server", "missing", "not_for", "proof_of", "proven"]
-
 _TITLES = (message("recomputed"), message("computed as"), message("largest difference"), message("relative"))
 
 

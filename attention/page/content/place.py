@@ -7,8 +7,6 @@ from attention.page.blocks import Blocks, Heading, Option, Section, Setting
 from attention.page.content.pane import Pane
 from attention.page.parameters import Parameter
 
-__all__ = ["place_of"]
-
 
 def place_of(pane: Pane) -> Blocks:
     """Return the model's name and, if it ran, the choice of its layer and head."""

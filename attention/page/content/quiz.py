@@ -16,8 +16,6 @@ from attention.page.parameters import Parameter
 from attention.page.settings import ANSWER, GUESS, WORD
 from attention.page.view import View
 
-__all__ = ["SECTION", "Asked", "next_word"]
-
 SECTION = "guess_first"
 
 

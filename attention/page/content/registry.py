@@ -30,12 +30,10 @@ from attention.page.content.outcome import outcome
 from attention.page.content.pane import Pane
 from attention.page.content.quiz import Asked
 from attention.page.labs import Lab
-from attention.page.pages import Page
+from attention.page.page import Page
 from attention.page.parameters import Parameter
 from attention.page.settings import BESIDE, CELL, MASK, STEP
 from attention.page.view import View
-
-__all__ = ["CONTENTS", "Content", "title_of"]
 
 
 class Make(Protocol):

@@ -14,8 +14,6 @@ from attention.page.blocks import Blocks, Picture
 from attention.page.content.pane import Pane
 from attention.page.settings import WORD
 
-__all__ = ["sentence"]
-
 
 def sentence(step: Step, pane: Pane, *, is_asked: bool = False) -> Blocks:
     """Return a step's sentence; while a question ``is_asked``, its words alone; () for a picture."""

@@ -14,8 +14,6 @@ from attention.page.pages import FIND_IT
 from attention.page.settings import SOUGHT, TASK
 from attention.page.view import View
 
-__all__ = ["sought"]
-
 
 def sought(view: View, panes: Sequence[Pane]) -> Blocks:
     """Return the line of the task that the link names; () without one, or on the task's own page."""

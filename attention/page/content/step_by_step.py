@@ -10,6 +10,7 @@ from attention.core.messages import message
 from attention.figures.bars import parts_bars
 from attention.figures.heads import HeadGrid
 from attention.figures.matrix import Change, Matrix
+from attention.figures.table import Columns
 from attention.figures.tokens import TokenStrip
 from attention.lesson import steps
 from attention.lesson.cell_explanation import Detail
@@ -24,7 +25,6 @@ from attention.page.blocks import (
     Block,
     Blocks,
     Code,
-    Columns,
     Fold,
     Formula,
     Heading,
@@ -50,8 +50,6 @@ from attention.page.content.step_extras import EXTRAS, NEXT_TOKEN, WHAT_NOW, ove
 from attention.page.parameters import Parameter
 from attention.page.settings import FACTORS, MAP, NEXT, WHY, WORD, Panel
 from attention.page.view import View
-
-__all__ = ["asked", "asks_for_tokens", "content", "presented"]
 
 MAX_TABLE = 64  # columns or rows; a larger table is for a spreadsheet
 MAX_IN_A_ROW = 3  # matrices side by side

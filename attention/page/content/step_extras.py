@@ -48,8 +48,6 @@ from attention.page.parameters import Parameter
 from attention.page.settings import SAVINGS, SIZES, STEP, TEXT, WORD
 from attention.page.view import View
 
-__all__ = ["EXTRAS", "NEXT_TOKEN", "WHAT_NOW", "Under", "over_picture"]
-
 
 @dataclass(frozen=True, slots=True)
 class Under:

@@ -61,8 +61,6 @@ from attention.page.settings import (
 )
 from attention.page.view import View
 
-__all__ = ["content"]
-
 MAX_NAME = 40  # characters of a sentence in a label
 
 

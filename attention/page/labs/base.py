@@ -21,8 +21,6 @@ from attention.page.blocks import Block, Blocks, Heading, Picture, Row, Section,
 from attention.page.parameters import Parameter, Values, every_model
 from attention.training.jobs import Job, Status
 
-__all__ = ["ONWARD", "Lab", "Onward", "Runs", "always", "covered"]
-
 ONWARD = "onward"  # the key of the section for a lab's links
 
 

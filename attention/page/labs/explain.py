@@ -42,8 +42,6 @@ from attention.page.labs.base import Lab, Runs
 from attention.page.parameters import Choice, Parameter, Values
 from attention.page.settings import HEAD, LAYER, MASK, WORD
 
-__all__ = ["EXPERIMENT", "LAB", "OFF", "ONLY"]
-
 Experiment = Literal["heads", "lengths", "words", "shuffled"]
 Off = Literal["zero", "mean", "even"]
 Only = Literal["one", "rest"]

@@ -40,8 +40,6 @@ from attention.page.labs.base import Lab, Runs
 from attention.page.parameters import Choice, Grid, Parameter, Values
 from attention.page.settings import MASK, WORD
 
-__all__ = ["HIDDEN", "LAB", "REACH", "RULE"]
-
 Rule = Literal["none", "causal", "padding", "window", "prefix", "painted"]
 
 RULES: tuple[Rule, ...] = ("none", "causal", "padding", "window", "prefix", "painted")

@@ -30,8 +30,6 @@ from attention.page.labs.base import Lab, Runs, always, covered
 from attention.page.parameters import Choice, Context, Parameter, Values
 from attention.page.settings import HEAD, WORD
 
-__all__ = ["CUT", "LAB"]
-
 Size = Literal["one", "fewer", "own", "more"]
 
 

@@ -49,8 +49,6 @@ from attention.training.induction_results import (
 )
 from attention.training.jobs import Ending, Run, Status
 
-__all__ = ["CHECKPOINT", "LAB", "START", "WATCHED"]
-
 N_WATCHED = len(PLACES) * N_HEADS
 LEAST = 0.5  # above it, a head of the second layer is called an induction head
 UPPER, LOWER, SINGLE = PLACES.index((0, 1)), PLACES.index((0, 0)), PLACES.index((1, 0))

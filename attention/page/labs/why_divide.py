@@ -26,8 +26,6 @@ from attention.page.labs.base import Lab, Runs, covered
 from attention.page.parameters import Choice, Parameter, Values
 from attention.page.settings import WORD
 
-__all__ = ["DIVISOR", "LAB", "TEMPERATURE", "WIDTH"]
-
 Divisor = Literal["none", "root", "width"]
 
 WIDTHS = tuple(2**power for power in range(10))

@@ -11,8 +11,6 @@ from attention.page.blocks import LongText, Work
 from attention.page.parameters import Parameter
 from attention.training.jobs import Ending, Job, Run, Status
 
-__all__ = ["Words", "work"]
-
 
 @dataclass(frozen=True, slots=True)
 class Words:

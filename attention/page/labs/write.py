@@ -46,8 +46,6 @@ from attention.training.writing_results import (
     uniform,
 )
 
-__all__ = ["LAB", "LAYERS", "STAGE", "WATCHED"]
-
 LAYERS: Parameter[int] = Parameter("n_layers", Choice(lambda _: DEPTHS), 2)
 STAGE: Parameter[int | None] = Parameter(
     "stage", Number(lambda _: len(MOMENTS)), None, otherwise=message("The last one is shown.")

@@ -9,8 +9,6 @@ from attention.core.messages import message
 from attention.figures import charts
 from attention.figures.charts import Chart, Curve
 
-__all__ = ["as_bytes", "count", "factors_chart", "seconds", "short"]
-
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _COUNTS = (

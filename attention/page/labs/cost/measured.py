@@ -18,8 +18,6 @@ from attention.lesson.prose import fact, lesson, small
 from attention.page.blocks import Blocks, Fold, Picture, Prose, Row, Table
 from attention.page.labs.cost.amounts import as_bytes, factors_chart, seconds
 
-__all__ = ["Curves", "Source", "memory", "tables", "time", "writing"]
-
 Curves = Mapping[Way, Curve]
 
 

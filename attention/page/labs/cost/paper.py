@@ -16,8 +16,6 @@ from attention.page.blocks import Blocks, Fold, Option, Picture, Prose, Row, Sec
 from attention.page.labs.cost.amounts import as_bytes, count, factors_chart, short
 from attention.page.parameters import Choice, Parameter
 
-__all__ = ["KEPT", "TOKENS", "paper"]
-
 ON_PAPER = tuple(2**power for power in range(10, 21))  # from 1k to 1M tokens, where k is 1,024
 MOST_ON_PAPER = 2**17  # the model's longest text, according to its paper
 

@@ -21,8 +21,6 @@ from attention.page.blocks import Blocks, Fold, Formula, Notice, Picture, Prose,
 from attention.page.labs.positions.knobs import opened
 from attention.page.parameters import Values
 
-__all__ = ["own_table", "sinusoids", "table"]
-
 N_SHOWN, WIDTH = 64, 64  # positions shown, and the width of the formula's vectors
 WAVES = (0, 8)  # drawn as lines
 _ANGLE = r"\big(p / 10\,000^{2i/d}\big)"

@@ -22,8 +22,6 @@ from attention.page.labs.positions.knobs import N_SLOPES, SLOPE, opened
 from attention.page.parameters import Values
 from attention.page.settings import WORD
 
-__all__ = ["alibi", "own_numbers", "t5"]
-
 FURTHEST = 140  # T5's distances beyond share one number
 
 

@@ -10,8 +10,6 @@ from attention.core.messages import message
 from attention.page.blocks import Blocks, Heading, Option, Section, Setting
 from attention.page.parameters import Choice, Flag, Order, Parameter, Values
 
-__all__ = ["MOST_MOVED", "N_SLOPES", "ORDER", "PLACED", "SCHEME", "SHIFT", "SHIFTS", "SLOPE", "Scheme", "opened"]
-
 Scheme = Literal["none", "sinusoids", "table", "rotary", "alibi", "t5"]
 
 MOST_MOVED = 24  # words that can be reordered: each is dragged, and all are in the link

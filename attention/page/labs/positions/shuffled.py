@@ -30,8 +30,6 @@ from attention.page.labs.positions.knobs import MOST_MOVED, ORDER, PLACED, opene
 from attention.page.parameters import Values
 from attention.page.settings import WORD
 
-__all__ = ["guess", "shuffled", "still_as_typed"]
-
 ROUNDING = 1e-4  # the largest relative difference due to rounding
 
 

@@ -24,8 +24,6 @@ from attention.page.blocks import Blocks, Fold, Option, Picture, Prose, Row, Set
 from attention.page.labs.positions.knobs import SHIFT, SHIFTS, opened
 from attention.page.parameters import Values
 
-__all__ = ["turning", "turns"]
-
 N_DIALS = 8
 MOST_ROWS = 600  # a longer table can only be downloaded
 # Random queries and keys, for models that do not rotate their own.

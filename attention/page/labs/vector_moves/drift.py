@@ -42,8 +42,6 @@ from attention.page.labs.base import Runs
 from attention.page.parameters import Choice, Parameter, Values
 from attention.page.settings import VERSUS, WORD
 
-__all__ = ["BESIDE_TEXT", "PAIRS", "drift"]
-
 Beside = Literal["after", "before", "alone", "typed"]
 
 BESIDES: tuple[Beside, ...] = ("after", "before", "alone", "typed")

@@ -19,8 +19,6 @@ from attention.lesson.prose import SMALLEST_TOLD
 from attention.lesson.residual_path import Passage
 from attention.page.labs.base import Runs
 
-__all__ = ["Outcome", "diagram", "embedded", "feed_forward", "outcome"]
-
 N_NAMED = 3  # outcomes at the end of the path
 
 Outcome = tuple[tuple[str, float], ...]

@@ -23,8 +23,6 @@ from attention.page.blocks import Block, Blocks, Fold, Formula, Heading, Picture
 from attention.page.labs.base import Runs
 from attention.page.labs.whole.diagram import Outcome, embedded, feed_forward
 
-__all__ = ["MOST_TOKENS", "detail", "passed_of"]
-
 N_NEURONS, N_CANDIDATES = 8, 5
 MOST_TOKENS = 64  # in the model's NumPy code: the neurons' activations take much memory
 
