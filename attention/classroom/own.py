@@ -25,10 +25,7 @@ MAX_SENTENCE, MAX_NICKNAME = 200, 24
 _FIRST = ("zero", "longer", "special", "largest", "itself", "even", "sums", "symmetric", "mean", "turned")
 _NEXT = ("shape", "cost", "scaled", "doubled", "after", "negative", "added", "mixed")
 _RANK = {name: place for place, name in enumerate(_FIRST + _NEXT)}
-# A text's tokens and measurements, and counts.
-_FACT = re.compile(r"<bdi>.*?</bdi>|<b>.*?</b>", re.DOTALL)
 _COUNT = re.compile(r"\d+")
-_GAP = "…"
 # Some spreadsheets accept full-width characters, too.
 _BEGINS_FORMULA = frozenset("=+-@＝＋－＠")
 
@@ -52,7 +49,7 @@ def judged(question: Mapping[str, Any], given: int) -> Mark | None:
     if answered.verdict == "right":
         return Mark(asked.name, given, is_right=True)
     answer = "" if asked.names_words else guess.answers[given]
-    return Mark(asked.name, given, is_right=False, answer=answer, thought=_without_facts(guess.whys[given]))
+    return Mark(asked.name, given, is_right=False, answer=answer, thought=without_tags(guess.whys[given]))
 
 
 def seen(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,26 +82,26 @@ def _question_summary(question: Ready, tallies: Sequence[Tally]) -> dict[str, An
     wrong: dict[str, list[Tally]] = defaultdict(list)
     for each in tallies:
         if not each.is_right:
-            # Thoughts that differ only in the number of tokens count as the same.
-            wrong[_COUNT.sub(_GAP, each.thought)].append(each)
+            # Answers that differ only in the number of tokens count as the same.
+            wrong[_COUNT.sub("", each.answer)].append(each)
     counts = [_count(each) for each in wrong.values()]
     most = max(counts, default=0)
     # No wrong answer is the most frequent if there is a tie.
-    commonest = [each for each, count in zip(wrong.items(), counts, strict=True) if count == most]
+    commonest = [each for each, count in zip(wrong.values(), counts, strict=True) if count == most]
     return {
         "title": question.title,
         "answered": _count(tallies),
         "right": _count([each for each in tallies if each.is_right]),
-        "wrong": _wrong_answer(*commonest[0]) if len(commonest) == 1 else None,
+        "wrong": _wrong_answer(commonest[0]) if len(commonest) == 1 else None,
     }
 
 
-def _wrong_answer(thought: str, tallies: Sequence[Tally]) -> dict[str, Any]:
-    """Return a wrong answer, if all gave it in the same words, and the thinking behind it."""
-    answers, thoughts = {each.answer for each in tallies}, {each.thought for each in tallies}
+def _wrong_answer(tallies: Sequence[Tally]) -> dict[str, Any]:
+    """Return a wrong answer, if all gave it in the same words, and why it is wrong."""
+    answers = {each.answer for each in tallies}
     return {
         "answer": answers.pop() if len(answers) == 1 else "",
-        "why": thoughts.pop() if len(thoughts) == 1 else thought,
+        "why": tallies[0].thought,
         "count": _count(tallies),
     }
 
@@ -143,12 +140,3 @@ def _known(name: str) -> Ready:
     found = ready(name)
     # A newer version of the server may have dropped a question that an older one has asked.
     return found or Ready(name, name, lambda _: None)
-
-
-def _without_facts(told: str) -> str:
-    """Return a plain text with gaps for the words and numbers of the sentence.
-
-    >>> _without_facts("<p>The weight of <strong><bdi>cat</bdi></strong> is <b>0.35</b>.</p>")
-    'The weight of … is ….'
-    """
-    return without_tags(_FACT.sub(_GAP, told))

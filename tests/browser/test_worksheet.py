@@ -127,7 +127,7 @@ def expect_whole(page, paper):
     assert 2 <= begin <= 4
     assert len(texts) - begin <= 4
     # Why a wrong answer is wrong is told with the solutions alone, which ask for no reasons.
-    whys = [words(told) for told in page.locator("main dd").all_inner_texts() if told.isascii()]
+    whys = [words(told) for told in page.locator("main .why").all_inner_texts() if told.isascii()]
     assert not [why for why in whys if why in words("".join(texts[:begin]))]
     assert all("Because" not in text for text in texts[begin:])
     # Every word of the file is there.

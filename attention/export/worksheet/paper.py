@@ -189,20 +189,14 @@ def _asked(place: int, question: Guess) -> tuple[str, ...]:
 
 
 def _answered(place: int, question: Guess) -> tuple[str, ...]:
-    """Return the right answer, its reason, and the reasons for wrong answers."""
+    """Return the right answer, its reason, and why the others are wrong."""
     right = " / ".join(_typed(question.answers[index]) for index in sorted(question.right))
-    wrong = "".join(
-        f"<dt>{_typed(answer)}</dt><dd>{why}</dd>"
-        for answer, why in zip(question.answers, question.whys, strict=True)
-        if why
-    )
-    otherwise = plain(message("Why you might think otherwise"))
-    thought = (f"<p>{otherwise}</p>", f"<dl>{wrong}</dl>") if wrong else ()
+    whys = "".join(dict.fromkeys(question.whys))
     return (
         _heading(3, message("Question {n}", n=place)),
         f'<p class="right">✓ <b>{right}</b></p>',
         question.reason,
-        *thought,
+        f'<div class="why">{whys}</div>',
     )
 
 

@@ -1,4 +1,4 @@
-"""The parts of a ready question: answers, one of them right by the record, and a reply to each wrong one."""
+"""The parts of a ready question: answers, one of them right by the record, and a reply to the wrong ones."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Ready:
     seen_at: str = "softmax"
 
 
-def pick(question: str, reason: str, answers: Sequence[tuple[str, str]], right: int) -> Guess:
-    """Return a question with one right answer; each wrong answer comes with a reply."""
-    whys = tuple("" if index == right else why for index, (_, why) in enumerate(answers))
-    return Guess(question, tuple(answer for answer, _ in answers), reason, frozenset({right}), whys=whys)
+def pick(question: str, reason: str, why: str, answers: Sequence[str], right: int) -> Guess:
+    """Return a question with one right answer; ``why`` replies to all others."""
+    whys = tuple("" if index == right else why for index in range(len(answers)))
+    return Guess(question, tuple(answers), reason, frozenset({right}), whys=whys)
 
 
 def several() -> tuple[str, ...]:

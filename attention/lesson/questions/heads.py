@@ -26,17 +26,8 @@ def mean(scene: HeadContext) -> Guess | None:
         return None
     count = sum(is_first(row, best) for row in rows)
     head, key = (int(each) for each in np.unravel_index(int((rows - average).argmax()), rows.shape))
-    all_of_them, more, fewer, none = several()
-    no_vote, counted = lesson("questions/mean-many"), lesson("questions/mean-few")
-    answers = (
-        (all_of_them, no_vote),
-        (more, no_vote),
-        (fewer, counted),
-        (none, counted),
-    )
     reason = lesson(
         "questions/mean-because",
-        best=word(scene.key_names[best]),
         count=count,
         heads=n_heads,
         head=head + 1,
@@ -51,7 +42,7 @@ def mean(scene: HeadContext) -> Guess | None:
         best=word(scene.key_names[best]),
         weight=fact(float(average[best])),
     )
-    return pick(question, reason, answers, how_many(count, n_heads))
+    return pick(question, reason, lesson("questions/mean-why"), several(), how_many(count, n_heads))
 
 
 def namesake(scene: HeadContext) -> Guess | None:
@@ -66,8 +57,6 @@ def namesake(scene: HeadContext) -> Guess | None:
     others = [index for index in range(len(layers)) if index != scene.layer]
     count = sum(is_first(rows[index], best) for index in others)
     least = min(others, key=lambda index: float(rows[index][best]))
-    why = lesson("questions/namesake-why")
-    answers = tuple((answer, why) for answer in several())
     names: dict[str, str | int] = {
         "head": scene.head + 1,
         "best": word(scene.key_names[words[best]]),
@@ -76,14 +65,12 @@ def namesake(scene: HeadContext) -> Guess | None:
     reason = lesson(
         "questions/namesake-because",
         count=count,
-        layer=scene.layer + 1,
-        weight=fact(float(rows[scene.layer][best])),
         least=least + 1,
         least_weight=fact(float(rows[least][best])),
         **names,
     )
     question = lesson("questions/namesake", focus=word(scene.names[scene.word]), layer=scene.layer + 1, **names)
-    return pick(question, reason, answers, how_many(count, len(others)))
+    return pick(question, reason, lesson("questions/namesake-why"), several(), how_many(count, len(others)))
 
 
 def mixed(scene: HeadContext) -> Guess | None:
@@ -101,15 +88,14 @@ def mixed(scene: HeadContext) -> Guess | None:
     if not count:
         return None
     right = 2 if count == n_heads else 0 if count == 1 else 1
-    why = lesson("questions/mixed-why")
     answers = (
-        (message("one: each head fills its own numbers"), why),
-        (message("several, but not all"), why),
-        (message("all {heads}", heads=n_heads), why),
+        message("one: each head fills its own numbers"),
+        message("several, but not all"),
+        message("all {heads}", heads=n_heads),
     )
     order = np.argsort(-np.abs(shares), kind="stable")
     reason = lesson(
-        "questions/mixed-because" if right else "questions/mixed-because-one",
+        "questions/mixed-because",
         count=count,
         heads=n_heads,
         head=int(order[0]) + 1,
@@ -120,25 +106,20 @@ def mixed(scene: HeadContext) -> Guess | None:
     question = lesson(
         "questions/mixed",
         focus=word(scene.names[scene.word]),
-        numbers=len(change),
         dimension=word(scene.dimension_names[dimension]),
         value=fact(float(change[dimension])),
     )
-    return pick(question, reason, answers, right)
+    return pick(question, reason, lesson("questions/mixed-why"), answers, right)
 
 
 def shape(scene: HeadContext) -> Guess | None:
     """Ask how many numbers leave a head."""
     n_queries, n_keys = scene.steps.weights.shape
     width, d_model = scene.steps.head_outputs.shape[-1], scene.info.d_model
-    wrong = {
-        f"1 × {width}": lesson("questions/shape-one", queries=n_queries),
-        f"{n_queries} × {n_keys}": lesson("questions/shape-weights"),
-        f"{n_queries} × {d_model}": lesson("questions/shape-model", heads=scene.info.n_heads),
-    }
-    right = f"{n_queries} × {width}"
-    answers = [(right, ""), *((each, why) for each, why in wrong.items() if each != right)]
+    right = (n_queries, width)
     # Sorted, so that the right answer's position reveals nothing.
-    answers.sort(key=lambda each: tuple(map(int, each[0].split(" × "))))
+    shapes = sorted({right, (1, width), (n_queries, n_keys), (n_queries, d_model)})
+    answers = [f"{n_rows} × {n_columns}" for n_rows, n_columns in shapes]
     reason = lesson("questions/shape-because", queries=n_queries, keys=n_keys, width=width)
-    return pick(lesson("questions/shape", d_model=d_model), reason, answers, [each for each, _ in answers].index(right))
+    question = lesson("questions/shape", d_model=d_model)
+    return pick(question, reason, lesson("questions/shape-why"), answers, shapes.index(right))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention.core.masks import causal
 from attention.core.messages import message
-from attention.core.steps import mask_scores, softmax
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, listed, word
-from attention.lesson.questions.base import ALIKE, NEAR, can_choose, choosing, how_many, is_first, pick, several
+from attention.lesson.questions.base import ALIKE, can_choose, choosing, how_many, is_first, pick, several
 from attention.lesson.quiz import TIE, Guess, words_of
 
 # Relative to an even share: clearly less, clearly more.
@@ -28,15 +26,10 @@ def symmetric(scene: HeadContext) -> Guess | None:
         return None
     right = 0 if abs(forth - back) <= ALIKE else 1 if abs(forth + back) <= ALIKE else 2
     names = {"focus": word(scene.names[scene.word]), "other": word(scene.names[other])}
-    others_meet = lesson("questions/symmetric-why")
-    answers = (
-        (message("the same number"), others_meet),
-        (message("the same number, opposite sign"), others_meet),
-        (message("a different number"), lesson("questions/symmetric-another")),
-    )
-    because = "questions/symmetric-because" if right else "questions/symmetric-because-same"
-    reason = lesson(because, back=fact(back), **names)
-    return pick(lesson("questions/symmetric", forth=fact(forth), **names), reason, answers, right)
+    answers = (message("the same number"), message("the same number, opposite sign"), message("a different number"))
+    reason = lesson("questions/symmetric-because", back=fact(back), **names)
+    question = lesson("questions/symmetric", forth=fact(forth), **names)
+    return pick(question, reason, lesson("questions/symmetric-why"), answers, right)
 
 
 def largest(scene: HeadContext) -> Guess | None:
@@ -55,25 +48,19 @@ def largest(scene: HeadContext) -> Guess | None:
         "key": word(scene.key_names[key]),
         "score": fact(float(scores[row, key])),
     }
-    answers = (
-        (message("at that pair"), lesson("questions/largest-same")),
-        (message("in the same row, at another token"), lesson("questions/largest-row")),
-        (message("in another row"), lesson("questions/largest-other")),
+    answers = (message("at that pair"), message("in the same row, at another token"), message("in another row"))
+    reason = lesson(
+        "questions/largest-because-same" if row == top else "questions/largest-because",
+        query=place["query"],
+        key=place["key"],
+        weight=fact(float(weights[row, key])),
+        top=word(scene.names[rows[top]]),
+        top_key=word(scene.key_names[top_key]),
+        top_score=fact(float(scores[top, top_key])),
+        top_weight=fact(float(weights[top, top_key])),
     )
-    if row == top:
-        reason = lesson("questions/largest-because-same", weight=fact(float(weights[row, key])), **place)
-    else:
-        reason = lesson(
-            "questions/largest-because",
-            weight=fact(float(weights[row, key])),
-            top=word(scene.names[rows[top]]),
-            top_key=word(scene.key_names[top_key]),
-            top_score=fact(float(scores[top, top_key])),
-            top_weight=fact(float(weights[top, top_key])),
-            **place,
-        )
     question = lesson("questions/largest" if rows.size == len(scene.tokens) else "questions/largest-some", **place)
-    return pick(question, reason, answers, 0 if row == top else 2)
+    return pick(question, reason, lesson("questions/largest-why"), answers, 0 if row == top else 2)
 
 
 def itself(scene: HeadContext) -> Guess | None:
@@ -83,28 +70,15 @@ def itself(scene: HeadContext) -> Guess | None:
         return None
     count = sum(is_first(scene.steps.weights[row], int(row)) for row in rows)
     row = scene.word if scene.word in rows else int(rows[-1])
-    given = row if is_first(scene.steps.weights[row], row) else int(scene.steps.weights[row].argmax())
-    all_of_them, more, fewer, none = several()
-    differ, counted = lesson("questions/itself-many"), lesson("questions/itself-few")
-    answers = (
-        (all_of_them, differ),
-        (more, differ),
-        (fewer, counted),
-        (none, counted),
+    reason = lesson(
+        "questions/itself-because",
+        count=count,
+        rows=len(rows),
+        row=word(scene.names[row]),
+        own=fact(float(scene.steps.weights[row, row])),
     )
-    facts: dict[str, str | int] = {
-        "count": count,
-        "rows": len(rows),
-        "row": word(scene.names[row]),
-        "own": fact(float(scene.steps.weights[row, row])),
-    }
-    if given == row:
-        reason = lesson("questions/itself-because-own", **facts)
-    else:
-        best_weight = fact(float(scene.steps.weights[row, given]))
-        reason = lesson("questions/itself-because", best=word(scene.key_names[given]), weight=best_weight, **facts)
-    question = "questions/itself" if rows.size == len(scene.tokens) else "questions/itself-some"
-    return pick(lesson(question, rows=len(rows)), reason, answers, how_many(count, len(rows)))
+    question = lesson("questions/itself", rows=len(rows))
+    return pick(question, reason, lesson("questions/itself-why"), several(), how_many(count, len(rows)))
 
 
 def longer(scene: HeadContext) -> Guess | None:
@@ -120,12 +94,7 @@ def longer(scene: HeadContext) -> Guess | None:
     if not clear[heavy, long]:
         return None
     one, two = sorted((heavy, long))
-    heavy_why = lesson("questions/longer-heavy", key=word(scene.key_names[heavy]))
-    answers = (
-        (scene.key_names[one], heavy_why),
-        (scene.key_names[two], heavy_why),
-        (message("both the same"), lesson("questions/longer-same")),
-    )
+    answers = (scene.key_names[one], scene.key_names[two], message("both the same"))
     reason = lesson(
         "questions/longer-because",
         heavy=word(scene.key_names[heavy]),
@@ -143,7 +112,7 @@ def longer(scene: HeadContext) -> Guess | None:
         two_weight=fact(float(weights[two])),
         two_length=fact(float(lengths[two])),
     )
-    return pick(question, reason, answers, int(long == two))
+    return pick(question, reason, lesson("questions/longer-why"), answers, int(long == two))
 
 
 def special(scene: HeadContext) -> Guess | None:
@@ -161,36 +130,28 @@ def special(scene: HeadContext) -> Guess | None:
         return None
     right = 0 if share < low else 1 if share <= high else 2
     low_told, high_told = f"{low:.2f}", f"{high:.2f}"
-    why = lesson("questions/special-why")
     answers = (
-        (message("less than {low}", low=low_told), why),
-        (message("between {low} and {high}", low=low_told, high=high_told), why),
-        (message("more than {high}", high=high_told), why),
+        message("less than {low}", low=low_told),
+        message("between {low} and {high}", low=low_told, high=high_told),
+        message("more than {high}", high=high_told),
     )
     names = listed([f"“{word(scene.key_names[key])}”" for key in idle])
     because = "questions/special-because" if marks else "questions/special-because-first"
-    reason = lesson(because, share=fact(share), fair=fact(fair), names=names)
     question = lesson("questions/special", names=names, fair=fact(fair))
-    return pick(question, reason, answers, right)
+    return pick(question, lesson(because, share=fact(share)), lesson("questions/special-why"), answers, right)
 
 
 def first(scene: HeadContext) -> Guess | None:
-    """Ask what the first token can see under a causal mask, the model's own or an imagined one."""
+    """Ask what the first token can see under a causal mask."""
     scores = scene.steps.unmasked_scores
     if scene.own_key is None or len(scores) < 2 or not scene.visible[0, 0]:
         return None
-    is_there = scene.attention.is_causal
-    row = scene.steps.weights[0] if is_there else softmax(mask_scores(scores, causal(len(scores))))[0]
-    if abs(float(row[0]) - 1) > NEAR:
-        return None
-    why = lesson("questions/first-why")
     answers = (
-        (message("nothing: its row is empty"), why),
-        (message("all tokens, as before"), why),
-        (message("only itself, with weight 1"), ""),
-        (message("itself and the next one"), why),
+        message("nothing: its row is empty"),
+        message("all tokens, as before"),
+        message("only itself, with weight 1"),
+        message("itself and the next one"),
     )
     token = word(scene.names[0])
-    reason = lesson("questions/first-because", token=token, score=fact(float(scores[0, 0])), weight=fact(float(row[0])))
-    question = lesson("questions/first" if is_there else "questions/first-if", token=token)
-    return pick(question, reason, answers, 2)
+    reason = lesson("questions/first-because", token=token, score=fact(float(scores[0, 0])))
+    return pick(lesson("questions/first", token=token), reason, lesson("questions/first-why"), answers, 2)

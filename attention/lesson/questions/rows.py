@@ -28,22 +28,21 @@ def sums(scene: HeadContext) -> Guess | None:
         return None
     is_padding = np.array([token.is_padding for token in scene.key_tokens])
     farthest = int(np.where(is_padding, 0, np.abs(columns - 1)).argmax())
-    total = fact(float(columns[farthest]))
     answers = (
-        (message("those of each column"), lesson("questions/sums-column", total=total)),
-        (message("those of each row"), lesson("questions/sums-row")),
-        (message("those of each row, and those of each column"), lesson("questions/sums-column", total=total)),
-        (message("all of them together"), lesson("questions/sums-all", rows=len(rows))),
+        message("those of each column"),
+        message("those of each row"),
+        message("those of each row, and those of each column"),
+        message("all of them together"),
     )
     reason = lesson(
         "questions/sums-because",
         focus=word(scene.names[scene.word]),
         sum=fact(float(rows[scene.word])),
         key=word(scene.key_names[farthest]),
-        total=total,
-        rows=len(rows),
+        total=fact(float(columns[farthest])),
     )
-    return pick(lesson("questions/sums"), reason, answers, 2 if abs(float(columns[farthest]) - 1) <= TIE else 1)
+    right = 2 if abs(float(columns[farthest]) - 1) <= TIE else 1
+    return pick(lesson("questions/sums"), reason, lesson("questions/sums-why"), answers, right)
 
 
 def zero(scene: HeadContext) -> Guess | None:
@@ -59,17 +58,17 @@ def zero(scene: HeadContext) -> Guess | None:
     key = int(np.abs(change).argmax())
     if abs(change[key]) <= TIE:
         return None
-    names = {"focus": word(scene.names[scene.word]), "key": word(scene.key_names[key])}
-    score = fact(float(scores[key]))
-    answers = (
-        (message("none at all"), lesson("questions/zero-none")),
-        (message("less than now, but some"), lesson("questions/zero-some", score=score)),
-        (message("more than now"), lesson("questions/zero-some", score=score)),
-    )
+    answers = (message("none at all"), message("less than now, but some"), message("more than now"))
     weight = fact(float(weights[key]))
-    reason = lesson("questions/zero-because", new=fact(float(new[key])), weight=weight, key=names["key"])
-    question = lesson("questions/zero", score=score, weight=weight, **names)
-    return pick(question, reason, answers, 2 if change[key] > 0 else 1)
+    reason = lesson("questions/zero-because", new=fact(float(new[key])), weight=weight)
+    question = lesson(
+        "questions/zero",
+        focus=word(scene.names[scene.word]),
+        key=word(scene.key_names[key]),
+        score=fact(float(scores[key])),
+        weight=weight,
+    )
+    return pick(question, reason, lesson("questions/zero-why"), answers, 2 if change[key] > 0 else 1)
 
 
 def added(scene: HeadContext) -> Guess | None:
@@ -80,22 +79,20 @@ def added(scene: HeadContext) -> Guess | None:
     best = int(before.argmax())
     if float(np.abs(after_ - before).max()) > NEAR:
         return None
-    factor = fact(float(np.exp(_ADDED)))
-    unchanged = lesson("questions/added-why")
     answers = (
-        (message("they all grow"), unchanged),
-        (message("the largest grows, the others shrink"), unchanged),
-        (message("nothing"), ""),
-        (message("they become more equal"), unchanged),
+        message("they all grow"),
+        message("the largest grows, the others shrink"),
+        message("nothing"),
+        message("they become more equal"),
     )
     reason = lesson(
         "questions/added-because",
-        factor=factor,
+        factor=fact(float(np.exp(_ADDED))),
         best=word(scene.key_names[best]),
         before=exact(float(before[best])),
-        after=exact(float(after_[best])),
     )
-    return pick(lesson("questions/added", focus=word(scene.names[scene.word])), reason, answers, 2)
+    question = lesson("questions/added", focus=word(scene.names[scene.word]))
+    return pick(question, reason, lesson("questions/added-why"), answers, 2)
 
 
 def doubled(scene: HeadContext) -> Guess | None:
@@ -106,12 +103,11 @@ def doubled(scene: HeadContext) -> Guess | None:
     best = int(before.argmax())
     if after_[best] - before[best] <= TIE:
         return None
-    apart = lesson("questions/doubled-why")
     answers = (
-        (message("nothing: their order stays"), apart),
-        (message("the largest grows at the cost of others"), ""),
-        (message("each weight is doubled"), apart),
-        (message("they become more equal"), apart),
+        message("nothing: their order stays"),
+        message("the largest grows at the cost of others"),
+        message("each weight is doubled"),
+        message("they become more equal"),
     )
     reason = lesson(
         "questions/doubled-because",
@@ -119,7 +115,8 @@ def doubled(scene: HeadContext) -> Guess | None:
         before=fact(float(before[best])),
         after=fact(float(after_[best])),
     )
-    return pick(lesson("questions/doubled", focus=word(scene.names[scene.word])), reason, answers, 1)
+    question = lesson("questions/doubled", focus=word(scene.names[scene.word]))
+    return pick(question, reason, lesson("questions/doubled-why"), answers, 1)
 
 
 def scaled(scene: HeadContext) -> Guess | None:
@@ -133,12 +130,11 @@ def scaled(scene: HeadContext) -> Guess | None:
     change = float(now[best] - plain[best])
     if abs(change) <= TIE or int(plain.argmax()) != best:
         return None
-    closer = lesson("questions/scaled-why")
     answers = (
-        (message("another token may come first"), lesson("questions/scaled-order")),
-        (message("the order and the weights stay"), closer),
-        (message("the order stays; the largest weight grows"), closer),
-        (message("the order stays; the largest weight shrinks"), closer),
+        message("another token may come first"),
+        message("the order and the weights stay"),
+        message("the order stays; the largest weight grows"),
+        message("the order stays; the largest weight shrinks"),
     )
     reason = lesson(
         "questions/scaled-because",
@@ -151,7 +147,7 @@ def scaled(scene: HeadContext) -> Guess | None:
         focus=word(scene.names[scene.word]),
         divisor=scene.divisor(f"√{scene.d_head}"),
     )
-    return pick(question, reason, answers, 2 if change > 0 else 3)
+    return pick(question, reason, lesson("questions/scaled-why"), answers, 2 if change > 0 else 3)
 
 
 def negative(scene: HeadContext) -> Guess | None:
@@ -164,14 +160,10 @@ def negative(scene: HeadContext) -> Guess | None:
         return None
     names = {"query": word(scene.names[row]), "key": word(scene.key_names[key])}
     score = fact(float(scores[row, key]))
-    positive = lesson("questions/negative-why")
-    answers = (
-        (message("a negative one"), positive),
-        (message("exactly 0"), positive),
-        (message("one above 0"), ""),
-    )
-    reason = lesson("questions/negative-because", score=score, weight=nonzero(weight), **names)
-    return pick(lesson("questions/negative", score=score, **names), reason, answers, 2)
+    answers = (message("a negative one"), message("exactly 0"), message("one above 0"))
+    reason = lesson("questions/negative-because", score=score, weight=nonzero(weight))
+    question = lesson("questions/negative", score=score, **names)
+    return pick(question, reason, lesson("questions/negative-why"), answers, 2)
 
 
 def after(scene: HeadContext) -> Guess | None:
@@ -184,12 +176,7 @@ def after(scene: HeadContext) -> Guess | None:
     if rest < TIE or weights[best] < TIE:
         return None
     other = int(np.where(np.arange(weights.size) == best, -1, weights).argmax())
-    unchanged = lesson("questions/after-why")
-    answers = (
-        (message("to 1, as before"), unchanged),
-        (message("to less than 1"), ""),
-        (message("to more than 1"), unchanged),
-    )
+    answers = (message("to 1, as before"), message("to less than 1"), message("to more than 1"))
     weight, key = fact(float(weights[best])), word(scene.key_names[best])
     reason = lesson(
         "questions/after-because",
@@ -199,7 +186,7 @@ def after(scene: HeadContext) -> Guess | None:
         shared=fact(float(weights[other]) / rest),
     )
     question = lesson("questions/after", focus=word(scene.names[scene.word]), key=key, weight=weight)
-    return pick(question, reason, answers, 1)
+    return pick(question, reason, lesson("questions/after-why"), answers, 1)
 
 
 def even(scene: HeadContext) -> Guess | None:
@@ -213,21 +200,17 @@ def even(scene: HeadContext) -> Guess | None:
     if evenness[level] - evenness[sharp] <= _MORE_EVEN:
         return None
     one, two = sorted((sharp, level))
-    largest = {row: fact(float(scene.steps.weights[row].max())) for row in (sharp, level)}
-    sharp_why = lesson("questions/even-sharp", sharp=word(scene.names[sharp]), largest=largest[sharp])
     answers = (
-        (message("those of {name}", name=scene.names[one]), sharp_why),
-        (message("those of {name}", name=scene.names[two]), sharp_why),
-        (message("both alike: each row sums to 1"), lesson("questions/even-both")),
+        message("those of {name}", name=scene.names[one]),
+        message("those of {name}", name=scene.names[two]),
+        message("both alike: each row sums to 1"),
     )
     reason = lesson(
         "questions/even-because",
         level=word(scene.names[level]),
         level_entropy=fact(float(evenness[level])),
-        level_largest=largest[level],
         sharp=word(scene.names[sharp]),
         sharp_entropy=fact(float(evenness[sharp])),
-        sharp_largest=largest[sharp],
     )
     (one_low, one_high), (two_low, two_high) = (_range(scene, row) for row in (one, two))
     question = lesson(
@@ -239,7 +222,7 @@ def even(scene: HeadContext) -> Guess | None:
         two_low=two_low,
         two_high=two_high,
     )
-    return pick(question, reason, answers, int(level == two))
+    return pick(question, reason, lesson("questions/even-why"), answers, int(level == two))
 
 
 def _range(scene: HeadContext, row: int) -> tuple[str, str]:

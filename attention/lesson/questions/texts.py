@@ -15,14 +15,10 @@ from attention.lesson.quiz import TIE, Guess, repeated, words_of
 def rows(scene: HeadContext) -> Guess | None:
     """Ask which has more rows, Q or K."""
     n_queries, n_keys = len(scene.steps.queries), len(scene.steps.keys)
-    why = lesson("questions/rows-why")
-    answers = (
-        ("Q", why),
-        ("K", why),
-        (message("both the same"), why),
-    )
+    answers = ("Q", "K", message("both the same"))
     reason = lesson("questions/rows-because", queries=n_queries, keys=n_keys)
-    return pick(lesson("questions/rows"), reason, answers, 2 if n_queries == n_keys else int(n_keys > n_queries))
+    right = 2 if n_queries == n_keys else int(n_keys > n_queries)
+    return pick(lesson("questions/rows"), reason, lesson("questions/rows-why"), answers, right)
 
 
 def equal(scene: HeadContext) -> Guess | None:
@@ -34,11 +30,10 @@ def equal(scene: HeadContext) -> Guess | None:
     if twice is None or not np.array_equal(parts.words[twice[0]], parts.words[twice[1]]):
         return None
     one, other = twice
-    why = lesson("questions/equal-why")
     answers = (
-        (message("no: each has its place in it"), why),
-        (message("yes, number for number"), ""),
-        (message("no: each has its neighbours in it"), why),
+        message("no: each has its place in it"),
+        message("yes, number for number"),
+        message("no: each has its neighbours in it"),
     )
     reason = lesson(
         "questions/equal-because",
@@ -47,7 +42,7 @@ def equal(scene: HeadContext) -> Guess | None:
         difference=length(inputs[one] - inputs[other]),
     )
     question = lesson("questions/equal", one=word(scene.names[one]), other=word(scene.names[other]))
-    return pick(question, reason, answers, 1)
+    return pick(question, reason, lesson("questions/equal-why"), answers, 1)
 
 
 def turned(scene: HeadContext) -> Guess | None:
@@ -70,19 +65,20 @@ def turned(scene: HeadContext) -> Guess | None:
     other = max(others, key=lambda key: float(max(weights[key], follows[key])))
     is_same = bool(change[other] <= NEAR)
     answers = (
-        (message("a different number: the positions differ"), lesson("questions/turned-another")),
-        (message("the same number"), lesson("questions/turned-same")),
-        (message("the token now in that position gets it"), lesson("questions/turned-place")),
+        message("a different number: the positions differ"),
+        message("the same number"),
+        message("the token now in that position gets it"),
     )
-    names = {"one": word(scene.names[one]), "other": word(scene.names[other])}
-    reason = lesson(
-        "questions/turned-because" if is_same else "questions/turned-because-mask",
-        before=fact(float(weights[other])),
-        after=fact(float(follows[other])),
-        one=names["one"],
+    shown = fact(float(weights[other]))
+    reason = lesson("questions/turned-because", before=shown, after=fact(float(follows[other])))
+    question = lesson(
+        "questions/turned",
+        head=scene.head + 1,
+        before=shown,
+        one=word(scene.names[one]),
+        other=word(scene.names[other]),
     )
-    question = lesson("questions/turned", head=scene.head + 1, before=fact(float(weights[other])), **names)
-    return pick(question, reason, answers, int(is_same))
+    return pick(question, reason, lesson("questions/turned-why"), answers, int(is_same))
 
 
 def cost(scene: HeadContext) -> Guess | None:
@@ -91,12 +87,7 @@ def cost(scene: HeadContext) -> Guess | None:
         return None
     count = len(scene.tokens)
     scores = count**2
-    why = lesson("questions/cost-why")
-    answers = (
-        (f"{scores:,}", why),
-        (f"{2 * scores:,}", why),
-        (f"{4 * scores:,}", ""),
-        (f"{8 * scores:,}", why),
-    )
+    answers = tuple(f"{factor * scores:,}" for factor in (1, 2, 4, 8))
     reason = lesson("questions/cost-because", twice=2 * count, scores=f"{4 * scores:,}")
-    return pick(lesson("questions/cost", count=count, scores=f"{scores:,}"), reason, answers, 2)
+    question = lesson("questions/cost", count=count, scores=f"{scores:,}")
+    return pick(question, reason, lesson("questions/cost-why"), answers, 2)
