@@ -113,18 +113,22 @@ def head_table(
         message("head"): [summary.head + 1 for summary in summaries],
     }
     labelled = [summary for summary in summaries if isinstance(summary, HeadSummary)]
+    behaviours = [", ".join(summary.behaviour_names) for summary in labelled]
     if labelled:
         table[message("pattern")] = [PATTERN_TITLES[summary.pattern.label] for summary in labelled]
-        table[message("behaviours")] = [", ".join(summary.behaviour_names) for summary in labelled]
+        if told:
+            table[message("what it does")] = list(told)
+        else:
+            table[message("behaviours")] = behaviours
     for title, measure in ({**_MEASURES, **special_measures(special)} if labelled else _CROSS_MEASURES).items():
         table[title] = [round(float(getattr(summary, measure)), 4) for summary in summaries]
     if shares is not None:
         for row, asking in enumerate(SENTENCES):
             for column, asked in enumerate(SENTENCES):
                 table[f"{asking} → {asked}"] = [round(float(share), 4) for share in shares[:, row, column]]
-    # Last, because a link refers to a column by its index.
     if told:
-        table[message("what it does")] = list(told)
+        # Last, because a link refers to a column by its index.
+        table.update({message("behaviours"): behaviours} if labelled else {message("what it does"): list(told)})
     return table
 
 

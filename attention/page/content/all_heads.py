@@ -151,8 +151,8 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
         *map_of_heads(view, pane),
         *_heads(view, pane, scene, surveyed),
-        *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
         *_table(surveyed, scene.info.reading),
+        *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
     )
 
 
