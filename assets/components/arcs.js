@@ -16,7 +16,7 @@ const SIZES = { least: 18, most: 30 }; // of the letters, in px
 const SLIM_SIZES = { least: 14, most: 22 };
 const WIDEST = 18; // an arc of weight 1, in px
 const LEAST = 0.005; // smaller weights get no arc
-const ROOM = { one: 150, broken: 46, slim: 38 }; // above the words, in px: on one line, on several, and in the slim form
+const ROOM = { one: 150, broken: 34, slim: 38 }; // above the words, in px: on one line, on several, and in the slim form
 
 const stateOf = remembering((parent) => {
   const root = make("div", "root arcs");
@@ -147,12 +147,12 @@ function draw(state) {
   const from = asking(state);
   const room = data.slim ? ROOM.slim : words.classList.contains("broken") ? ROOM.broken : ROOM.one;
   const box = root.getBoundingClientRect();
-  const tops = places.map((place) => {
+  const ends = places.map((place) => {
     const { left, width, top } = place.firstChild.getBoundingClientRect();
-    return [left + width / 2 - box.left, top - box.top];
+    return { x: left + width / 2 - box.left, top: top - box.top, bottom: place.getBoundingClientRect().bottom - box.top + 6 };
   });
   const arcs = (data.rows[from] ?? [])
-    .map(([weight], index) => ({ weight, d: arc(tops[from], tops[index], room) }))
+    .map(([weight], index) => ({ weight, d: arc(ends[from], ends[index], room) }))
     .filter(({ weight }) => weight >= LEAST)
     .sort((a, b) => a.weight - b.weight);
   lines.replaceChildren(
@@ -162,13 +162,21 @@ function draw(state) {
   );
 }
 
-/** An arc between the tops of two words; between two lines it slants. */
-function arc([x, y], [otherX, otherY], room) {
-  if (x === otherX && y === otherY) return `M${x} ${y}C${x - 26} ${y - 42} ${x + 26} ${y - 42} ${x} ${y}`;
+/** An arc between the tops of two words of a line; from line to line, a curve that crosses neither word nor number. */
+function arc(from, to, room) {
+  const { x, top } = from;
+  if (from === to) return `M${x} ${top}C${x - 26} ${top - 42} ${x + 26} ${top - 42} ${x} ${top}`;
+  if (from.top > to.bottom) return slanted(from, from.top, to, to.bottom);
+  if (to.top > from.bottom) return slanted(from, from.bottom, to, to.top);
   // The curve's highest point is at three quarters of the height of its handles.
-  const height = Math.min(1.2 * room, 26 + (0.42 * Math.abs(otherX - x) * room) / ROOM.one);
-  return `M${x} ${y}C${x} ${y - height} ${otherX} ${otherY - height} ${otherX} ${otherY}`;
+  const height = Math.min(1.2 * room, 26 + (0.42 * Math.abs(to.x - x) * room) / ROOM.one);
+  return `M${x} ${top}C${x} ${top - height} ${to.x} ${to.top - height} ${to.x} ${to.top}`;
 }
+
+const slanted = ({ x }, y, { x: otherX }, otherY) => {
+  const middle = (y + otherY) / 2;
+  return `M${x} ${y}C${x} ${middle} ${otherX} ${middle} ${otherX} ${otherY}`;
+};
 
 /** Fit the letters to the width; a sentence that is too long wraps or scrolls. */
 function fit(state) {
