@@ -92,7 +92,6 @@ CROSS = Use(
     variants={
         "tokens/words": "tokens/words-cross",
         "qkv/words": "qkv/words-cross",
-        "qkv/words-unknown": "qkv/words-cross",
         "mask/none": "mask/cross",
         "mask/nothing": "mask/cross",
         "embed/cell-deeper": "embed/cell-cross",

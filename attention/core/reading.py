@@ -119,7 +119,6 @@ FRENCH = Reading(
     examples=_lines("examples-french.txt"),
     placeholder=message("Type a French sentence"),
     is_closed=True,
-    variants={"front/intro": "front/intro-other"},
 )
 
 # Held-out pictures of digits, each with its label.
@@ -150,10 +149,6 @@ PICTURE = Reading(
     has_sinks=False,
     recognises=pixels.is_picture,
     variants={
-        "front/intro": "front/intro-other",
-        "head/words": "head/words-picture",
-        "head/caveat": "head/caveat-picture",
-        "head/no-behaviour": "head/no-behaviour-picture",
         "tokens/words": "tokens/words-picture",
         "embed/words-normed": "embed/words-picture",
         "explain/words": "explain/words-picture",

@@ -54,7 +54,8 @@ def describe(summary: HeadSummary | CrossSummary, told: str, reading: Reading = 
         )
     pattern = summary.pattern
     text = lesson(
-        reading.lesson("head/words"),
+        "head/words",
+        noun=reading.noun,
         layer=summary.layer + 1,
         head=summary.head + 1,
         told=told,
@@ -67,7 +68,7 @@ def describe(summary: HeadSummary | CrossSummary, told: str, reading: Reading = 
         next=fact(summary.next),
     )
     shown = tell_behaviours(summary)
-    return text + shown + lesson(reading.lesson("head/caveat" if shown else "head/no-behaviour"))
+    return text + (shown or lesson("head/no-behaviour")) + lesson("head/caveat", noun=reading.noun)
 
 
 def tell_behaviours(summary: HeadSummary) -> str:

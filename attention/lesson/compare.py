@@ -23,13 +23,11 @@ from attention.figures.atlas import Head
 from attention.figures.format import full_colour, number
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, listed, word
+from attention.lesson.prose import fact, lesson, listed, word
 from attention.lesson.quiz import TIE, Guess
 
 # The matrix name of a cell of both runs.
 COMPARE = "compare"
-# Weights that differ by less are described as level.
-LEVEL = 0.02
 # The least limit of the colour scale of differences.
 _LEAST_SCALE = 0.1
 # The least clear change; the least weight shown in an opened row.
@@ -282,7 +280,7 @@ def _spread(weights: Array, indices: Sequence[int | None]) -> Float[Array, "W W"
     return spread
 
 
-def tell(comparison: Comparison, selected: tuple[int, int] | None) -> str:
+def tell(comparison: Comparison) -> str:
     """Return as HTML the largest change, the weights on swapped words, and the words that cannot be compared."""
     names = {"first_name": word(comparison.first.inside), "second_name": word(comparison.second.inside)}
     changed = comparison.most_changed()
@@ -290,10 +288,6 @@ def tell(comparison: Comparison, selected: tuple[int, int] | None) -> str:
         text = lesson("compare/nothing")
     else:
         text = lesson("compare/most", **_cell_facts(comparison, changed), **names) + _special(comparison)
-        text += _winner(comparison, changed[0], names)
-        if selected is not None and selected != changed and not np.isnan(comparison.difference[selected]):
-            text += lesson("compare/cell", **_cell_facts(comparison, selected), **names)
-            text += _winner(comparison, selected[0], names) if selected[0] != changed[0] else ""
     text += "".join(_swap(comparison, *rows) for rows in comparison.swapped[:2])
     text += _only(comparison.first, [one for one, other in comparison.places if other is None])
     text += _only(comparison.second, [other for one, other in comparison.places if one is None])
@@ -332,53 +326,6 @@ def _cell_facts(comparison: Comparison, cell: tuple[int, int]) -> dict[str, str 
 def _special(comparison: Comparison) -> str:
     names = special_names(comparison.units)
     return lesson("compare/special", special=listed([f"<b>{word(name)}</b>" for name in names])) if names else ""
-
-
-def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
-    """Return as HTML which shared word gets a row's largest weight, and whether it is the same in both runs."""
-    columns = np.flatnonzero(comparison.counted)
-    first, second = (weights[row, columns] for weights in comparison.weights)
-    # The row may see none of them.
-    if not (first.any() and second.any()):
-        return ""
-    asking = word(comparison.units[row].text)
-    in_both = np.flatnonzero((first == first.max()) & (second == second.max()))
-    if not in_both.size:
-        ours, theirs = int(first.argmax()), int(second.argmax())
-        apart = first[ours] - first[theirs], second[theirs] - second[ours]
-        close = [name for name, gap in zip(names.values(), apart, strict=True) if gap < LEVEL]
-        return lesson(
-            "compare/winner-level" if close else "compare/winner-changes",
-            level=listed(close) if close else "",
-            **_winner_facts("ours", comparison, columns[ours], first[ours], second[ours]),
-            **_winner_facts("theirs", comparison, columns[theirs], first[theirs], second[theirs]),
-            row=asking,
-            **names,
-        )
-    best = int(in_both[0])
-    told = lesson(
-        "compare/winner",
-        **_winner_facts("best", comparison, columns[best], first[best], second[best]),
-        row=asking,
-        **names,
-    )
-    # The runner-up in the second run, unless it is level.
-    rival = int(np.where(np.arange(columns.size) == best, -1, second).argmax())
-    if first[rival] >= first[best] or second[rival] >= second[best]:
-        return told
-    if max(first[rival], second[rival]) < SMALLEST_TOLD:
-        return told
-    return told + lesson(
-        "compare/rival", **_winner_facts("rival", comparison, columns[rival], first[rival], second[rival])
-    )
-
-
-def _winner_facts(name: str, comparison: Comparison, column: int, first: float, second: float) -> dict[str, str]:
-    return {
-        name: word(comparison.units[column].text),
-        f"{name}_first": fact(float(first)),
-        f"{name}_second": fact(float(second)),
-    }
 
 
 def _swap(comparison: Comparison, ours: int, theirs: int) -> str:
@@ -434,18 +381,4 @@ def changes_picture(changed: Float[Array, "L H"], current: Head) -> Matrix:
         alt=message("The largest difference between two words in each of {size} heads.", size=changed.size),
         selected=current,
         has_heads=True,
-    )
-
-
-def tell_changes(changed: Float[Array, "L H"]) -> str:
-    """Return as HTML which head changes most, and which least."""
-    most, least = (np.unravel_index(int(index), changed.shape) for index in (changed.argmax(), changed.argmin()))
-    return lesson(
-        "compare/heads",
-        layer=int(most[0]) + 1,
-        head=int(most[1]) + 1,
-        most=fact(float(changed[most])),
-        quiet_layer=int(least[0]) + 1,
-        quiet_head=int(least[1]) + 1,
-        least=fact(float(changed[least])),
     )

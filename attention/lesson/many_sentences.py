@@ -70,7 +70,6 @@ def tell_layers(result: StudyResult) -> str:
     return told + lesson(
         "study/sinks",
         model=word(info.name),
-        note=html.escape(info.note),
         layers=info.n_layers,
         heads=info.n_heads,
         tokens=f"<b>{result.n_tokens / result.n_sentences:.0f}</b>",

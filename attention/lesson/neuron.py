@@ -135,7 +135,7 @@ def sum_in_writing(scene: HeadContext, key: int) -> str:
         capped = float(steps.unmasked_scores[query, key])
         text += lesson("neuron/capped", cap=exact(cap), scaled=facts["scaled"], capped=fact(capped))
     if np.isneginf(masked):
-        return text + lesson("neuron/masked", keys=len(scene.key_labels), **pair)
+        return text + lesson("neuron/masked", **pair)
     row = steps.masked_scores[query]
     exponentials = np.exp(row - row.max())
     return text + lesson(

@@ -116,10 +116,8 @@ def tell_next(found: Forecast, trace: Trace) -> str:
 
 def tell_lens(found: Forecast) -> str:
     """Return as HTML what the logit lens is, and from which layer on the answer ranks first."""
-    best = word(found.candidates[0].label)
-    if found.since == 0:
-        return lesson("next-token/lens") + lesson("next-token/lens-always", best=best)
-    return lesson("next-token/lens") + lesson("next-token/lens-since", since=found.since, best=best)
+    best, since = word(found.candidates[0].label), found.since or message("0 (embedding)")
+    return lesson("next-token/lens") + lesson("next-token/lens-since", since=since, best=best)
 
 
 def lens_table(found: Forecast) -> dict[str, list[str]]:

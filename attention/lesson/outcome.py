@@ -18,8 +18,7 @@ def tell_written(whole: Trace, is_given: bool) -> str:
     model = word(whole.info.name)
     if not whole.decoder.text:
         # A decoder may stop at once, after its start token.
-        tokens = ", ".join(word(token.text) for token in whole.decoder.tokens)
-        return lesson("outcome/written-nothing", model=model, tokens=tokens)
+        return lesson("outcome/written-nothing", model=model)
     return lesson(
         "outcome/written-given" if is_given else "outcome/written", model=model, text=typed(whole.decoder.text)
     )

@@ -57,14 +57,13 @@ class Proof:
     links: tuple[Link, ...]
     largest_row_error: float
     n_masked_rows: int = 0
-    is_of_many: bool = False  # over many sentences
     tolerance: float = TOLERANCE  # of its links: more for a model in bfloat16 or float16
 
     @classmethod
     def of_outputs(cls, found: Difference, largest_row_error: float) -> Proof:
         """Return the proof for a run that kept only queries, keys, values and the heads' outputs."""
         known: dict[LinkName, Difference] = {"outputs": found}
-        return cls(_links(known, ()), largest_row_error, is_of_many=True)
+        return cls(_links(known, ()), largest_row_error)
 
     @property
     def largest_difference(self) -> float:
@@ -123,7 +122,7 @@ def tell_proof(name: str, proof: Proof) -> str:
     knows_outputs_alone = all(link.found is None for link in proof.links if link.name != "outputs")
     if not knows_outputs_alone:
         return told
-    return told + lesson("proof/outputs" if proof.is_of_many else "proof/unknown", model=word(name))
+    return told + lesson("proof/outputs", model=word(name))
 
 
 def prove(trace: Trace) -> Proof:

@@ -163,7 +163,6 @@ def _fed(scene: HeadContext, lengths: Lengths, following: Sublayer) -> list[Stat
         width=f"{following.width:,}",
         focus=word(scene.names[scene.word]),
         fed=fact(fed),
-        change=fact(float(np.linalg.norm(scene.change[scene.word]))),
         times=f"{_more_weights(scene, following):.1f}",
     )
     told_fed = told_fed + lesson("onward/gated") if following.is_gated else told_fed

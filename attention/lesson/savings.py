@@ -183,7 +183,7 @@ def tell_savings(sizes: Sizes) -> str:
             own=f"<b>{VARIANTS[own]}</b>",
         )
         + more
-        + lesson("savings/single" if len(sizes.variants) == 1 else "savings/others")
+        + (lesson("savings/single") if len(sizes.variants) == 1 else "")
     )
 
 

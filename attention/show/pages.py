@@ -65,7 +65,7 @@ def compared(first: Trace, second: Trace, layer: int | None, head: int | None) -
         Heading(" · ".join(dict.fromkeys(scene.place for scene in scenes)), 3),
         *(Prose(f"<p>{plain(side.name)}: {plain(trace.text)}</p>") for side, trace in ((one, first), (other, second))),
         Row(((pictures[0],), (pictures[1],))),
-        Row(((pictures[2],), (Prose(tell(comparison, chosen)),))),
+        Row(((pictures[2],), (Prose(tell(comparison)),))),
     )
     return shown_blocks(message("two runs compared"), blocks)
 

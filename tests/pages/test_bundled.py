@@ -37,7 +37,6 @@ POEM = Reading(
     masks=("none", "causal"),
     first_focus=lambda words: words[-1],
     blank="…",
-    variants={"front/intro": "front/intro-other"},
 )
 
 

@@ -137,4 +137,3 @@ def test_where_the_models_own_is_not_known_the_page_says_what_they_are_compared_
 def test_nothing_says_when_they_were_run_since_a_page_may_show_what_was_kept(trace):
     told = tell_five_ways(HeadContext(trace, 0, 0, 2), five_ways.run(trace.layers[0], 0))
     assert "just now" not in told
-    assert "first computed" in told

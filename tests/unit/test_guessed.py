@@ -37,27 +37,26 @@ def test_one_unknown_word_in_an_ordinary_sentence_is_named_and_no_more():
         (
             "Кошка сидит на коврике",
             "“Кошка”, “сидит”, “на” and “коврике”.",
-            "had to guess all 4 words here, and took all",
+            "had to guess all 4 words here",
         ),
         (
             "猫坐在垫子上吗",
             "“猫”, “坐”, “在”, “垫”, “子” and 2 more.",
-            "had to guess all 7 words here, and took all",
+            "had to guess all 7 words here",
         ),
         # A single word more is named, too.
         (
             "猫坐在垫子上",
             "“猫”, “坐”, “在”, “垫”, “子” and “上”.",
-            "had to guess all 6 words here, and took all",
+            "had to guess all 6 words here",
         ),
-        ("القطة جلست", "“القطة” and “جلست”.", "had to guess all 2 words here, and took all"),
-        # -ing and -ly say what a word is, even if it is none.
+        ("القطة جلست", "“القطة” and “جلست”.", "had to guess all 2 words here"),
         (
             "The blorping flumply zaxes",
             "“blorping”, “flumply” and “zaxes”.",
-            "had to guess 3 of the 4 words here, and took 1 of",
+            "had to guess 3 of the 4 words here",
         ),
-        ("quokka Quokka QUOKKA", "“quokka”.", "had to guess all 3 words here, and took all"),
+        ("quokka Quokka QUOKKA", "“quokka”.", "had to guess all 3 words here"),
     ],
 )
 def test_a_text_that_was_mostly_guessed_is_told_with_its_words_and_what_that_does(text, named, counts):
@@ -68,9 +67,8 @@ def test_a_text_that_was_mostly_guessed_is_told_with_its_words_and_what_that_doe
     assert told(text, tell_mostly_guessed) in told(text)
 
 
-@pytest.mark.parametrize(("text", "taken"), [("quokka", "a noun"), ("blorping", "no noun")])
-def test_one_word_alone_is_told_as_one(text, taken):
-    assert says(told(text), "guess", "only word", taken)
+def test_one_word_alone_is_told_as_one():
+    assert says(told("quokka"), "guess", "only word")
 
 
 def test_what_was_typed_is_never_interpreted():

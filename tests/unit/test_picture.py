@@ -64,7 +64,7 @@ def test_a_head_on_a_picture_is_not_told_in_words_for_texts(trace):
         told = describe(summary, surveyed.in_words(place(summary), PICTURE), PICTURE)
         assert not re.search(r"\b(this text|another text|sentence|one word|same word)\b", told)
         assert f"{summary.entropy:.2f}" in told
-        assert "this text" in describe(summary, "")
+        assert "this sentence" in describe(summary, "")
     intro = lesson("all-heads/intro", noun=PICTURE.noun, choose="") + lesson("neuron/intro")
     assert not re.search(r"\b(word|sentence)\b", intro)
 

@@ -77,7 +77,6 @@ def test_what_a_kind_names_is_there(kind):
 
 def test_lessons_of_a_kind_are_those_of_text_but_for_its_own():
     assert [kind.lesson("explain/words") for kind in KINDS] == [*["explain/words"] * 2, "explain/words-picture"]
-    assert [kind.lesson("front/intro") for kind in KINDS] == ["front/intro", "front/intro-other", "front/intro-other"]
 
 
 def test_a_picture_is_recognised_and_everything_else_is_text():

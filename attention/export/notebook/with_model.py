@@ -64,7 +64,7 @@ def with_model(scene: HeadContext, whole: Trace, address: Address) -> tuple[Cell
         Code(fill("run", "pytorch", _running(scene, whole, address))),
         Text(told(lesson("notebook/head", layer=scene.layer + 1, head=scene.head + 1))),
         Code(fill("head", "pytorch", facts)),
-        Text(told(lesson("notebook/eager-own" if scene.info.own_attention else "notebook/eager"))),
+        Text(told(lesson("notebook/eager"))),
         Code(_with_row("eager", facts)),
     )
 
@@ -118,12 +118,12 @@ def _install(origin: Origin) -> str:
 
 
 def _loading(scene: HeadContext, origin: Origin) -> tuple[Cell, ...]:
-    model, own = word(scene.info.name), scene.info.own_attention
+    text, own = lesson("notebook/with-model", model=word(scene.info.name)), scene.info.own_attention
     if own:
-        text, template = lesson("notebook/with-model-own", model=model), "load_own"
+        template = "load_own"
         more: Values = {**_OWN[own], "own": own, "d_head": str(scene.d_head)}
     else:
-        text, template = lesson("notebook/with-model", model=model), "load"
+        template = "load"
         more = _function(scene.attention.softcap)
     return Text(told(text + _install(origin))), Code(fill(template, "pytorch", {**_source(origin), **more}))
 

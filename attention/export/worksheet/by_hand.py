@@ -210,8 +210,7 @@ def _dot_product(hand: Hand) -> Task:
     words = lesson("worksheet/dot-product", query=word(focus), key=word(key), d=scene.d_head, divisor=divisor)
     if scene.d_head > len(hand.dimensions):
         words += lesson("worksheet/dot-product-zeros")
-    told = lesson("worksheet/dot-product-told")
-    return Task(message("A dot product"), words, (product, divided), told)
+    return Task(message("A dot product"), words, (product, divided), "")
 
 
 def _columns(hand: Hand) -> tuple[str, ...]:
@@ -251,7 +250,7 @@ def _softmax(hand: Hand) -> Task:
         ),
         own=((message("weight in the model"), (*(number(float(own[key])) for key in hand.keys), *own_rest, "1")),),
     )
-    words = lesson("worksheet/softmax-row", focus=word(focus), pair=word(scene.key_names[hand.pair]))
+    words = lesson("worksheet/softmax-row", pair=word(scene.key_names[hand.pair]))
     if hand.others:
         words += lesson("worksheet/softmax-row-others")
     told = lesson("worksheet/softmax-row-told", largest=_bold(hand.largest), total=_bold(hand.total))
@@ -285,7 +284,7 @@ def _weighted_sum(hand: Hand) -> Task:
     words = lesson("worksheet/weighted-sum", focus=word(focus), d=scene.steps.values.shape[1], n=len(hand.outputs))
     if hand.others:
         words += lesson("worksheet/weighted-sum-others")
-    return Task(message("A weighted sum"), words, (grid,), lesson("worksheet/weighted-sum-told"))
+    return Task(message("A weighted sum"), words, (grid,), "")
 
 
 def _bold(value: Decimal) -> str:

@@ -39,21 +39,17 @@ def _words(scene: HeadContext) -> str:
         return lesson("heads/words-unknown", n_heads=scene.info.n_heads)
     bias, lengths = layer.projections.b_O, _lengths(scene)
     largest = int(lengths.argmax())
-    facts: dict[str, str | int] = {
-        "focus": word(scene.names[scene.word]),
-        "change": length(scene.change[row]),
-        "largest": largest + 1,
-        "largest_length": fact(float(lengths[largest])),
-    }
-    text = _tell_joining(scene)
-    if scene.stream is None:
-        text += lesson("heads/words-no-inputs", **facts)
-    else:
-        text += lesson("heads/words", length=length(scene.stream[row]), **facts)
+    text = _tell_joining(scene) + lesson(
+        "heads/words",
+        focus=word(scene.names[scene.word]),
+        change=length(scene.change[row]),
+        largest=largest + 1,
+        largest_length=fact(float(lengths[largest])),
+    )
     total = float(lengths.sum()) + (0.0 if bias is None else float(np.linalg.norm(bias)))
     if number(total) == number(float(np.linalg.norm(scene.change[row]))):
         return text
-    return text + lesson("heads/lengths" if bias is None else "heads/lengths-bias", total=fact(total))
+    return text + lesson("heads/lengths", total=fact(total))
 
 
 def _lengths(scene: HeadContext) -> Array:
@@ -72,7 +68,6 @@ def _tell_joining(scene: HeadContext) -> str:
     joining = lesson(
         "heads/joining-shared",
         n_heads=info.n_heads,
-        sets=messages("is {n} set", "are {n} sets", info.n_key_value_heads),
         size=info.group_size,
         matrix=matrix,
     )

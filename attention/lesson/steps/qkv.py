@@ -29,9 +29,6 @@ from attention.lesson.steps.embed import entering
 
 _COLOURS = {"Q": colours.QUERY, "K": colours.KEY, "V": colours.VALUE}
 
-# Matrix name → lesson about its cells.
-_CELL_LESSONS = {"queries": "qkv/cell-query", "keys": "qkv/cell-key", "values": "qkv/cell-value"}
-
 # Matrix name → letter of its projection.
 _LETTER_OF: Mapping[str, Letter] = MappingProxyType(
     {"queries": "Q", "keys": "K", "values": "V", "projected_queries": "Q", "projected_keys": "K"}
@@ -73,7 +70,7 @@ def _words(scene: HeadContext) -> str:
     steps = scene.steps
     is_known = scene.attention.projections is not None
     text = lesson(
-        scene.use.lesson("qkv/words" if is_known else "qkv/words-unknown"),
+        scene.use.lesson("qkv/words"),
         head=scene.head + 1,
         width=scene.info.d_model,
         d_head=scene.d_head,
@@ -136,8 +133,8 @@ def _tell_rotary(scene: HeadContext) -> str:
     # Models extended to longer texts may also scale what they rotate.
     factor = float(np.hypot(turns.cosines[0, 0], turns.sines[0, 0]))
     if abs(factor - 1) > TIE / 10:
-        return text + lesson("qkv/rotary-factor", factor=exact(factor))
-    return text + lesson("qkv/rotary-kept")
+        text += lesson("qkv/rotary-factor", factor=exact(factor))
+    return text
 
 
 def _angles(turns: Rotary, position: int) -> Float[Array, " half"]:
@@ -211,7 +208,11 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     made = getattr(scene.steps, cell.matrix)
     name = word((scene.names if symbol == "q" else scene.key_names)[cell.row])
     title = lesson(
-        _CELL_LESSONS[cell.matrix], word=name, dimension=cell.column, value=fact(float(made[cell.row, cell.column]))
+        "qkv/cell",
+        symbol=_symbol(symbol),
+        word=name,
+        dimension=cell.column,
+        value=fact(float(made[cell.row, cell.column])),
     )
     if layer.inputs is None or layer.projections is None:
         return Detail(title, lesson("qkv/cell-unknown"), (), np.zeros(0), "")
@@ -224,6 +225,10 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     note = lesson("qkv/cell-unturned", turned=scene.d_head if layer.rotary is None else layer.rotary.width)
     detail = _products(scene, cell, title, _LETTER_OF[cell.matrix])
     return replace(detail, note=note + detail.note)
+
+
+def _symbol(letter: str) -> str:
+    return f'<b class="{letter}">{letter}</b>'
 
 
 def _explain_normed(scene: HeadContext, cell: Cell, title: str) -> Detail:
@@ -240,7 +245,7 @@ def _explain_projected(scene: HeadContext, cell: Cell) -> Detail:
     projected = scene.projected["qk".index(symbol)]
     title = lesson(
         "qkv/cell-projected",
-        symbol=f'<b class="{symbol}">{symbol}</b>',
+        symbol=_symbol(symbol),
         word=word((scene.names if symbol == "q" else scene.key_names)[cell.row]),
         dimension=cell.column,
         value=fact(float(projected[cell.row, cell.column])),

@@ -56,10 +56,10 @@ def _tell_cap(scene: HeadContext) -> str:
 
 def _tell_spread(scene: HeadContext) -> str:
     steps = scene.steps
-    if steps.scores.size < 2:
+    if steps.scores.size < 2 or scene.attention.scale == 1:
         return ""
     return lesson(
-        _spread_lesson(scene),
+        "scale/spread",
         before=fact(float(steps.scores.std())),
         after=fact(float(steps.scaled_scores.std())),
     )
@@ -71,30 +71,17 @@ def _words_lesson(scene: HeadContext) -> str:
     return "scale/words-none" if scene.attention.scale == 1 else "scale/words-own"
 
 
-def _spread_lesson(scene: HeadContext) -> str:
-    if scene.attention.has_usual_scale:
-        return "scale/spread"
-    return "scale/spread-none" if scene.attention.scale == 1 else "scale/spread-own"
-
-
 def _tell_unscaled(scene: HeadContext) -> str:
     """Say what softmax would give in the row without scaling; the mask applies in both cases."""
     steps, row = scene.steps, scene.word
     focus, n_visible = word(scene.names[row]), int(scene.visible[row].sum())
     best = int(steps.masked_scores[row].argmax())
-    if n_visible == len(scene.key_tokens) == 1:
-        return lesson("scale/weight-lone", focus=focus)
     if n_visible < 2:
-        return lesson(
-            "scale/weight-one" if n_visible else "scale/weight-none", focus=focus, best=word(scene.key_names[best])
-        )
-    hidden = len(scene.key_tokens) - n_visible
+        return lesson("scale/weight-lone", focus=focus)
     return lesson(
-        "scale/weight-masked" if hidden else "scale/weight",
+        "scale/weight",
         focus=focus,
         best=word(scene.key_names[best]),
-        hidden=hidden,
-        visible=n_visible,
         weight_unscaled=fact(float(softmax(scene.attention.capped(steps.scores[row]) + steps.mask[row])[best])),
         weight_scaled=fact(float(steps.weights[row, best])),
     )

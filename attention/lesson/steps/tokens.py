@@ -10,7 +10,7 @@ import numpy as np
 
 from attention.core.messages import message, messages
 from attention.core.trace import Token
-from attention.core.words import CONTINUES, SPACE
+from attention.core.words import SPACE
 from attention.lesson.code_context import CodeContext
 from attention.lesson.guessed import tell_guessed
 from attention.lesson.head_context import HeadContext
@@ -85,8 +85,7 @@ def _tell_pieces(scene: HeadContext) -> str:
     if len(pieces) > 1:
         typed = "".join(piece.typed for piece in pieces)
         listed = " + ".join(f"<b>{word(piece.text)}</b>" for piece in pieces)
-        is_marked = any(piece.text.startswith(CONTINUES) for piece in pieces)
-        text += lesson("tokens/pieces" if is_marked else "tokens/pieces-plain", word=word(typed), pieces=listed)
+        text += lesson("tokens/pieces", word=word(typed), pieces=listed)
     if any(SPACE in token.text and SPACE not in token.typed for token in scene.tokens):
         text += lesson("tokens/space")
     parts = [token.text for token in scene.tokens if "\\x" in token.text and "\\x" not in token.typed]
@@ -126,19 +125,7 @@ def _tell_count(scene: HeadContext) -> str:
             first=word(names[0]),
             **facts,
         )
-    return lesson("tokens/words-features", features=_features(scene), source=_source(scene.focus), **facts)
-
-
-def _source(token: Token) -> str:
-    if token.is_special:
-        return message("It is not a word.")
-    if token.is_guessed:
-        return message("The word is not in the model's lexicon, so it guesses from the ending.")
-    if token.token_id >= 0:
-        return message("It reads that in its lexicon.")
-    if not any(map(str.isalpha, token.typed)):
-        return message("The kind of sign tells it.")
-    return message("Its lexicon lacks this form, so it uses the word without its ending or its apostrophe part.")
+    return lesson("tokens/words-features", features=_features(scene), **facts)
 
 
 def _tell_padding(scene: HeadContext) -> str:

@@ -163,17 +163,15 @@ def _whys(scene: HeadContext) -> str:
         told = lesson(
             "sum/why-importance-agreed",
             unit=scene.info.reading.unit,
-            own=word(scene.names[own]),
-            own_best=word(names[heaviest[own]]),
+            focus=word(scene.names[own]),
+            best=word(names[heaviest[own]]),
             weight=fact(float(weights[own, heaviest[own]])),
             length=fact(float(lengths[own, heaviest[own]])),
         )
         return told + beyond
     told = lesson(
-        "sum/why-importance" if row == own else "sum/why-importance-elsewhere",
+        "sum/why-importance",
         unit=scene.info.reading.unit,
-        own=word(scene.names[own]),
-        own_best=word(names[heaviest[own]]),
         focus=word(scene.names[row]),
         best=word(names[heaviest[row]]),
         weight=fact(float(weights[row, heaviest[row]])),

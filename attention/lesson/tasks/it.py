@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from attention.core.messages import message
 from attention.core.words import Word, folded, merge_words
-from attention.lesson.compare import LEVEL
 from attention.lesson.noun_tagger import nouns_of
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.tasks.base import Handed, ModelHead, Task, UnfitError, Verdict, both_sentences, differ_in_one_word
 
 _IT = "it"
+# Weights that differ by less count as level.
+LEVEL = 0.02
 
 
 def judge(handed: Handed) -> Verdict:
     """Judge by the row of *it* in both sentences: the smaller of the two leads of its noun.
 
     The score is ``min(a₁[n₁] − a₁[n₂], a₂[n₂] − a₂[n₁])`` for the nouns n₁ and n₂ with the largest weights in the first
-    and the second sentence; only shared nouns count. Both leads must be 0.02 or more, as for a lead on the page
-    Compare.
+    and the second sentence; only shared nouns count. Both leads must be 0.02 or more.
     """
     first, second = both_sentences(handed)
     ours, theirs, apart = differ_in_one_word(first, second)

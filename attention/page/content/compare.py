@@ -19,7 +19,6 @@ from attention.lesson.compare import (
     changes_picture,
     side_of,
     tell,
-    tell_changes,
     tell_first,
     tell_marked,
     tell_unclear,
@@ -122,7 +121,7 @@ def _compared(view: View, panes: Sequence[Pane], comparison: Comparison) -> Bloc
         Row(((first,), (other,))),
         Row(
             (
-                (Prose(tell(comparison, selected)), table),
+                (Prose(tell(comparison)), table),
                 (
                     Prose(
                         lesson("compare/intro-models" if view.beside else "compare/intro") + lesson("compare/aligned")
@@ -192,7 +191,7 @@ def _changes(panes: Sequence[Pane]) -> Blocks:
     picture = changes_picture(changed, (scene.layer, scene.head))
     return (
         Heading(message("Every head")),
-        Prose(tell_changes(changed)),
+        Prose(lesson("compare/heads")),
         Picture("changes", picture, sets={"layer": LAYER, "head": HEAD}, clears=(CELL,)),
     )
 

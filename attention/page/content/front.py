@@ -80,7 +80,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
 
 def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     """Return two sentences on attention, the picture, its description, and the link to the steps."""
-    intro = Prose(lesson(pane.info.reading.lesson("front/intro"), model=word(pane.info.name)))
+    intro = Prose(lesson("front/intro", unit=pane.info.reading.unit, noun=pane.info.reading.noun))
     scene = pane.scene
     if scene is None:
         return (*_title(message("See attention happen"), whole=whole), intro)

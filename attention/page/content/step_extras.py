@@ -13,7 +13,6 @@ from attention.figures.buttons import Button, Buttons
 from attention.lesson.head_context import HeadContext
 from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
-from attention.lesson.prose import lesson
 from attention.lesson.residual_path import has_next_layer, places, tell_onward
 from attention.lesson.savings import (
     PRESETS,
@@ -157,7 +156,6 @@ def _ways(view: View, pane: Pane, scene: HeadContext) -> Blocks:
     }
     return (
         Heading(message("What next"), 3),
-        Prose(lesson("onward/now" if buttons else "onward/now-last", noun=scene.info.reading.noun), "aside"),
         *((Picture(f"{pane.name}_next_layer", row, sets=sets),) if buttons else ()),
         *(
             Way(f"way_on_{name}", label, page, view.for_page(page).to_query())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -30,8 +29,6 @@ from attention.page.labs.base import Lab, Runs, always, covered
 from attention.page.parameters import Choice, Context, Parameter, Values
 from attention.page.settings import HEAD, WORD
 
-Size = Literal["one", "fewer", "own", "more"]
-
 
 def _offered(context: Context) -> tuple[int, ...]:
     info = context.info
@@ -40,12 +37,6 @@ def _offered(context: Context) -> tuple[int, ...]:
 
 CUT: Parameter[int] = Parameter("cut", Choice(_offered), 1)
 
-_TOLD: dict[Size, str] = {
-    "one": "one-or-many/one",
-    "fewer": "one-or-many/fewer",
-    "own": "one-or-many/own-more",
-    "more": "one-or-many/more",
-}
 _WHY_NOT: dict[Obstacle, str] = {"shared": "one-or-many/shared", "positions": "one-or-many/positions"}
 _HEAD_AXIS = message("heads")
 _KEY_AXIS = message("keys (attended to)")
@@ -96,7 +87,7 @@ def _guess(scene: HeadContext | None) -> Guess | None:
         first=first,
     )
     names = tuple(_how_many(answer, n_heads) for answer in answers)
-    return Guess(question, names, _because(scene, changes, changed), frozenset({answers.index(changed)}))
+    return Guess(question, names, _because(changes, changed), frozenset({answers.index(changed)}))
 
 
 def _how_many(answer: int, n_heads: int) -> str:
@@ -105,22 +96,17 @@ def _how_many(answer: int, n_heads: int) -> str:
     return message("in none") if answer == 0 else message("in {some} of {all}", some=answer, all=n_heads)
 
 
-def _because(scene: HeadContext, changes: Float[Array, " H"], changed: int) -> str:
-    if not changed:
-        return lesson("one-or-many/guess-because-none")
-    most, least = int(changes.argmax()), int(changes.argmin())
-    facts: dict[str, str | int] = {"most": exact(float(changes[most]), 3), "most_head": most + 1}
+def _because(changes: Float[Array, " H"], changed: int) -> str:
     if changed < len(changes):
-        return lesson(
-            "one-or-many/guess-because-some", changed=changed, n=len(changes), width=scene.info.d_model, **facts
-        )
+        return lesson("one-or-many/guess-because-some", changed=changed, n=len(changes))
+    most, least = int(changes.argmax()), int(changes.argmin())
     return lesson(
         "one-or-many/guess-because",
         n=len(changes),
-        focus=word(scene.names[scene.word]),
         least=exact(float(changes[least]), 3),
         least_head=least + 1,
-        **facts,
+        most=exact(float(changes[most]), 3),
+        most_head=most + 1,
     )
 
 
@@ -188,10 +174,11 @@ def _counted(count: int) -> str:
 
 def _tell_cut(scene: HeadContext, count: int) -> str:
     own, (width, _) = scene.info.n_heads, _widths(scene)
-    size: Size = "own" if count == own else "one" if count == 1 else "fewer" if count < own else "more"
     told = lesson("one-or-many/own", width=width, own=own, d_own=scene.d_head)
-    told += lesson(_TOLD[size], count=count, d_head=width // count)
-    if count == own or not scene.attention.has_usual_scale:
+    if count == own:
+        return told + lesson("one-or-many/own-more")
+    told += lesson("one-or-many/one" if count == 1 else "one-or-many/cut", count=count, d_head=width // count)
+    if not scene.attention.has_usual_scale:
         return told
     root, root_own = (number((width // each) ** 0.5) for each in (count, own))
     return told + lesson("one-or-many/divided", root=root, root_own=root_own)
@@ -264,7 +251,6 @@ def _mean(scene: HeadContext, heads: _Heads) -> Blocks:
         noun=scene.info.reading.noun,
         entropy=fact(of_mean),
         entropies=fact(float(entropies.mean())),
-        evener=int((entropies > of_mean).sum()),
     )
     likeness = lesson(
         "one-or-many/mean-likeness",
@@ -389,7 +375,7 @@ def _sum(scene: HeadContext, heads: _Heads, runs: Runs | None) -> Blocks:
 def _tell_difference(total: Float[Array, "Q M"], runs: Runs | None) -> str:
     added = None if runs is None else runs.added()
     if added is None:
-        return lesson("one-or-many/sum-unknown")
+        return ""
     return lesson("one-or-many/sum-known", difference=small(Difference.between(total, added).absolute))
 
 

@@ -256,7 +256,7 @@ def _weights(scene: HeadContext, divisor: Divisor, temperature: float) -> Float[
 def _tell_head(scene: HeadContext) -> str:
     """Say how far the dot products of this head spread, compared with random ones."""
     return lesson(
-        "why-divide/head" if scene.steps.scores.size > 1 else "why-divide/head-lone",
+        "why-divide/head",
         d_head=scene.d_head,
         root=fact(scene.d_head**0.5),
         spread=fact(float(scene.steps.scores.std())),
@@ -264,7 +264,7 @@ def _tell_head(scene: HeadContext) -> str:
 
 
 def _tell_row(scene: HeadContext, weights: Float[Array, "Q K"], *, is_own: bool) -> str:
-    """Say what the change does to the row in focus and, on average, to all rows."""
+    """Say what the change does to the row in focus."""
     own, row = scene.steps.weights, scene.word
     best = int(own[row].argmax())
     n_visible = int(scene.visible[row].sum())
@@ -278,7 +278,6 @@ def _tell_row(scene: HeadContext, weights: Float[Array, "Q K"], *, is_own: bool)
         "visible": str(n_visible),
         "entropy": fact(float(entropy(own)[row])),
         "slope": exact(float(gradient_length(own)[row]), 3),
-        "mean": fact(float(entropy(own).mean())),
     }
     if is_own:
         return lesson("why-divide/row-own", **facts)
@@ -287,7 +286,6 @@ def _tell_row(scene: HeadContext, weights: Float[Array, "Q K"], *, is_own: bool)
         after=fact(float(weights[row, best])),
         entropy_after=fact(float(entropy(weights)[row])),
         slope_after=exact(float(gradient_length(weights)[row]), 3),
-        mean_after=fact(float(entropy(weights).mean())),
         **facts,
     )
 

@@ -41,17 +41,12 @@ def test_what_the_heads_change_is_the_output_of_the_layer(scene):
     assert joining.pop("n_heads") == scene.info.n_heads
     has_bias = layer.projections.b_O is not None
     assert joining.pop("matrix") == ("WO, with a bias bO" if has_bias else "WO")
-    n_sets = scene.info.n_key_value_heads
-    assert joining == (
-        {} if group == 1 else {"size": group, "sets": f"are {n_sets} sets" if n_sets > 1 else "is 1 set"}
-    )
+    assert joining == ({} if group == 1 else {"size": group})
     total = sum(lengths) + np.linalg.norm(bias)
-    assert facts_in(told, "heads/lengths-bias" if has_bias else "heads/lengths") == {"total": rounded(total)}
+    assert facts_in(told, "heads/lengths") == {"total": rounded(total)}
     assert facts_in(told, "heads/words") == {
         "focus": scene.focus.text,
         "change": rounded(np.linalg.norm(joined @ layer.projections.W_O + bias)),
-        # What the heads add to: where a norm stands before them, it is not what they are made of.
-        "length": rounded(np.linalg.norm(scene.trace.hidden_states[scene.layer][at])),
         "largest": int(np.argmax(lengths)) + 1,
         "largest_length": rounded(max(lengths)),
     }

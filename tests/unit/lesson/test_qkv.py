@@ -28,7 +28,7 @@ def test_of_what_is_not_known_no_matrix_of_weights_is_named(model_of, kind, part
     trace = model_of(kind).trace("The cat sat on the mat.").part(part)
     scene = HeadContext(trace, 1, 1, 2)
     queries = trace.layers[1].head(1).queries
-    lesson = "qkv/words-cross" if part == "cross" else "qkv/words-unknown"
+    lesson = "qkv/words-cross" if part == "cross" else "qkv/words"
     assert facts_in(step_of("qkv").words(scene), lesson, "qkv/unknown")["query"] == rounded(np.linalg.norm(queries[2]))
     titles = [exhibit.matrix.title for exhibit in step_of("qkv").exhibits(scene)]
     assert titles == ["Q = f_Q(X)", f"K = f_K({source})", f"V = f_V({source})"]

@@ -25,25 +25,9 @@ def test_what_the_toy_says_of_a_word_is_its_word_part(scene_of):
     scene = scene_of("toy", at=1)
     facts = facts_in(step_of("tokens").words(scene), "tokens/words-features")
     said = dict(re.findall(r"([a-z ]+?) (\d\.\d\d)(?:, |$)", facts.pop("features")))
-    assert "lexicon" in facts.pop("source")
     assert facts == {"model": "Toy", "tokens": "6 tokens", "focus": "cat", "position": 1}
     features = dict(zip(scene.info.feature_names, scene.trace.embeddings.words[1], strict=True))
     assert {name: float(value) for name, value in said.items()} == {n: v for n, v in features.items() if v}
-
-
-@pytest.mark.parametrize(
-    ("typed", "source"),
-    [
-        ("dog", "It reads that in its lexicon."),
-        ("neighbour's", "Its lexicon lacks this form"),
-        ("quokka", "it guesses from the ending"),
-        ("12345", "The kind of sign tells it"),
-    ],
-)
-def test_the_toy_says_from_where_it_knows_what_it_says_of_this_very_word(scene_of, typed, source):
-    scene = scene_of("toy", f"My {typed} sleeps", at=1)
-    assert scene.focus.typed == typed
-    assert source in facts_in(step_of("tokens").words(scene), "tokens/words-features")["source"]
 
 
 def test_a_word_that_was_cut_is_told_with_its_pieces(scene_of):
