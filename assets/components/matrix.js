@@ -865,7 +865,7 @@ function writeReadout(state) {
   showTip(state);
   readout.classList.toggle("hint", isHint);
   if (isHint) {
-    readout.replaceChildren(message("Press a cell to read its number."));
+    readout.replaceChildren(message("Press a cell."));
     return;
   }
   readout.title = `${data.rows[place[0]]} ${data.columns[place[1]]}`;
