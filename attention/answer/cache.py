@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Condition
+from typing import TypeVar
 
 import numpy as np
 from cachetools import LRUCache, cached
@@ -263,19 +264,6 @@ def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
     return _caches().traces.get(key, lambda: _run(model, key), turns())
 
 
-def recorded_at(run: RunKey) -> Recorded:
-    """Return a run from the cache, or run the model again; raise ModelFailedError or ModelUnavailableError."""
-    return _caches().traces.get(run, lambda: _run(_model_of(run), run), turns())
-
-
-def read_by(run: RunKey, text: str) -> Recorded | None:
-    """Return a run of the same model and mask on another single text; None if that fails."""
-    try:
-        return recorded_at(replace(run, text=text, pair=""))
-    except (ValueError, ModelFailedError, ModelUnavailableError):
-        return None
-
-
 def _model_of(run: RunKey) -> Model:
     try:
         info = get_info(run.model_id)
@@ -291,138 +279,139 @@ def first_word_of(run: RunKey, part: Part, trace: Trace) -> int:
     return _caches().first_words.get((run, part), lambda: first_word(trace), turns())
 
 
-def survey_of(address: Address, trace: Trace, look: Look) -> Survey:
-    """Return the survey of all heads of the trace at an address (cached)."""
-    key = (address.run, address.part, look)
-    return _caches().surveys.get(key, lambda: survey(trace, look), turns())
+T = TypeVar("T")
 
 
-def prefix_matching_of(address: Address, trace: Trace) -> Float[Array, "L H"]:
-    """Return every head's prefix-matching score for the trace at an address (cached)."""
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Results computed from a scene, in caches that all sessions share."""
 
-    def make() -> Float[Array, "L H"]:
-        scores = scores_of(trace)
-        scores.setflags(write=False)
-        return scores
+    address: Address
+    scene: HeadContext
+    whole: Trace
 
-    return _caches().prefix_matching.get((address.run, address.part), make, turns())
+    def survey(self, look: Look) -> Survey:
+        """Return the survey of all heads."""
+        key = (self.address.run, self.address.part, look)
+        return _caches().surveys.get(key, lambda: survey(self.scene.trace, look), turns())
 
-
-def plane_of(address: Address, trace: Trace, tokens: tuple[int, ...]) -> Plane:
-    """Return the best-fitting plane for some tokens' hidden states (cached)."""
-    key = (address.run, address.part, tokens)
-    return _caches().planes.get(key, lambda: of_states(trace.hidden_states, tokens), turns())
-
-
-def thumbs_of(address: Address, scene: HeadContext) -> tuple[HeadThumb, ...]:
-    """Return a thumbnail of each head of the layer at an address (cached)."""
-    key = (address.run, address.part, address.layer, address.word)
-    return _caches().thumbs.get(key, lambda: tuple(head_thumbs(scene)), turns())
-
-
-def forecast_of(run: RunKey, trace: Trace) -> Forecast | None:
-    """Return the next-token prediction of a run (cached); None if the model makes none."""
-
-    def make() -> Forecast | None:
-        found = ShelvedModel(shelf(), trace.info).next_token(trace)
-        return None if found is None else forecast(found, trace.text)
-
-    try:
-        return _caches().forecasts.get(run, make, turns())
-    except ModelUnavailableError:
-        # Not cached: at the next request, the model may be available.
-        return None
-
-
-def unmasked_of(run: RunKey, trace: Trace) -> Unmasked | None:
-    """Return a decoder's predictions with and without its causal mask; None if it makes none, or is gone."""
-    try:
-        return _caches().unmasked.get(run, lambda: ShelvedModel(shelf(), trace.info).unmasked(trace.text), turns())
-    except ModelUnavailableError:
-        return None
-
-
-def effects_of(run: RunKey, trace: Trace, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
-    """Return the effect of each change on a run's outputs (cached); None if the model is gone."""
-
-    def make() -> tuple[Effect, ...]:
-        outputs = ShelvedModel(shelf(), trace.info).outputs(run.text, run.pair or None, (Change(), *changes))
-        return effects(outputs, np.array([not token.is_special for token in trace.tokens]))
-
-    try:
-        return _caches().effects.get((run, changes), make, turns())
-    except ModelUnavailableError:
-        return None
-
-
-def passed_of(run: RunKey, trace: Trace) -> Passed | None:
-    """Return the results of a model's single page of NumPy (cached); None if it has none."""
-
-    def make() -> Passed | None:
-        model = ShelvedModel(shelf(), trace.info)
-        insides = model.insides()
-        if insides is None or not is_written(insides):
-            return None
-        found = model.next_token(trace)
-        return run_page(insides, trace) if found is None else run_page(insides, trace, found.logits[-1], found.labels)
-
-    try:
-        return _caches().passed.get(run, make, turns())
-    except ModelUnavailableError:
-        return None
-
-
-def answer_of(run: RunKey, trace: Trace) -> Answer | None:
-    """Return the predicted classes of a run (cached); None if the model does not classify."""
-    if not trace.info.reading.has_classes:
-        return None
-    try:
-        return _caches().answers.get(run, lambda: ShelvedModel(shelf(), trace.info).answer(trace), turns())
-    except ModelUnavailableError:
-        return None
-
-
-def five_ways_of(address: Address, scene: HeadContext) -> list[Result]:
-    """Return the results of five implementations of the layer at an address (cached)."""
-    key = (address.run, address.part, address.layer, address.head)
-    try:
-        return _caches().five_ways.get(key, lambda: run_five_ways(_with_added(address, scene), scene.head), turns())
-    except ModelUnavailableError:
-        # Not cached: at the next request, the model may be available.
+    def five_ways(self) -> list[Result]:
+        """Return the results of five implementations of the layer."""
+        key, head = (self.address.run, self.address.part, self.address.layer, self.address.head), self.scene.head
+        found = _if_here(lambda: _caches().five_ways.get(key, lambda: run_five_ways(self._with_added(), head), turns()))
+        if found is not None:
+            return found
         with turns():
-            return run_five_ways(scene.attention, scene.head)
+            return run_five_ways(self.scene.attention, head)
+
+    def thumbs(self) -> tuple[HeadThumb, ...]:
+        """Return a thumbnail of each head of the layer."""
+        key = (self.address.run, self.address.part, self.address.layer, self.address.word)
+        return _caches().thumbs.get(key, lambda: tuple(head_thumbs(self.scene)), turns())
+
+    def forecast(self) -> Forecast | None:
+        """Return the next-token prediction; None if the model makes none."""
+        trace = self.scene.trace
+
+        def make() -> Forecast | None:
+            found = self._model().next_token(trace)
+            return None if found is None else forecast(found, trace.text)
+
+        return _if_here(lambda: _caches().forecasts.get(self.address.run, make, turns()))
+
+    def unmasked(self) -> Unmasked | None:
+        """Return a decoder's predictions with and without its causal mask; None if it makes none."""
+        text = self.scene.trace.text
+        return _if_here(lambda: _caches().unmasked.get(self.address.run, lambda: self._model().unmasked(text), turns()))
+
+    def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
+        """Return each change's effect on the outputs, relative to a run without changes; None if the model is gone."""
+        run = self.address.run
+
+        def make() -> tuple[Effect, ...]:
+            outputs = self._model().outputs(run.text, run.pair or None, (Change(), *changes))
+            return effects(outputs, np.array([not token.is_special for token in self.whole.tokens]))
+
+        return _if_here(lambda: _caches().effects.get((run, changes), make, turns()))
+
+    def passed(self) -> Passed | None:
+        """Return the results of the model's single page of NumPy; None if it has none, or is gone."""
+
+        def make() -> Passed | None:
+            model, trace = self._model(), self.whole
+            insides = model.insides()
+            if insides is None or not is_written(insides):
+                return None
+            found = model.next_token(trace)
+            if found is None:
+                return run_page(insides, trace)
+            return run_page(insides, trace, found.logits[-1], found.labels)
+
+        return _if_here(lambda: _caches().passed.get(self.address.run, make, turns()))
+
+    def reading(self, text: str) -> Trace | None:
+        """Return the model's trace of another text; None if it refuses the text, or is gone."""
+        run = replace(self.address.run, text=text, pair="")
+        try:
+            recorded = _caches().traces.get(run, lambda: _run(_model_of(run), run), turns())
+        except (ValueError, ModelFailedError, ModelUnavailableError):
+            return None
+        return recorded.trace.part(self.address.part)
+
+    def added(self) -> Float[Array, "Q M"] | None:
+        """Return what the model itself adds to each token's vector in the layer; None if unknown."""
+        key = (self.address.run, self.address.part, self.address.layer)
+        return _if_here(lambda: _caches().added.get(key, lambda: self._with_added().added, turns()))
+
+    def answer(self) -> Answer | None:
+        """Return the predicted classes of a picture; None if the model does not classify."""
+        if not self.whole.info.reading.has_classes:
+            return None
+        return _if_here(
+            lambda: _caches().answers.get(self.address.run, lambda: self._model().answer(self.whole), turns())
+        )
+
+    def prefix_matching(self) -> Float[Array, "L H"]:
+        """Return every head's prefix-matching score (self-attention only)."""
+        key = (self.address.run, self.address.part)
+        return _caches().prefix_matching.get(key, lambda: _read_only(scores_of(self.scene.trace)), turns())
+
+    def plane(self, tokens: tuple[int, ...]) -> Plane:
+        """Return the best-fitting plane for some tokens' hidden states before and after every layer."""
+        key = (self.address.run, self.address.part, tokens)
+        return _caches().planes.get(key, lambda: of_states(self.scene.trace.hidden_states, tokens), turns())
+
+    def changes(self, run: RunKey, trace: Trace) -> Float[Array, "L H"]:
+        """Return the largest change of a weight in each head, between this run and another of the same model."""
+        key = (self.address.run, run)
+        return _caches().changes.get(key, lambda: _read_only(changes(self.scene.trace, trace)), turns())
+
+    def _model(self) -> ShelvedModel:
+        return ShelvedModel(shelf(), self.whole.info)
+
+    def _with_added(self) -> LayerTrace:
+        """Return the layer with what it adds to the residual stream, which traces do not keep: run the model again.
+
+        If the heads' outputs differ this time, the model has changed, and ``added`` is left out.
+        """
+        run = self.address.run
+        again = _model_of(run).trace(run.text, run.pair or None, mask=run.mask)
+        layer, kept = again.part(self.address.part).layers[self.address.layer], self.scene.attention
+        is_same = np.array_equal(layer.model_output, kept.model_output)
+        return replace(kept, added=layer.added) if is_same else kept
 
 
-def added_of(address: Address, scene: HeadContext) -> Float[Array, "Q M"] | None:
-    """Return what the model itself adds in the layer at an address (cached); None if unknown."""
-    key = (address.run, address.part, address.layer)
+def _if_here(get: Callable[[], T]) -> T | None:
+    """Return a result that needs the model; None, which is not cached, while the model is gone."""
     try:
-        return _caches().added.get(key, lambda: _with_added(address, scene).added, turns())
+        return get()
     except ModelUnavailableError:
         return None
 
 
-def _with_added(address: Address, scene: HeadContext) -> LayerTrace:
-    """Return a scene's layer with what it adds to the residual stream, which traces do not keep: run the model again.
-
-    If the heads' outputs differ this time, the model has changed, and ``added`` is left out.
-    """
-    run = address.run
-    again = _model_of(run).trace(run.text, run.pair or None, mask=run.mask)
-    layer = again.part(address.part).layers[address.layer]
-    is_same = np.array_equal(layer.model_output, scene.attention.model_output)
-    return replace(scene.attention, added=layer.added) if is_same else scene.attention
-
-
-def changes_of(runs: tuple[RunKey, RunKey], first: Trace, second: Trace) -> Float[Array, "L H"]:
-    """Return each head's change between two runs (cached)."""
-
-    def make() -> Float[Array, "L H"]:
-        changed = changes(first, second)
-        changed.setflags(write=False)
-        return changed
-
-    return _caches().changes.get(runs, make, turns())
+def _read_only(numbers: Array) -> Array:
+    numbers.setflags(write=False)
+    return numbers
 
 
 def settle() -> None:

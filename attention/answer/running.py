@@ -8,52 +8,30 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
-from jaxtyping import Float
-from numpy import ndarray as Array
 
 from attention.answer import fetching, focus, jobs, state
 from attention.answer.cache import (
     ModelFailedError,
-    added_of,
-    answer_of,
-    changes_of,
-    effects_of,
+    Shared,
     first_word_of,
-    five_ways_of,
-    forecast_of,
     model_or_reason,
-    passed_of,
-    plane_of,
-    prefix_matching_of,
-    read_by,
     record,
     shelf,
-    survey_of,
-    thumbs_of,
     turns,
-    unmasked_of,
 )
 from attention.answer.once import once
 from attention.answer.run_queue import aside
-from attention.core.ablation import Change, Effect
 from attention.core.messages import message
 from attention.core.trace import Cut, Trace
 from attention.experiments.corpus import Sentences
-from attention.experiments.five_ways import Result
 from attention.experiments.measuring import Measured, Measurement, Measurements
-from attention.experiments.pca import Plane
 from attention.experiments.study import StudyResult
 from attention.experiments.syntax import SyntaxCheck, SyntaxResult
-from attention.figures.heads import HeadThumb
 from attention.lesson.head_context import HeadContext
-from attention.lesson.next_token import Forecast
 from attention.lesson.steps import step_of
-from attention.lesson.survey import Look, Survey
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
-from attention.models.base import Answer, Unmasked
 from attention.models.downloads import State
-from attention.models.one_page import Passed
-from attention.page.address import Address, RunKey
+from attention.page.address import Address
 from attention.page.blocks import Notice
 from attention.page.content import compare
 from attention.page.content.pane import Pane
@@ -73,54 +51,10 @@ COUNTED_WITHIN = 20.0
 Load = Callable[[ModelInfo], Model | ModelUnavailableError]
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """Results computed from a scene, in caches that all sessions share (see :mod:`attention.answer.cache`)."""
+class Results(Shared):
+    """The same, and what this server measures and trains."""
 
-    address: Address
-    scene: HeadContext
-    whole: Trace
-
-    def survey(self, look: Look) -> Survey:
-        """Return the survey of all heads."""
-        return survey_of(self.address, self.scene.trace, look)
-
-    def five_ways(self) -> list[Result]:
-        """Return the results of five implementations of the layer."""
-        return five_ways_of(self.address, self.scene)
-
-    def thumbs(self) -> tuple[HeadThumb, ...]:
-        """Return a thumbnail of each head of the layer."""
-        return thumbs_of(self.address, self.scene)
-
-    def forecast(self) -> Forecast | None:
-        """Return the next-token prediction; None if the model makes none."""
-        return forecast_of(self.address.run, self.scene.trace)
-
-    def unmasked(self) -> Unmasked | None:
-        """Return a decoder's predictions with and without its causal mask; None if it makes none."""
-        return unmasked_of(self.address.run, self.scene.trace)
-
-    def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
-        """Return each change's effect on the outputs, relative to a run without changes; None if the model is gone."""
-        return effects_of(self.address.run, self.whole, changes)
-
-    def passed(self) -> Passed | None:
-        """Return the results of the model's single page of NumPy; None if it has none, or is gone."""
-        return passed_of(self.address.run, self.whole)
-
-    def reading(self, text: str) -> Trace | None:
-        """Return the model's trace of another text; None if it refuses the text, or is gone."""
-        recorded = read_by(self.address.run, text)
-        return None if recorded is None else recorded.trace.part(self.address.part)
-
-    def added(self) -> Float[Array, "Q M"] | None:
-        """Return what the model itself adds to each token's vector in the layer; None if unknown."""
-        return added_of(self.address, self.scene)
-
-    def answer(self) -> Answer | None:
-        """Return the predicted classes of a picture; None if the model does not classify."""
-        return answer_of(self.address.run, self.whole)
+    __slots__ = ()
 
     def syntax(self) -> SyntaxCheck | None:
         """Return all heads' counts on the annotated sentences; None if they are not finished."""
@@ -132,18 +66,6 @@ class Shared:
             measurement.carry_on(COUNTED_WITHIN)
         check = measurement.measures
         return check if measurement.run.is_finished and isinstance(check, SyntaxCheck) else None
-
-    def prefix_matching(self) -> Float[Array, "L H"]:
-        """Return every head's prefix-matching score (self-attention only)."""
-        return prefix_matching_of(self.address, self.scene.trace)
-
-    def plane(self, tokens: tuple[int, ...]) -> Plane:
-        """Return the best-fitting plane for some tokens' hidden states before and after every layer."""
-        return plane_of(self.address, self.scene.trace, tokens)
-
-    def changes(self, run: RunKey, trace: Trace) -> Float[Array, "L H"]:
-        """Return the largest change of a weight in each head, between this run and another of the same model."""
-        return changes_of((self.address.run, run), self.scene.trace, trace)
 
     def job(self, job: Job) -> Status:
         """Return the status of one of this server's jobs."""
@@ -277,13 +199,11 @@ def _run_two(view: View, info: ModelInfo, second: str, load: Load) -> list[Pane]
 
 def _where_most_changes(panes: list[Pane]) -> list[Pane]:
     """Switch to the head that changes most, if any changes."""
-    runs = [(pane.address.run, pane.scene.trace) for pane in panes if pane.address is not None and pane.scene]
-    if len(runs) < 2:
+    changed = compare.changes_of(panes)
+    if changed is None or not changed.any():
         return panes
-    (first, one), (second, other) = runs
-    changed = changes_of((first, second), one, other)
     layer, head = map(int, np.unravel_index(int(changed.argmax()), changed.shape))
-    return [_at(pane, layer, head) for pane in panes] if changed.any() else panes
+    return [_at(pane, layer, head) for pane in panes]
 
 
 def _at(pane: Pane, layer: int, head: int) -> Pane:
@@ -292,7 +212,7 @@ def _at(pane: Pane, layer: int, head: int) -> Pane:
     assert pane.whole is not None
     scene = HeadContext(pane.scene.trace, layer, head, pane.scene.word)
     address = replace(pane.address, layer=layer, head=head)
-    return replace(pane, scene=scene, address=address, found=Shared(address, scene, pane.whole))
+    return replace(pane, scene=scene, address=address, found=Results(address, scene, pane.whole))
 
 
 def run(view: View, load: Load) -> list[Pane]:
@@ -345,7 +265,7 @@ def run_one(
         pair=recorded.pair if recorded.is_pair else "",
         whole=recorded.trace,
         address=address,
-        found=Shared(address, opened, recorded.trace),
+        found=Results(address, opened, recorded.trace),
         notices=tuple(notices),
     )
 

@@ -13,7 +13,9 @@ import pytest
 
 from attention.answer import asked, cache, downloads, generated_files, running
 from attention.answer.files import FILES
+from attention.lesson.head_context import HeadContext
 from attention.models import hub, local
+from attention.page.address import Address
 from tests import tiny_models
 from tests.pages.forgetting import forget
 from tests.sweep import sweep
@@ -246,13 +248,14 @@ def test_what_nobody_could_say_is_asked_again(open_page, folder, monkeypatch):
     elsewhere = folder.with_name("elsewhere")
     (trace,) = traces()
     run = next(iter(cache._caches().traces._things))
-    cache.shelf().put_out("another")
+    shared = cache.Shared(Address(run, "encoder", 0, 0, 0), HeadContext(trace, 0, 0, 0), trace)
     monkeypatch.setattr(cache.shelf(), "_slots", {})
     folder.rename(elsewhere)
-    assert cache.forecast_of(run, trace) is None
+    assert shared.forecast() is None
     elsewhere.rename(folder)
-    cache.shelf().put_out("llama")
-    assert cache.forecast_of(run, trace) is not None
+    with cache.shelf().kept_out("llama"):
+        pass
+    assert shared.forecast() is not None
 
 
 def test_a_model_that_was_put_out_leaves_nothing_behind(open_page, folder):
@@ -262,5 +265,6 @@ def test_a_model_that_was_put_out_leaves_nothing_behind(open_page, folder):
         watched = [weakref.ref(each) for each in model._stack.module.parameters()]
     del model
     gc.collect()
-    assert cache.shelf().put_out("llama")
+    with cache.shelf().kept_out("llama") as is_out:
+        assert is_out
     assert [each for each in watched if each() is not None] == []

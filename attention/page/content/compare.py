@@ -140,7 +140,7 @@ def _change(
     view: View, panes: Sequence[Pane], comparison: Comparison, selected: tuple[int, int] | None
 ) -> Iterator[Block]:
     """Yield the change, as a sentence and as the word's two rows, or a sentence that nothing changes clearly."""
-    changed = None if view.beside or not comparison.counted.any() else _changed(panes)
+    changed = None if view.beside or not comparison.counted.any() else changes_of(panes)
     if changed is not None and (told := tell_unclear(changed)):
         yield Prose(told)
     elif changed is not None:
@@ -171,12 +171,12 @@ def _why_opened(view: View, panes: Sequence[Pane], comparison: Comparison) -> It
     """Yield the reason why this head is open, if the user chose none and the sentences differ in it."""
     if view.beside or view[LAYER] is not None or view[HEAD] is not None or not comparison.counted.any():
         return
-    scene, changed = panes[0].scene, _changed(panes)
+    scene, changed = panes[0].scene, changes_of(panes)
     if scene is not None and changed is not None and changed[scene.layer, scene.head] == changed.max() > 0:
         yield Prose(lesson("compare/opened", layer=scene.layer + 1, head=scene.head + 1), "detail")
 
 
-def _changed(panes: Sequence[Pane]) -> Float[Array, "L H"] | None:
+def changes_of(panes: Sequence[Pane]) -> Float[Array, "L H"] | None:
     """Return the largest change of each head; None if one of the two sentences was not run."""
     first, other = panes
     if first.found is None or other.scene is None or other.address is None:
@@ -185,7 +185,7 @@ def _changed(panes: Sequence[Pane]) -> Float[Array, "L H"] | None:
 
 
 def _changes(panes: Sequence[Pane]) -> Blocks:
-    scene, changed = panes[0].scene, _changed(panes)
+    scene, changed = panes[0].scene, changes_of(panes)
     if scene is None or changed is None:
         return ()
     picture = changes_picture(changed, (scene.layer, scene.head))
