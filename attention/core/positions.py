@@ -55,29 +55,6 @@ def waves(n_tokens: int, frequencies: Sequence[float] | Float[Array, " N"]) -> F
     return pairs.reshape(n_tokens, 2 * angles.shape[1]).astype(np.float32)
 
 
-def rotary(x: Float[Array, "*H T D"], base: float = 10_000.0) -> Float[Array, "*H T D"]:
-    r"""Rotate every query or key by angles that grow with its position, so that q·k depends on the distance.
-
-    .. math:: x'_i = x_i \cos p\theta_i - x_{i+D/2} \sin p\theta_i, \quad
-              x'_{i+D/2} = x_{i+D/2} \cos p\theta_i + x_i \sin p\theta_i, \quad \theta_i = base^{-2i/D}
-
-    (Su et al. 2021, "RoFormer", section 3.2.2. The paper pairs neighbouring numbers; here, as in Llama, number i is
-    paired with number i + D/2.)
-
-    Args:
-        x: queries or keys, with positions p counted from 0 along the last axis but one.
-        base: the ratio of the fastest to the slowest rotation, in the limit of a large width.
-
-    Raises:
-        ValueError: the width of x is odd, or x has no axis of positions.
-    """
-    if x.ndim < 2:
-        raise ValueError(f"x must have the axes (…, tokens, width), got shape {x.shape}")
-    n_tokens, width = x.shape[-2:]
-    turns = turns_of(n_tokens, width, base)
-    return apply_rotary(x, Rotary(turns.cosines.astype(x.dtype), turns.sines.astype(x.dtype)))
-
-
 def apply_rotary(x: Float[Array, "*H T D"], turns: Rotary) -> Float[Array, "*H T D"]:
     r"""Rotate every query or key by given angles; number i is paired with number i + R/2.
 
@@ -142,7 +119,11 @@ def speeds(turns: Rotary) -> Float[Array, " D/2"]:
 
 
 def turns_of(n_tokens: int, width: int, base: float = 10_000.0) -> Rotary:
-    """Return the rotations by ``rotary`` at the first positions, in float64."""
+    r"""Return the rotations at the positions p from 0, by the angles :math:`p \cdot base^{-2i/width}`, in float64.
+
+    Raises:
+        ValueError: the width is odd.
+    """
     angles = np.outer(np.arange(n_tokens, dtype=np.float64), _frequencies(width, base))
     return Rotary(np.cos(angles), np.sin(angles))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -224,15 +223,6 @@ def quantise(weights: Float[Array, "*shape"]) -> UInt16[Array, "*shape"]:
 def _rounded(values: Float[Array, "*shape"], decimals: int) -> Float[Array, "*shape"]:
     """Round half up, as the browser does."""
     return np.floor(values * 10**decimals + 0.5)
-
-
-def breaks(groups: Sequence[object]) -> tuple[int, ...]:
-    """Return the positions at which a new group begins.
-
-    >>> breaks(["A", "A", "B", "B", "C"])
-    (2, 4)
-    """
-    return tuple(index for index, (before, group) in enumerate(pairwise(groups), 1) if group != before)
 
 
 def _inside(positions: Sequence[int], size: int) -> list[int]:

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.core.trace import LayerTrace, Trace
+from attention.core.trace import LayerTrace
 from attention.measures.max_flow import largest_flow
 
 
@@ -38,11 +38,6 @@ def _with_residual(weights: Float[Array, "L T T"]) -> Float[Array, "L T T"]:
     """Return ``Â``, the weights with the residual connection."""
     mixed: Array = weights + np.eye(weights.shape[1])
     return mixed / mixed.sum(axis=-1, keepdims=True)
-
-
-def trace_rollout(trace: Trace) -> Float[Array, "L T T"]:
-    """Return the rollout of a trace, from the mean of each layer's heads."""
-    return rollout(np.stack([layer.steps().weights.mean(axis=0, dtype=np.float64) for layer in trace.layers]))
 
 
 def flow_to(weights: Float[Array, "L T T"], row: int) -> Float[Array, " T"]:

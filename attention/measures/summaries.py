@@ -9,7 +9,7 @@ from typing import Self
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.core.trace import Token, Trace
+from attention.core.trace import Token
 from attention.core.words import Word
 from attention.measures.behaviours import BEHAVIOUR_RULES, Behaviour
 from attention.measures.entropies import entropy, normalised_entropy
@@ -69,15 +69,6 @@ class HeadSummary:
 
 # The keys of measure().
 MEASURES = (*(name for name in HeadSummary.__slots__ if name not in ("layer", "head", "pattern")), *PATTERN_MEASURES)
-
-
-def summarise(trace: Trace) -> tuple[HeadSummary, ...]:
-    """Summarise every head of a trace; raise ValueError if a layer's weights are not between its tokens."""
-    return tuple(
-        summary
-        for number, layer in enumerate(trace.layers)
-        for summary in summarise_weights(layer.steps().weights, trace.tokens, layer.mask, number)
-    )
 
 
 def summarise_weights(

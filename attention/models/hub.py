@@ -174,11 +174,6 @@ class Damaged:
     problem: str
 
 
-def kept() -> list[Kept]:
-    """Return the downloaded models, sorted by ID; only their manifests are read."""
-    return [each for each in manifests() if isinstance(each, Kept)]
-
-
 def manifests() -> list[Kept | Damaged]:
     """Return the downloaded models, including damaged ones, without unfinished ones."""
     try:

@@ -109,16 +109,11 @@ class ModelPool:
         with self._changed:
             return frozenset(model_id for model_id, slot in self._slots.items() if slot.model is not None)
 
-    def put_out(self, model_id: str, idle_seconds: float = 0.0) -> bool:
-        """Unload a model; False if it is in use, was used within ``idle_seconds``, or is being loaded."""
-        with self._changed:
-            return self._put_out(model_id, idle_seconds)
-
     @contextmanager
     def kept_out(self, model_id: str, idle_seconds: float = 0.0) -> Iterator[bool]:
         """Unload a model for the duration of the block; callers that ask for it wait.
 
-        Yields what ``put_out`` returns; of two such blocks for one model, the second gets False.
+        Yields False if it is in use, was used within ``idle_seconds``, is being loaded, or is already kept out.
         """
         with self._changed:
             is_out = model_id not in self._kept_out and self._put_out(model_id, idle_seconds)

@@ -267,11 +267,6 @@ _WORD = re.compile(
 )
 
 
-def split_words(text: str) -> list[str]:
-    """Split a text in any script into words, numbers, punctuation marks and emoji."""
-    return [text[start:end] for start, end in _spans(text)]
-
-
 def _spans(text: str) -> list[tuple[int, int]]:
     kinds = "".join(map(_kind, text))
     return [match.span() for match in _WORD.finditer(kinds)]

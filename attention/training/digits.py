@@ -87,11 +87,6 @@ def train(digits: Digits, steps: int, seed: int = SEED) -> tuple[ViTForImageClas
     return model, losses
 
 
-def held_out_accuracy(model: Any, digits: Digits) -> float:
-    """Return the share of pictures whose most likely digit is right."""
-    return float(np.mean(_guesses(model, digits) == digits.labels))
-
-
 def _guesses(model: Any, digits: Digits) -> Int[Array, " N"]:
     with torch.inference_mode():
         logits = model(pixel_values=_pixels(digits.pictures)).logits

@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 
 from attention.experiments import corpus
 from attention.experiments.study import Run, Study
-from attention.measures.summaries import summarise
 from tests.browser.looks import check
 from tests.browser.server import serve
+from tests.summaries import summarise
 
 PAGE = "many_sentences"
 # Enough for a run that lasts until somebody cancels it.

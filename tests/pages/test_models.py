@@ -423,7 +423,7 @@ def removed(open_page, small):
     """A page on which a model is looked at that somebody has removed meanwhile."""
     fetch(open_page(PAGE))
     page = open_page(model=TINY, text=TEXT)
-    (kept,) = hub.kept()
+    (kept,) = hub.manifests()
     hub.remove(kept)
     return page
 
@@ -437,7 +437,7 @@ def test_another_model_can_be_chosen_on_a_page_whose_model_is_gone(removed):
 def test_a_model_that_is_gone_can_be_chosen_in_vain(open_page, small):
     fetch(open_page(PAGE))
     page = open_page(model="toy")
-    (kept,) = hub.kept()
+    (kept,) = hub.manifests()
     hub.remove(kept)
     shown = page.choose("model", TINY)
     assert shown.view.model == "toy"

@@ -3,7 +3,7 @@
 import base64
 import json
 from decimal import ROUND_HALF_UP, Decimal
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -20,7 +20,6 @@ from attention.figures.head_view import (
     THRESHOLDS,
     HeadLines,
     HeadView,
-    breaks,
     quantise,
 )
 from tests.sights import apart, linear
@@ -174,14 +173,6 @@ def test_a_threshold_is_never_higher_than_what_was_asked_for(wanted):
     index = view(np.eye(2), threshold=wanted).payload()["threshold"]
     assert THRESHOLDS[index] <= wanted
     assert index + 1 == len(THRESHOLDS) or THRESHOLDS[index + 1] > wanted
-
-
-@given(st.lists(st.integers(0, 3), max_size=12))
-def test_groups_are_parted_where_they_change(groups):
-    parts = [groups[start:stop] for start, stop in pairwise([0, *breaks(groups), len(groups)])]
-    assert [group for part in parts for group in part] == groups
-    assert all(len(set(part)) <= 1 for part in parts)
-    assert all(one[0] != other[0] for one, other in pairwise(parts))
 
 
 # ------------------------------------------------------------------------------------------ refused

@@ -96,7 +96,7 @@ def test_a_fetched_model_is_one_of_the_catalogue_and_gives_what_its_folder_gives
         np.testing.assert_array_equal(layer.model_output, expected.model_output)
     assert max(layer.check() for layer in trace.layers) < 1e-5
     assert found.revision == COMMIT
-    assert hub.kept() == [found]
+    assert hub.manifests() == [found]
 
 
 def test_nothing_but_what_is_needed_is_asked_for_of_one_commit(small, tiny, tmp_path):
@@ -527,7 +527,7 @@ def test_two_who_fetch_the_same_get_the_same(small):
     for thread in threads:
         thread.join(120)
     assert len(results) == 3
-    assert hub.kept() == [results[0]]
+    assert hub.manifests() == [results[0]]
     assert hub.is_whole(results[0])
     assert {path.parent for path in left()} == {results[0].folder}
 
@@ -535,7 +535,7 @@ def test_two_who_fetch_the_same_get_the_same(small):
 def test_an_unfinished_folder_is_no_model(small):
     kept = fetch()
     (kept.folder / hub.MANIFEST).unlink()
-    assert hub.kept() == []
+    assert hub.manifests() == []
     assert fetch() == kept
 
 

@@ -79,6 +79,11 @@ def use(shelf, *model_ids):
             assert model.info is TOY_INFO
 
 
+def put_out(shelf, model_id, idle_seconds=0.0):
+    with shelf.kept_out(model_id, idle_seconds) as is_out:
+        return is_out
+
+
 def test_a_model_is_loaded_once_and_stays(make, loader):
     shelf = make(2)
     use(shelf, "a", "a", "b", "a", "b")
@@ -112,7 +117,7 @@ def test_a_model_in_use_is_never_put_out_and_who_asks_for_one_more_waits(make, l
         use(shelf, "a")
         assert not has_b.wait(0.3)
         assert shelf.in_memory() == {"a"}
-        assert not shelf.put_out("a")
+        assert not put_out(shelf, "a")
     waiting.join(PATIENCE)
     assert has_b.is_set()
     assert shelf.in_memory() == {"b"}
@@ -123,8 +128,8 @@ def test_of_two_users_the_last_one_counts(make):
     shelf = make(1)
     with shelf.borrow("a"):
         use(shelf, "a")
-        assert not shelf.put_out("a")
-    assert shelf.put_out("a")
+        assert not put_out(shelf, "a")
+    assert put_out(shelf, "a")
     assert shelf.in_memory() == frozenset()
 
 
@@ -157,7 +162,7 @@ def test_loading_one_model_keeps_nobody_from_using_another(make, loader):
     waiting.start()
     assert loader.began["b"].wait(PATIENCE)
     use(shelf, "a")
-    assert not shelf.put_out("b")
+    assert not put_out(shelf, "b")
     assert shelf.in_memory() == {"a"}
     loader.held["b"].set()
     waiting.join(PATIENCE)
@@ -182,7 +187,7 @@ def test_who_waits_is_told_how_far_it_is_and_may_leave(make, loader):
     loader.held["a"].set()
     use(shelf, "a")
     assert loader.loaded == ["a"]
-    assert shelf.put_out("a")
+    assert put_out(shelf, "a")
 
 
 def test_a_failure_is_remembered_for_a_while_and_then_tried_again(make, loader, clock):
@@ -213,16 +218,16 @@ def test_an_error_of_the_user_gives_the_model_back(make):
     shelf = make(1)
     with pytest.raises(ValueError, match="mine"), shelf.borrow("a"):
         raise ValueError("mine")
-    assert shelf.put_out("a")
+    assert put_out(shelf, "a")
 
 
 def test_a_model_that_was_used_lately_stays_if_so_asked(make, clock):
     shelf = make(1)
     use(shelf, "a")
-    assert not shelf.put_out("a", idle_seconds=60)
+    assert not put_out(shelf, "a", idle_seconds=60)
     clock.now += 60
-    assert shelf.put_out("a", idle_seconds=60)
-    assert shelf.put_out("never there", idle_seconds=60)
+    assert put_out(shelf, "a", idle_seconds=60)
+    assert put_out(shelf, "never there", idle_seconds=60)
 
 
 def test_a_shelved_model_works_as_the_model_itself_even_after_it_was_put_out(make):
@@ -240,7 +245,7 @@ def test_a_shelved_model_works_as_the_model_itself_even_after_it_was_put_out(mak
             shelved.trace_batch([encoded]).layers[0].queries, toy.trace_batch([encoded]).layers[0].queries
         )
         assert shelved.next_token(trace) is None
-        assert shelf.put_out("toy")
+        assert put_out(shelf, "toy")
 
 
 class RevisedToy(ToyModel):
@@ -450,7 +455,7 @@ def test_a_model_that_is_put_out_is_freed_even_out_of_the_garbage_collectors_sig
     gc.freeze()
     gc.disable()
     try:
-        assert all(shelf.put_out(kind) for kind in kinds)
+        assert all(put_out(shelf, kind) for kind in kinds)
         left = {kind: [module for each in watched[kind] if (module := each()) is not None] for kind in kinds}
         assert left == {kind: [] for kind in kinds}
     finally:
@@ -512,7 +517,7 @@ def test_put_out_gives_the_memory_back_to_the_system():
             model.trace("The cat sat on the mat")
             loaded = process.memory_info().rss
         del model
-        assert shelf.put_out("smollm2-135m")
+        assert put_out(shelf, "smollm2-135m")
         sizes.append(process.memory_info().rss)
         # Its weights are 513 MiB; a part of that, other things may have taken meanwhile.
         assert loaded - sizes[-1] > 350 * 2**20

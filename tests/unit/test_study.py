@@ -14,8 +14,9 @@ from attention.experiments.study import Run, Study
 from attention.lesson.proof import Proof
 from attention.measures.five_patterns import PATTERN_NAMES
 from attention.measures.marks import Marks
-from attention.measures.summaries import MEASURES, PATTERN_MEASURES, summarise
+from attention.measures.summaries import MEASURES, PATTERN_MEASURES
 from tests.loaded import load
+from tests.summaries import summarise
 from tests.sweep import sweep
 
 # Short and long, of one token and of many; words that come twice, punctuation, pieces, one that the model has to cut.

@@ -7,7 +7,7 @@ import pytest
 
 from attention.lesson.behaviour import describe, head_table
 from attention.lesson.survey import Look, order, place, survey
-from attention.measures.likeness import head_distances
+from attention.measures.likeness import head_distance
 from tests.loaded import load
 
 TEXT = "The unbelievableness of a cat sat on the mat, didn't it?"
@@ -43,7 +43,7 @@ def test_the_order_by_entropy_is_that_of_entropies_worked_out_anew(trace, survey
 def test_a_head_is_most_like_itself_and_the_rest_follow_by_distance(trace, surveyed):
     ((_, heads),) = order("similarity", surveyed, trace, Look(), CURRENT).groups
     weights = np.concatenate([layer.steps().weights for layer in trace.layers])
-    row = head_distances(weights)[CURRENT[0] * 12 + CURRENT[1]]
+    row = [head_distance(weights[CURRENT[0] * 12 + CURRENT[1]], each) for each in weights]
     assert heads[0] == CURRENT
     assert np.all(np.diff([row[layer * 12 + head] for layer, head in heads]) > -1e-9)
 

@@ -252,7 +252,7 @@ def test_text_is_cut_into_words_of_any_script(text, tokens):
 
 @given(st.text())
 def test_no_character_is_lost_but_blanks_and_invisible_ones(text):
-    kept = "".join(toy.split_words(text))
+    kept = "".join(text[start:end] for start, end in toy._spans(text))
     assert sorted(c for c in kept if is_visible(c)) == sorted(c for c in text if is_visible(c))
 
 
@@ -343,7 +343,7 @@ def test_the_lexicon_is_a_sorted_table_of_single_words():
     assert words == sorted(words)
     assert len(words) > 600
     for word in words:
-        assert toy.split_words(word) == [word]
+        assert [token.typed for token in MODEL.encode(word).tokens] == [word]
         np.testing.assert_array_equal(toy.describe(word.upper(), LEXICON), LEXICON[word])
         assert LEXICON[word].any()
 
@@ -505,7 +505,7 @@ def test_a_word_is_guessed_where_neither_it_nor_its_singular_is_in_the_lexicon(t
 @given(st.text(st.characters(), max_size=30))
 def test_what_is_guessed_does_not_depend_on_a_longer_lexicon_having_other_words(text):
     """A guess is what the word's own letters say: with an empty lexicon it is the same."""
-    for word in toy.split_words(text):
+    for word in (text[start:end] for start, end in toy._spans(text)):
         if toy.is_guessed(word, LEXICON) or not any(map(str.isalpha, word)):
             np.testing.assert_array_equal(toy.describe(word, LEXICON), toy.describe(word, {}))
         else:

@@ -147,7 +147,7 @@ def test_training_again_gives_the_same_losses():
 def test_it_reads_digits_that_it_was_not_trained_on(pictures):
     model = AutoModelForImageClassification.from_pretrained(DIGITS, local_files_only=True).eval()
     _, held_out = pictures
-    accuracy = digits.held_out_accuracy(model, held_out)
+    accuracy = np.mean(digits._guesses(model, held_out) == held_out.labels)
     assert accuracy >= 0.95
     card = json.loads((DIGITS / "card.json").read_text())
     assert accuracy == pytest.approx(card["held_out_accuracy"], abs=0.005)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from attention.core.messages import message
 from attention.lesson import front
-from attention.lesson.head_context import HeadContext
 from attention.lesson.questions import heads, pairs, rows, texts
 from attention.lesson.questions.base import Ready
 
-__all__ = ["MOST", "QUESTIONS", "Ready", "ready", "that_fit"]
+__all__ = ["MOST", "QUESTIONS", "Ready", "ready"]
 
 QUESTIONS: tuple[Ready, ...] = (
     Ready("rows", message("Which has more rows, Q or K?"), texts.rows, is_hidden=True, seen_at="qkv"),
@@ -44,8 +43,3 @@ MOST = Ready("most", message("Which word gets the most weight?"), front.guess, i
 def ready(name: str) -> Ready | None:
     """Return the question with this name; None if it does not exist."""
     return next((each for each in (MOST, *QUESTIONS) if each.name == name), None)
-
-
-def that_fit(scene: HeadContext) -> list[Ready]:
-    """Return the questions that apply to a scene."""
-    return [each for each in QUESTIONS if each.make(scene) is not None]

@@ -14,7 +14,7 @@ from attention.classroom import asking
 from attention.core.text import clean
 from attention.figures.question import Answer
 from attention.lesson.head_context import HeadContext
-from attention.lesson.questions import QUESTIONS, ready, that_fit
+from attention.lesson.questions import QUESTIONS, ready
 from tests.loaded import load
 from tests.unit.lesson.telling import facts_in
 
@@ -338,6 +338,10 @@ def expect_well_made(guess):
     assert [bool(why) for why in guess.whys] == [index != right for index in range(len(guess.answers))]
     assert guess.judge(Answer(guess.mark, (right,))) == "right"
     assert asking.unpacked(json.loads(json.dumps(asking.packed(guess, "hidden")))) == guess
+
+
+def that_fit(scene):
+    return [each for each in QUESTIONS if each.make(scene) is not None]
 
 
 def test_a_question_is_told_in_full(scene):

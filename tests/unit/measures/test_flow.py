@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attention.core import masks
 from attention.core.trace import LayerTrace, Projections
-from attention.measures.flow import rollout, trace_rollout, value_norms, weighted_norms
+from attention.measures.flow import rollout, value_norms, weighted_norms
 from attention.models.toy import ToyModel
 from tests.plain_loops import random_weights, seeds
 
@@ -48,12 +48,6 @@ def test_a_token_that_sees_nothing_keeps_itself():
     weights = np.zeros((2, 3, 3))
     weights[:, 1:] = 1 / 3
     np.testing.assert_array_equal(rollout(weights)[-1, 0], [1, 0, 0])
-
-
-def test_the_rollout_of_a_trace_takes_the_mean_of_its_heads():
-    trace = MODEL.trace(SENTENCE)
-    mean = trace.layers[0].steps().weights.mean(axis=0)
-    np.testing.assert_allclose(trace_rollout(trace)[0], (mean + np.eye(6)) / 2, atol=1e-6)
 
 
 def test_rollout_wants_square_matrices():

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from attention.core import masks
 from attention.core.words import merge_words
 from attention.measures.behaviours import POSITIONAL
-from attention.measures.flow import trace_rollout, weighted_norms
-from attention.measures.likeness import trace_head_distances
+from attention.measures.flow import weighted_norms
 from attention.measures.marks import Marks
 from attention.measures.rows import Rows
 from attention.measures.summaries import (
@@ -20,11 +19,11 @@ from attention.measures.summaries import (
     PATTERN_MEASURES,
     HeadSummary,
     measure,
-    summarise,
     summarise_weights,
 )
 from attention.models.toy import ToyModel
 from tests.plain_loops import Plain, average, pattern_label, random_weights, seeds, token, words
+from tests.summaries import summarise
 
 MODEL = ToyModel()
 SENTENCE = "The cat sat on the mat"
@@ -132,12 +131,6 @@ def test_the_bert_summarised(minilm, text, pair, mask):
     summaries = summarise(trace)
     assert len(summaries) == 72
     assert_summaries_equal_plain_loops(trace, summaries)
-    distances = trace_head_distances(trace)
-    assert distances.shape == (72, 72)
-    assert np.isfinite(distances).all()
-    assert not distances.diagonal().any()
-    rolled = trace_rollout(trace)
-    np.testing.assert_allclose(rolled.sum(axis=-1), 1, atol=1e-5)
     for layer in trace.layers:
         norms = weighted_norms(layer)
         assert np.isfinite(norms).all()
@@ -166,7 +159,6 @@ def test_a_painted_mask_that_hides_all_gives_zeros_not_nan():
     for summary in summarise(trace):
         assert (summary.entropy, summary.previous, summary.positional) == (0, 0, 0)
         assert summary.pattern.label == "heterogeneous"
-    assert not trace_head_distances(trace).any()
 
 
 def test_words_are_summarised_as_tokens_are(minilm):
