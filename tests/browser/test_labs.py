@@ -162,7 +162,7 @@ def test_heads_are_switched_off_by_mouse_and_keyboard(tab, models):
     show(tab.go("explain", model="toy", text=SENTENCE, head="2"))
 
     def moves(heads, instead):
-        return f"the vector of the text moves by {moved_without(models['toy'], SENTENCE, heads, instead):.4f}"
+        return f"the model's output moves by {moved_without(models['toy'], SENTENCE, heads, instead):.4f}"
 
     page = tab.page
     expect(page.get_by_text(moves([1], lambda *_: 0)).first).to_be_visible()

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from attention.core.ablation import Change, Effect, How
-from attention.core.messages import message, messages
+from attention.core.messages import message
 from attention.core.trace import ModelInfo
 from attention.figures import charts
 from attention.figures.charts import Chart
@@ -132,7 +132,7 @@ def _format_effect(moved: float) -> str:
 
 
 def _output_name(effect: Effect) -> str:
-    return message("the prediction") if effect.likeliest else message("the vector of the text")
+    return message("the prediction") if effect.likeliest else message("the model's output")
 
 
 def _measure(effect: Effect) -> str:
@@ -168,9 +168,8 @@ def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
     )
     half = (len(compared.sizes) + 1) // 2
     right = 0 if compared.is_same else 1 if compared.rank <= half else 2
-    whys = (lesson("explain/why-weights"), "", lesson("explain/why-nothing"))
     told = because + _measure(compared.worth.unchanged)
-    return Guess(question, answers, told, frozenset({right}), whys=whys)
+    return Guess(question, answers, told, frozenset({right}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,9 +326,7 @@ def _ablation(scene: HeadContext, worth: _HeadEffects | None, off: Off, only: On
     if worth is None:
         return (*_opening(scene, off, only), _missing(scene, scene.info.n_heads))
     own = worth.of[scene.layer, scene.head]
-    is_mean_of_means = off == "mean" and not own.likeliest
-    told = lesson(_OFF_LESSONS[off]) + (lesson("explain/mean-of-means") if is_mean_of_means else "")
-    told += _tell_head(scene, worth, only)
+    told = lesson(_OFF_LESSONS[off]) + _tell_head(scene, worth, only)
     if own.likeliest:
         told += lesson(
             "explain/predicted",
@@ -343,7 +340,7 @@ def _ablation(scene: HeadContext, worth: _HeadEffects | None, off: Off, only: On
         *_opening(scene, off, only),
         _weights_beside(scene, drawn),
         Prose(told + _measure(own)),
-        Prose(lesson("explain/heads-caveat", noun=scene.info.reading.noun), "detail"),
+        Prose(lesson("explain/heads-caveat"), "detail"),
     )
 
 
@@ -393,25 +390,12 @@ def _chart(scene: HeadContext, worth: _HeadEffects) -> Chart:
 
 
 def _effects_table(scene: HeadContext, worth: _HeadEffects, off: Off, only: Only) -> Blocks:
-    (first_layer, first), (last_layer, last) = worth.ordered[0], worth.ordered[-1]
-    told = lesson(
-        "explain/end-one" if only == "one" else "explain/end-rest",
-        n=len(worth.of),
-        noun=scene.info.reading.noun,
-        what=_output_name(worth.unchanged),
-        layer=first_layer + 1,
-        head=first + 1,
-        largest=_format_effect(worth.of[first_layer, first].moved),
-        last_layer=last_layer + 1,
-        last=last + 1,
-        smallest=_format_effect(worth.of[last_layer, last].moved),
-    )
-    if len(worth.of) < scene.info.n_layers * scene.info.n_heads:
-        told += lesson("explain/end-layer", model=word(scene.info.name), layer=scene.layer + 1)
+    is_whole = len(worth.of) == scene.info.n_layers * scene.info.n_heads
+    told = lesson("explain/layer-only", model=word(scene.info.name), layer=scene.layer + 1)
     table = Table("heads_table", partial(_table_of_heads, worth, off, only), file="heads")
     return (
         Heading(message("Which heads matter for this {noun}", noun=scene.info.reading.noun)),
-        Prose(told),
+        *(() if is_whole else (Prose(told),)),
         Fold("worth_fold", message("Every head, sorted"), (table,)),
     )
 
@@ -500,9 +484,7 @@ def _tell_lengths(scene: HeadContext, lengths: Float[Array, "Q K"], shares: Floa
             share=fact(float(shares[:, signs].sum(axis=-1).mean())),
         )
     rho, n = rank_correlation(weights[scene.visible], lengths[scene.visible]), int(scene.visible.sum())
-    if n < FEWEST_POINTS:
-        told += lesson("explain/lengths-few", cells=messages("{n} cell", "{n} cells", n))
-    elif not np.isnan(rho):
+    if n >= FEWEST_POINTS and not np.isnan(rho):
         told += lesson("explain/lengths-ranks", n=n, rho=fact(rho))
     return told
 
@@ -553,16 +535,12 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
     columns: Blocks = (Notice(_tell_no_order(len(names)), is_quiet=True),)
     if len(names) >= FEWEST_POINTS and not np.isnan(raw[-1] + rolled[-1]):
         ranks = {"first": fact(raw[0]), "raw": fact(raw[-1]), "rolled": fact(rolled[-1])}
-        layers = messages("{n} layer", "{n} layers", len(raw))
-        words += lesson("explain/words-ranks", layers=layers, **ranks)
+        words += lesson("explain/words-ranks", **ranks)
         points = []
         if "flow" in ranked:
             points = [(message("flow to this layer"), scene.layer, ranked["flow"][-1])]
             flow, there = fact(ranked["flow"][-1]), fact(rolled[scene.layer])
             words += lesson("explain/words-flow", layer=scene.layer + 1, flow=flow, rolled=there)
-        else:
-            up_to = messages("{n} layer", "{n} layers", scene.layer + 1)
-            words += lesson("explain/words-no-flow", n=len(scene.tokens), layers=up_to)
         ranking = charts.by_layer(
             ((message("weights of this layer"), np.array(raw)), (message("rollout to this layer"), np.array(rolled))),
             message("rank correlation with occlusion"),
