@@ -150,7 +150,7 @@ PICTURE = Reading(
     recognises=pixels.is_picture,
     variants={
         "tokens/words": "tokens/words-picture",
-        "embed/words-normed": "embed/words-picture",
+        "embed/words": "embed/words-picture",
         "explain/words": "explain/words-picture",
         "train-one/yours-none": "train-one/yours-none-picture",
         "whole/next-none": "whole/next-none-picture",

@@ -116,8 +116,8 @@ def test_what_a_language_does_not_have_is_shown_in_english(tmp_path):
     folder.mkdir()
     (folder / "messages.po").write_text('msgid ""\nmsgstr "Plural-Forms: nplurals=3; plural=n>4 ? 2 : n>1;\\n"\n')
     script = "from attention.core.messages import *; from attention.lesson.prose import lesson\n"
-    script += "print(message('Clear'), messages('{n} other', '{n} others', 5), lesson('embed/norm'))"
-    assert said(folder, script).strip() == f"Clear 5 others {lesson('embed/norm')}".strip()
+    script += "print(message('Clear'), messages('{n} other', '{n} others', 5), lesson('embed/bias'))"
+    assert said(folder, script).strip() == f"Clear 5 others {lesson('embed/bias')}".strip()
 
 
 def test_a_language_that_is_not_there_is_an_error():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
@@ -88,7 +87,7 @@ def _has_norm(scene: HeadContext) -> bool:
 
 
 def _words(scene: HeadContext) -> str:
-    inputs, parts = scene.attention.inputs, scene.trace.embeddings
+    inputs = scene.attention.inputs
     if inputs is None:
         return lesson("embed/unknown", layer=scene.layer + 1)
     own = scene.use.lessons.get("embed")
@@ -102,19 +101,13 @@ def _words(scene: HeadContext) -> str:
             focus=word(scene.names[scene.word]),
             length=length(inputs[scene.word]),
         )
-    if scene.attention.norm is not None:
-        return _tell_stream(scene, inputs)
-    if scene.layer:
-        return _tell_deeper(scene, inputs)
-    if parts is None or parts.positions is None:
-        return _tell_words_alone(scene, inputs)
-    return _tell_sum(scene, inputs, parts, parts.positions)
+    return _tell_deeper(scene, inputs) if scene.layer else _tell_first(scene, inputs)
 
 
 def _tell_deeper(scene: HeadContext, inputs: Array) -> str:
     cosines = _cosines(inputs, scene.word)
     nearest = int(cosines.argmax())
-    return lesson(
+    told = lesson(
         "embed/words-deeper",
         layer=scene.layer + 1,
         before=scene.layer,
@@ -125,98 +118,46 @@ def _tell_deeper(scene: HeadContext, inputs: Array) -> str:
         nearest=word(scene.names[nearest]),
         cosine=fact(float(cosines[nearest])),
     )
+    return told + _tell_norms(scene)
 
 
-def _tell_sum(scene: HeadContext, inputs: Array, parts: Embeddings, positions: Array) -> str:
-    text = lesson(
-        "embed/words",
-        width=parts.words.shape[1],
-        focus=word(scene.names[scene.word]),
-        position=scene.word,
-        word_length=length(parts.words[scene.word]),
-        position_length=length(positions[scene.word]),
-        length=length(inputs[scene.word]),
+def _tell_first(scene: HeadContext, inputs: Array) -> str:
+    """Describe the input of layer 1, and the parts of which it is the sum."""
+    parts, row = scene.trace.embeddings, scene.word
+    facts: dict[str, str | int] = {"focus": word(scene.names[row]), "length": length(inputs[row])}
+    if parts is None:
+        return lesson("embed/words-unknown", width=inputs.shape[1], **facts) + _tell_norms(scene)
+    facts["width"] = parts.words.shape[1]
+    if parts.positions is None:
+        told = lesson("embed/words-alone", **facts) + _tell_norms(scene)
+        if scene.attention.bias is not None:
+            return told + lesson("embed/bias")
+        return told if scene.attention.rotary is None else told + lesson("embed/rotary")
+    told = lesson(
+        scene.info.reading.lesson("embed/words"),
+        position=row,
+        word_length=length(parts.words[row]),
+        position_length=length(parts.positions[row]),
+        **facts,
     )
     if parts.segments is not None:
-        text += lesson("embed/segment", length=length(parts.segments[scene.word]))
-    text += _tell_lengths(scene, parts.words[scene.word], positions[scene.word])
-    text = text + lesson("embed/norm") if _has_norm(scene) else text
+        told += lesson("embed/segment", length=length(parts.segments[row]))
+    told += _tell_norms(scene)
     if parts.projection is None:
-        return text
+        return told
     narrow, wide = parts.projection.weight.shape
-    return text + lesson("embed/projected", narrow=narrow, wide=wide)
+    return told + lesson("embed/projected", narrow=narrow, wide=wide)
 
 
-def _tell_words_alone(scene: HeadContext, inputs: Array) -> str:
-    """Describe the input of layer 1 where neither positions are added nor a norm precedes attention."""
-    facts = {
-        "width": inputs.shape[1],
-        "focus": word(scene.names[scene.word]),
-        "length": length(inputs[scene.word]),
-    }
-    if scene.trace.embeddings is None:
-        return lesson("embed/words-unknown", **facts)
-    where = "embed/words-alone-rotary" if scene.attention.rotary is not None else "embed/words-alone"
-    return lesson(where, **facts) + (lesson("embed/norm-alone") if _has_norm(scene) else "")
-
-
-def _tell_lengths(scene: HeadContext, one: Array, other: Array) -> str:
-    """Return how a sum's norm depends on its two parts; empty if a part is zero."""
-    both = float(np.linalg.norm(one) * np.linalg.norm(other))
-    if not both:
-        return ""
-    cosine = min(1.0, max(-1.0, float(one @ other) / both))
-    return lesson(
-        "embed/lengths",
-        cosine=fact(cosine),
-        angle=fact(math.degrees(math.acos(cosine))),
-        together=length(one + other),
-        focus=word(scene.names[scene.word]),
-    )
-
-
-def _tell_stream(scene: HeadContext, inputs: Array) -> str:
-    """Describe the input of a layer with a norm before attention."""
-    assert scene.attention.norm is not None
-    assert scene.stream is not None
-    facts: dict[str, str | int] = {
-        "width": inputs.shape[1],
-        "focus": word(scene.names[scene.word]),
-        "stream_length": length(scene.stream[scene.word]),
-    }
-    normed = {"norm": scene.attention.norm.name, "length": length(inputs[scene.word])}
-    if not scene.layer:
-        return _tell_first_stream(scene, facts, lesson("embed/normed", **normed))
-    cosines = _cosines(inputs, scene.word)
-    nearest = int(cosines.argmax())
-    return lesson(
-        "embed/words-stream",
-        layer=scene.layer + 1,
-        before=scene.layer,
-        nearest=word(scene.names[nearest]),
-        cosine=fact(float(cosines[nearest])),
-        **facts,
-        **normed,
-    )
-
-
-def _tell_first_stream(scene: HeadContext, facts: dict[str, str | int], normed: str) -> str:
-    parts = scene.trace.embeddings
-    if parts is None or parts.positions is None:
-        text = lesson("embed/words-bias" if scene.attention.bias is not None else "embed/words-rotary", **facts)
-        if parts is not None and parts.norm is not None:
-            text += lesson("embed/normed-before", first=parts.norm.name, length=facts["stream_length"])
-        return text + normed
-    whole = facts | {
-        "position": scene.word,
-        "word_length": length(parts.words[scene.word]),
-        "position_length": length(parts.positions[scene.word]),
-    }
-    if parts.norm is None:
-        text = lesson(scene.info.reading.lesson("embed/words-normed"), **whole)
-    else:
-        text = lesson("embed/words-normed-twice", first=parts.norm.name, **whole)
-    return text + normed + _tell_lengths(scene, parts.words[scene.word], parts.positions[scene.word])
+def _tell_norms(scene: HeadContext) -> str:
+    """Name the norms that vectors pass before the attention of this layer; empty without any."""
+    own = [] if scene.attention.norm is None else [scene.attention.norm.name]
+    parts = None if scene.layer else scene.trace.embeddings
+    if parts is not None and parts.norm is not None:
+        own = [parts.norm.name, *own]
+    elif parts is not None and not own and _has_norm(scene):
+        own = ["LayerNorm"]
+    return lesson("embed/normed", norms=listed(own)) if own else ""
 
 
 def _cosines(of: Array, row: int) -> Array:
@@ -512,12 +453,7 @@ def _whys(scene: HeadContext) -> str:
     if scene.attention.is_causal:
         # A causal mask conveys order too.
         return ""
-    text = lesson(
-        "embed/why-positions",
-        focus=word(scene.names[scene.word]),
-        position_length=length(parts.positions[scene.word]),
-        word_length=length(parts.words[scene.word]),
-    )
+    text = lesson("embed/why-positions")
     twice = repeated(scene.tokens)
     if twice is None:
         return text

@@ -155,10 +155,12 @@ def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
     if compared is None:
         return None
     size = fact(compared.sizes[compared.sharpest])
-    question = lesson("explain/guess", model=word(scene.info.name), size=size, **_sharpest(scene, compared))
+    sharpest = _sharpest(compared)
+    noun = scene.info.reading.noun
+    question = lesson("explain/guess", model=word(scene.info.name), noun=noun, size=size, **sharpest)
     because = lesson(
         "explain/guess-because-same" if compared.is_same else "explain/guess-because",
-        **_sharpest(scene, compared),
+        **sharpest,
         **_losses(compared),
     )
     answers = (
@@ -204,12 +206,11 @@ class _Compared:
         return self.rank == 1
 
 
-def _sharpest(scene: HeadContext, compared: _Compared) -> dict[str, str | int]:
+def _sharpest(compared: _Compared) -> dict[str, str | int]:
     """Return the facts about the head with the largest weights."""
     layer, head = compared.sharpest
     return {
         "n": len(compared.sizes),
-        "noun": scene.info.reading.noun,
         "what": _output_name(compared.worth.unchanged),
         "layer": layer + 1,
         "head": head + 1,

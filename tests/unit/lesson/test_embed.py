@@ -5,7 +5,7 @@ import pytest
 
 from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
-from tests.unit.lesson.telling import TEXT, facts_in, is_told, pattern_of, rounded, shown, trace_of
+from tests.unit.lesson.telling import TEXT, facts_in, is_told, rounded, trace_of
 
 
 def test_the_formula_of_the_vectors_is_what_the_model_does(scene_of):
@@ -29,15 +29,7 @@ def test_the_parts_of_a_vector_have_the_lengths_that_are_told(scene_of):
             "position_length": rounded(np.linalg.norm(parts.positions[3])),
             "length": rounded(np.linalg.norm(scene.attention.inputs[3])),
         }
-        assert bool(pattern_of("embed/norm").search(shown(told))) == (model_id == "minilm-l6")
-        word, place = parts.words[3].astype(float), parts.positions[3].astype(float)
-        cosine = word @ place / np.linalg.norm(word) / np.linalg.norm(place)
-        assert facts_in(told, "embed/lengths") == {
-            "focus": scene.tokens[3].text,
-            "cosine": rounded(cosine),
-            "angle": rounded(np.degrees(np.arccos(cosine))),
-            "together": rounded(np.linalg.norm(word + place)),
-        }
+        assert is_told("embed/normed", told) == (model_id == "minilm-l6")
         assert is_told("embed/segment", told) == (parts.segments is not None)
         if parts.segments is not None:
             assert facts_in(told, "embed/segment")["length"] == rounded(np.linalg.norm(parts.segments[3]))
@@ -64,17 +56,17 @@ def test_deeper_vectors_have_the_length_and_the_neighbour_that_are_told(scene_of
 @pytest.mark.parametrize(
     ("kind", "latex", "name"),
     [
-        ("gpt2", r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}})", "embed/words-normed"),
-        ("pegasus", r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}})", "embed/words-normed"),
+        ("gpt2", r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}})", "embed/words"),
+        ("pegasus", r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}})", "embed/words"),
         (
             "mbart",
             r"X = \mathrm{LayerNorm}(\mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}}))",
-            "embed/words-normed-twice",
+            "embed/words",
         ),
-        ("bloom", r"X = \mathrm{LayerNorm}(\mathrm{LayerNorm}(E_{\text{word}}))", "embed/words-bias"),
+        ("bloom", r"X = \mathrm{LayerNorm}(\mathrm{LayerNorm}(E_{\text{word}}))", "embed/bias"),
         ("vit", r"X = \mathrm{LayerNorm}(E_{\text{patch}} + E_{\text{position}})", "embed/words-picture"),
-        ("t5", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed/words-bias"),
-        ("llama", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed/words-rotary"),
+        ("t5", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed/bias"),
+        ("llama", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed/rotary"),
     ],
 )
 def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kind, latex, name):
@@ -83,12 +75,12 @@ def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kin
     first, second = HeadContext(trace, 0, 0, 2), HeadContext(trace, 1, 0, 2)
     assert step_of("embed").formula(first) == latex
     norm = trace.layers[0].norm.name
-    told = facts_in(step_of("embed").words(first), name, "embed/normed")
-    assert told["norm"] == facts_in(step_of("embed").words(second), "embed/words-stream")["norm"] == norm
-    assert told["stream_length"] == rounded(np.linalg.norm(trace.hidden_states[0][2]))
+    of_sum = name if trace.embeddings.positions is not None else "embed/words-alone"
+    told = facts_in(step_of("embed").words(first), name, of_sum, "embed/normed")
+    assert told["norms"].split(" and ") == [norm] * latex.count("Norm")
+    assert facts_in(step_of("embed").words(second), "embed/normed")["norms"] == norm
     assert told["length"] == rounded(np.linalg.norm(trace.layers[0].inputs[2]))
-    assert is_told("embed/lengths", step_of("embed").words(first)) == (trace.embeddings.positions is not None)
-    if name in ("embed/words-normed", "embed/words-normed-twice", "embed/words-picture"):
+    if of_sum == name:
         assert told["position_length"] == rounded(np.linalg.norm(trace.embeddings.positions[2]))
     assert step_of("embed").matrices(second)[0].title == f"X: input of layer 2, after {norm}"
 

@@ -53,7 +53,6 @@ def sinusoids(values: Values, scene: HeadContext | None) -> Blocks:
         near=exact(by_distance[1], 2),
         far=exact(by_distance[10], 2),
         spread=f"<b>{small(_spread_of_distances(products))}</b>",
-        shown=N_SHOWN,
         own=exact(by_distance[0], 2),
     )
     product = charts.lines(

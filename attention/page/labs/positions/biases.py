@@ -47,8 +47,6 @@ def alibi(values: Values, scene: HeadContext | None) -> Blocks:
         focus=word(scene.names[row]),
         before=fact(float(before[row])),
         after=fact(float(after[row])),
-        mean=fact(float(before.mean())),
-        mean_after=fact(float(after.mean())),
     )
     drawn = (
         pairs(scene, "alibi", message("added bias"), bias),

@@ -141,7 +141,6 @@ def _tell_order(scene: HeadContext, without: _Moved, placed: _Moved) -> str:
     if without.order == tuple(range(len(without.order))):
         return lesson("positions/as-typed" if len(_movable(scene.tokens)) > 1 else "positions/lone")
     facts: dict[str, str | int] = {
-        "model": word(scene.info.name),
         "head": scene.head + 1,
         "without": _format_difference(without.difference),
         "placed": _format_difference(placed.difference),
@@ -149,7 +148,8 @@ def _tell_order(scene: HeadContext, without: _Moved, placed: _Moved) -> str:
     if not scene.trace.layers[0].hidden(scene.head).any():
         return lesson("positions/order", **facts)
     bare = _Moved.of(scene, without.order, with_positions=False, with_mask=False)
-    return lesson("positions/order-masked", **facts, bare=_format_difference(bare.difference))
+    model = word(scene.info.name)
+    return lesson("positions/order-masked", **facts, model=model, bare=_format_difference(bare.difference))
 
 
 def _shuffled_order(order: tuple[int, ...]) -> tuple[int, ...]:
@@ -205,19 +205,12 @@ def _weights(scene: HeadContext, moved: _Moved, *, is_placed: bool) -> Blocks:
 def _moves(scene: HeadContext, without: _Moved, placed: _Moved) -> Blocks:
     """Show how far the output of each token moves, with and without positions."""
     moves = without.lengths(), placed.lengths()
-    before, after = scene.word, without.order.index(scene.word)
-    focus = word(scene.names[scene.word])
-    outputs = {
-        "length": fact(float(np.linalg.norm(without.before.head_outputs[scene.word]))),
-        "without": fact(float(moves[0][scene.word])),
-        "own": fact(float(np.linalg.norm(placed.before.head_outputs[scene.word]))),
-        "placed": fact(float(moves[1][scene.word])),
-    }
-    if before == after:
-        told = lesson("positions/word-stays", focus=focus, before=before)
-    else:
-        told = lesson("positions/word-moves", focus=focus, before=before, after=after)
-    told += lesson("positions/word-outputs", **outputs)
+    told = lesson(
+        "positions/word-outputs",
+        focus=word(scene.names[scene.word]),
+        without=fact(float(moves[0][scene.word])),
+        placed=fact(float(moves[1][scene.word])),
+    )
     names = message("without positions"), message("with positions")
     chart = charts.compared(
         scene.labels,

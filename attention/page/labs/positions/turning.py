@@ -18,7 +18,7 @@ from attention.figures.format import number
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
-from attention.lesson.prose import exact, fact, lesson, small, word
+from attention.lesson.prose import exact, lesson, small, word
 from attention.lesson.tables import full_precision
 from attention.page.blocks import Blocks, Fold, Option, Picture, Prose, Row, Setting, Table
 from attention.page.labs.positions.knobs import SHIFT, SHIFTS, opened
@@ -57,11 +57,10 @@ class _Turning(NamedTuple):
         queries, keys = self.labels
         return queries[self.query], keys[self.key]
 
-    def scores(self, shift: int, shift_of_keys: int) -> Float[Array, "T T"]:
+    def scores(self, shift: int) -> Float[Array, "T T"]:
         """Return the dot products with queries and keys shifted by this many places."""
-        queries = apply_rotary(self.queries, begun_at(self.turns, shift))
-        keys = apply_rotary(self.keys, begun_at(self.turns, shift_of_keys))
-        return score(queries, keys)
+        turns = begun_at(self.turns, shift)
+        return score(apply_rotary(self.queries, turns), apply_rotary(self.keys, turns))
 
     def apart(self) -> Float[Array, " N"]:
         """Return the dot product of the query and the key at distances 0, 1, 2, …, in the same order."""
@@ -119,7 +118,7 @@ def turning(values: Values, scene: HeadContext | None) -> Blocks:
     shift, drawn = values[SHIFT], _of_head(scene) or _random()
     options = tuple(Option(each, str(each)) for each in SHIFTS)
     knob = Setting("shift", SHIFT, message("Shift of the text, in positions"), shift, options, is_scale=True)
-    before, after = drawn.scores(0, 0), drawn.scores(shift, shift)
+    before, after = drawn.scores(0), drawn.scores(shift)
     matrices = (
         _square(drawn, "scores_before", message("q · k, text starts at 0"), before),
         _square(drawn, "scores_shifted", message("q · k, text starts at {shift}", shift=shift), after),
@@ -137,7 +136,7 @@ def turning(values: Values, scene: HeadContext | None) -> Blocks:
 def _by_distance(drawn: _Turning, told: str) -> Blocks:
     """Return the text on the shift and, beside it, q · k by distance."""
     products, here = drawn.apart(), drawn.distance
-    (query, key), best = drawn.names, int(products.argmax())
+    query, key = drawn.names
     told += lesson(
         "positions/apart",
         query=word(query),
@@ -145,8 +144,6 @@ def _by_distance(drawn: _Turning, told: str) -> Blocks:
         last=len(products) - 1,
         places=messages("{n} place", "{n} places", here),
         real=exact(float(products[here])),
-        best=messages("{n} place", "{n} places", best),
-        most=exact(float(products[best])),
     )
     alt = message("Dot product of one query and one key, by distance.")
     curve = charts.lines(
@@ -171,7 +168,7 @@ def _tell(drawn: _Turning, scene: HeadContext | None) -> str:
     """Say whether the head's own queries and keys are shown or random ones, and why."""
     if drawn.scene is None:
         reason, advice = _why_random(scene)
-        return lesson("positions/random-turns", count=N_RANDOM, width=RANDOM_WIDTH, reason=reason, advice=advice)
+        return lesson("positions/random-turns", width=RANDOM_WIDTH, reason=reason, advice=advice)
     return lesson(
         "positions/own-turns",
         model=word(drawn.scene.info.name),
@@ -196,7 +193,7 @@ def _why_random(scene: HeadContext | None) -> tuple[str, str]:
 
 
 def _tell_shift(drawn: _Turning, shift: int, before: Float[Array, "T T"], after: Float[Array, "T T"]) -> str:
-    """Say what the shift does to the scores, and what it would do if the keys stayed."""
+    """Say what the shift does to the scores."""
     cell = drawn.query, drawn.key
     query, key = drawn.names
     return lesson(
@@ -207,7 +204,6 @@ def _tell_shift(drawn: _Turning, shift: int, before: Float[Array, "T T"], after:
         before=exact(float(before[cell])),
         after=exact(float(after[cell])),
         difference=f"<b>{small(float(np.abs(after - before).max()))}</b>",
-        alone=fact(float(np.abs(drawn.scores(shift, 0) - before).max())),
     )
 
 
