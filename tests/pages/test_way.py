@@ -20,7 +20,7 @@ FLOORS = ("page/content", "lesson", "figures", "measures")
 DRAWS = ("answer/page_component", "answer/components", "answer/lines", "answer/markup")
 # What is handed down, and called back: what takes long, and is kept for all who look at the same run; the address at
 # which a browser asks for numbers; and the columns of a table, which are made only where it is drawn.
-CALLED_BACK = {("page/content", "answer/running"), ("figures", "answer/numbers")}
+CALLED_BACK = {("page/content", "answer/cache"), ("page/content", "answer/running"), ("figures", "answer/numbers")}
 DRAWS_COLUMNS = "_rows"
 
 
