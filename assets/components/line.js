@@ -457,7 +457,7 @@ async function share(state, made, way, item) {
 }
 
 function whereTo(network) {
-  if (network) return message("Your browser's address works on this machine only. The copied link begins with {network}, for others on your network.", { network });
+  if (network) return message("The copied link begins with {network}, for others on your network.", { network });
   return message("This link works on this machine only. For others on your network, start the app with HOST=0.0.0.0.");
 }
 

@@ -447,13 +447,13 @@ function showCode() {
   picture.alt = message("QR code of the address");
   const address = make("p", "address", room.address);
   const isAlone = ["localhost", "127.0.0.1", "[::1]"].includes(new URL(room.address).hostname);
-  const alone = message("This address works on this machine only. For your class, start the app with HOST=0.0.0.0.");
+  const alone = message("This link works on this machine only. For others on your network, start the app with HOST=0.0.0.0.");
   if (isAlone) address.append(make("br"), make("span", "alone", alone));
   const wall = make("a", "", message("A screen for the wall"));
   wall.href = `./room?code=${room.code}&screen=1`;
   wall.target = "_blank";
   wall.rel = "opener";
-  wall.title = message("A page without controls, for a projector; your screen keeps them");
+  wall.title = message("A page without controls, for a projector");
   sheet.replaceChildren(make("h2", "", message("Join the class")), make("p", "letters", room.code), picture, address, wall, close);
   sheet.setAttribute("aria-label", message("Join the class"));
   sheet.showModal();

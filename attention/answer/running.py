@@ -254,7 +254,7 @@ def run_one(
     scene = HeadContext(trace, layer, head, word, place.cell)
     opened = step_of(view.step).opened(scene, view[FACTORS])
     if place.cell is not None and opened.cell != place.cell:
-        notices.append(message("The link points to a cell that this matrix lacks. Another is explained."))
+        notices.append(message("The link points to a cell that is not here. Another is shown."))
     notices += _cuts(recorded.trace)
     address = Address(recorded.key, part, opened.layer, opened.head, opened.word, opened.cell)
     return Pane(
@@ -270,23 +270,17 @@ def run_one(
     )
 
 
+def _beyond(name: str, number: int, last: int) -> str:
+    return message("The link points to {name} {number}, but the last is {last}.", name=name, number=number, last=last)
+
+
 def place_within(place: Place, info: ModelInfo, text: str) -> tuple[tuple[int, int], list[str]]:
     """Return the link's layer and head, clipped to the model's (or defaults for the text), and notices if clipped."""
     notices = []
     if place.layer is not None and place.layer >= info.n_layers:
-        notices.append(
-            message(
-                "The link points to layer {layer}. The last, {last}, is shown.",
-                layer=place.layer + 1,
-                last=info.n_layers,
-            )
-        )
+        notices.append(_beyond(message("layer"), place.layer + 1, info.n_layers))
     if place.head is not None and place.head >= info.n_heads:
-        notices.append(
-            message(
-                "The link points to head {head}. The last, {last}, is shown.", head=place.head + 1, last=info.n_heads
-            )
-        )
+        notices.append(_beyond(message("head"), place.head + 1, info.n_heads))
     layer, head = place.layer_and_head(info, text)
     return (min(layer, info.n_layers - 1), min(head, info.n_heads - 1)), notices
 
@@ -298,35 +292,23 @@ def _chosen_word(view: View, trace: Trace, notices: list[str]) -> int | None:
         return word_at(view.spot, tokens)
     if view.word is None or view.word < len(tokens):
         return view.word
-    notices.append(
-        message(
-            "The link points to {unit} {word}, but the last of this {noun} is {last}.",
-            unit=reading.unit,
-            word=view.word,
-            noun=reading.noun,
-            last=len(tokens) - 1,
-        )
-    )
+    notices.append(_beyond(reading.unit, view.word, len(tokens) - 1))
     return None
 
 
 def _cuts(whole: Trace) -> list[str]:
-    said = []
-    if whole.cut is not None:
-        said.append(
-            message(
-                "{model} takes {kept} tokens here; the text has {total}. It was cut after “{end}”.",
-                **_cut_facts(whole.info, whole.cut),
-            )
+    cuts = {message("the text"): whole.cut}
+    if whole.decoder is not None:
+        cuts[message("the decoder's input")] = whole.decoder.cut
+    return [
+        message(
+            "{model} takes {kept} tokens here; {input} has {total}. It was cut after “{end}”.",
+            input=name,
+            **_cut_facts(whole.info, cut),
         )
-    if whole.decoder is not None and whole.decoder.cut is not None:
-        said.append(
-            message(
-                "{model} takes {kept} tokens here; the decoder's input has {total}. It was cut after “{end}”.",
-                **_cut_facts(whole.info, whole.decoder.cut),
-            )
-        )
-    return said
+        for name, cut in cuts.items()
+        if cut is not None
+    ]
 
 
 def _cut_facts(info: ModelInfo, cut: Cut) -> dict[str, str | float]:

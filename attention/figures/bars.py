@@ -68,7 +68,7 @@ def parts_bars(labels: Sequence[str], parts: Float[Array, " N"], title: str, *, 
     """Return one vertical bar for each part, coloured by its sign unless they ``are_weights``."""
     return Bars(
         title=title,
-        alt=message("Bar chart: {title}; numbers in the table below.", title=title),
+        alt=message("Bar chart: {title}.", title=title),
         labels=tuple(labels),
         series=(("", "weight" if are_weights else "signed", parts),),
         are_upright=True,
@@ -79,7 +79,7 @@ def lengths_bars(labels: Sequence[str], lengths: Sequence[float] | Array, title:
     """Return one horizontal bar for each norm."""
     return Bars(
         title=title,
-        alt=message("Bar chart: {title}; numbers in the text beside it.", title=title),
+        alt=message("Bar chart: {title}.", title=title),
         labels=tuple(labels),
         series=(("", "inactive", np.asarray(lengths)),),
         decimals=decimals,

@@ -256,7 +256,7 @@ def layers(values: Float[Array, "L H"], title: str, unit: str, current: Head, *,
             for one, other in zip(layer, head, strict=True)
         ],
     }
-    alt = message("{title} of every head, by layer; numbers in the table below.", title=title)
+    alt = message("{title} of every head, by layer.", title=title)
     return figure(
         [{**each, "hovertemplate": "%{hovertext}: %{y}<extra></extra>"} for each in (mean, heads)],
         title,
@@ -436,7 +436,7 @@ def lengths(
     return figure(
         [bars],
         title,
-        alt or message("Bar chart: {title}; numbers in the text beside it.", title=title),
+        alt or message("Bar chart: {title}.", title=title),
         x={**_values(), "hoverformat": _COUNTS if are_counts else ".4~r"},
         y={**names, "showgrid": False},
         height=84 + 26 * max(len(numbers), 2),
@@ -534,7 +534,7 @@ def spots(names: Sequence[str], values: Float[Array, "P N"], medians: Float[Arra
     return figure(
         [{**each, "hovertemplate": "%{hovertext}: %{y}<extra></extra>"} for each in (times, middle)],
         title,
-        message("{title}: a point per run, and the medians; numbers in the table below.", title=title),
+        message("{title}: a point per run, and the medians.", title=title),
         x=_named(names),
         y=_values(),
         hovermode="closest",

@@ -147,9 +147,7 @@ class Stream:
     def _legend(self, longest: float) -> list[str]:
         width, n_shown = self.states.shape[1], self.strips.shape[1]
         return [
-            message("strip: the vector’s {n} numbers, divided by its norm", n=width)
-            if n_shown == width
-            else message("strip: {n} of the vector’s {width} numbers, divided by its norm", n=n_shown, width=width),
+            message("strip: {n} of the vector’s {width} numbers, divided by its norm", n=n_shown, width=width),
             message("full colour from ±{limit}", limit=number(self.limit)),
             message("line: thickness shows the norm, up to {length}", length=number(longest)),
         ]

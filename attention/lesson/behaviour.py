@@ -114,7 +114,7 @@ def head_table(
         message("head"): [summary.head + 1 for summary in summaries],
     }
     labelled = [summary for summary in summaries if isinstance(summary, HeadSummary)]
-    behaviours = [", ".join(summary.behaviour_names) for summary in labelled]
+    behaviours: list[str | int | float] = [", ".join(summary.behaviour_names) for summary in labelled]
     if labelled:
         table[message("pattern")] = [PATTERN_TITLES[summary.pattern.label] for summary in labelled]
         if told:

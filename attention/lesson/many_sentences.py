@@ -149,8 +149,8 @@ def how_many(result: StudyResult, alignment: Alignment) -> str:
     if fewest == n:
         return message("Each cell averages all {total} sentences, at {positions} positions.", **facts)
     return message(
-        "Cell (i, j) averages the sentences with both positions: all {total} have {full}, {fewest} have all "
-        "{positions}. Positions beyond are left out, so a row may sum to less than 1.",
+        "A cell averages the sentences that have both positions: all {total} have {full}, {fewest} have all "
+        "{positions}.",
         fewest=f"{fewest:,}",
         full=int((counts == n).sum()),
         **facts,

@@ -141,19 +141,9 @@ def joining(scene: HeadContext) -> Joining | None:
     if parts is None:
         done = message("Changed: nothing; W_O of this model is unknown.")
         return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row])
-    norm, sizes = scene.attention.added_norm, {"width": width, "d_model": scene.change.shape[1]}
-    if not scene.knows_layers:
-        done = message("Changed: W_O, {width} × {d_model}, maps them to ΔE.", **sizes)
-    elif norm is None:
-        done = message("Changed: W_O, {width} × {d_model}, maps them to ΔE, which is added to x.", **sizes)
-    else:
-        done = message(
-            "Changed: W_O, {width} × {d_model}, maps them to ΔE; {norm} follows before it is added to x.",
-            norm=norm.name,
-            **sizes,
-        )
+    done = message("Changed: W_O, {width} × {d_model}, maps them to ΔE.", width=width, d_model=scene.change.shape[1])
     # The sum is drawn only if ΔE is known to be added as it is.
-    is_added = scene.knows_layers and norm is None
+    is_added = scene.knows_layers and scene.attention.added_norm is None
     stream = scene.stream[row] if is_added and scene.stream is not None else None
     return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row], scene.change[row], stream)
 
@@ -167,7 +157,7 @@ def splitting(tokens: Sequence[Token]) -> Split | None:
     n_cut = sum(size > 1 for size in sizes.values())
     added = list(dict.fromkeys(token.text for token in tokens if not _is_typed(token)))
     told = [
-        _kept_words(pieces, len(sizes)),
+        message("Kept: the text, in its order."),
         messages("Changed: now {n} token.", "Changed: now {n} tokens.", len(tokens)),
         messages("{n} word is cut into pieces.", "{n} words are cut into pieces.", n_cut) if n_cut else "",
         message("The model adds {names}.", names=listed(added)) if added else "",
@@ -178,14 +168,6 @@ def splitting(tokens: Sequence[Token]) -> Split | None:
         found.append((token.typed, _gap(before, token)) if _is_typed(token) else None)
         before = token if _is_typed(token) else before
     return Split(" ".join(filter(None, told)), message("the text"), tuple(found))
-
-
-def _kept_words(pieces: Sequence[Token], n_words: int) -> str:
-    """Say how many words are kept; a piece without letters and digits is a sign."""
-    has_signs = any(not any(map(str.isalnum, token.typed)) for token in pieces)
-    if has_signs:
-        return messages("Kept: {n} word or sign.", "Kept: {n} words and signs, in their order.", n_words)
-    return messages("Kept: {n} word.", "Kept: {n} words, in their order.", n_words)
 
 
 def _is_typed(token: Token) -> bool:

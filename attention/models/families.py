@@ -292,15 +292,9 @@ _T5_SIZES = Sizes(
 )
 
 # Notes on models that add to their scores after scaling, or scale something else.
-_ADDS_AFTER = message(
-    "It adds its position bias after dividing by √d_k. Here √d_k times the bias is added before: the result is the "
-    "same."
-)
-_DIVIDES_QUERIES = message(
-    "It divides its queries by √d_k instead of its scores. Here the scores are divided: the result is the same."
-)
-_READS_PICTURES_TOO = message("It can read pictures too. Only its text part is loaded and counted here.")
-_HEARS_SOUNDS_TOO = message("It can hear sounds too. Only its text part is loaded and counted here.")
+_ADDS_AFTER = message("It adds its position bias after dividing by √d_k. Here √d_k times the bias is added before.")
+_DIVIDES_QUERIES = message("It divides its queries by √d_k instead of its scores; the result is the same.")
+_READS_MORE = message("Only its text part is loaded and counted here.")
 _NORMALISES_WORDS = message(
     "Its decoder normalises token embeddings before adding positional encodings; they are shown after that norm."
 )
@@ -410,7 +404,7 @@ TEXT_PARTS: Mapping[str, TextPart] = MappingProxyType(
         "gemma3": TextPart(
             "Gemma 3",
             "gemma3_text",
-            _READS_PICTURES_TOO,
+            _READS_MORE,
             # The smallest one's configuration leaves these out.
             defaults={
                 "vocab_size": 262_208,
@@ -420,17 +414,17 @@ TEXT_PARTS: Mapping[str, TextPart] = MappingProxyType(
                 "max_position_embeddings": 131_072,
             },
         ),
-        "mistral3": TextPart("Mistral 3", "mistral", _READS_PICTURES_TOO),
-        "llava": TextPart("LLaVA", "llama", _READS_PICTURES_TOO),
-        "llava_next": TextPart("LLaVA-NeXT", "llama", _READS_PICTURES_TOO),
-        "idefics3": TextPart("Idefics3", "llama", _READS_PICTURES_TOO),
-        "smolvlm": TextPart("SmolVLM", "llama", _READS_PICTURES_TOO),
-        "internvl": TextPart("InternVL", "qwen2", _READS_PICTURES_TOO),
-        "aya_vision": TextPart("Aya Vision", "cohere2", _READS_PICTURES_TOO),
-        "qwen2_vl": TextPart("Qwen2-VL", "qwen2_vl_text", _READS_PICTURES_TOO, _OF_ALL),
-        "qwen2_5_vl": TextPart("Qwen2.5-VL", "qwen2_5_vl_text", _READS_PICTURES_TOO, _OF_ALL),
-        "qwen3_vl": TextPart("Qwen3-VL", "qwen3_vl_text", _READS_PICTURES_TOO),
-        "qwen2_audio": TextPart("Qwen2-Audio", "qwen2", _HEARS_SOUNDS_TOO),
-        "voxtral": TextPart("Voxtral", "llama", _HEARS_SOUNDS_TOO),
+        "mistral3": TextPart("Mistral 3", "mistral", _READS_MORE),
+        "llava": TextPart("LLaVA", "llama", _READS_MORE),
+        "llava_next": TextPart("LLaVA-NeXT", "llama", _READS_MORE),
+        "idefics3": TextPart("Idefics3", "llama", _READS_MORE),
+        "smolvlm": TextPart("SmolVLM", "llama", _READS_MORE),
+        "internvl": TextPart("InternVL", "qwen2", _READS_MORE),
+        "aya_vision": TextPart("Aya Vision", "cohere2", _READS_MORE),
+        "qwen2_vl": TextPart("Qwen2-VL", "qwen2_vl_text", _READS_MORE, _OF_ALL),
+        "qwen2_5_vl": TextPart("Qwen2.5-VL", "qwen2_5_vl_text", _READS_MORE, _OF_ALL),
+        "qwen3_vl": TextPart("Qwen3-VL", "qwen3_vl_text", _READS_MORE),
+        "qwen2_audio": TextPart("Qwen2-Audio", "qwen2", _READS_MORE),
+        "voxtral": TextPart("Voxtral", "llama", _READS_MORE),
     }
 )

@@ -24,6 +24,8 @@ from attention.core.messages import message
 
 # The shortest interval between progress reports.
 _REPORT_SECONDS = 0.1
+# How long to wait where the hub does not say.
+_WAIT_SECONDS = 300
 _UNREACHABLE = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol)
 
 
@@ -114,11 +116,10 @@ def _refusal(response: httpx2.Response, model_id: str) -> str:
             model_id=model_id,
             status=status,
         )
-    wait = response.headers.get("Retry-After", "")
-    if status == 429 and wait.isdecimal():
-        return message("Too many requests to the hub (429). Try again in {seconds} s.", seconds=int(wait))
     if status == 429:
-        return message("Too many requests to the hub (429). Try again in a few minutes.")
+        wait = response.headers.get("Retry-After", "")
+        seconds = int(wait) if wait.isdecimal() else _WAIT_SECONDS
+        return message("Too many requests to the hub (429). Try again in {seconds} s.", seconds=seconds)
     if status >= 500:
         return message("The hub failed ({status}). Try again later.", status=status)
     return message("The hub's answer about {model_id} is unusable ({status}).", model_id=model_id, status=status)

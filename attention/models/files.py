@@ -77,10 +77,12 @@ def read_json(file: Path, limit: int = MAX_JSON_BYTES) -> dict[str, Any]:
             # The file may grow while it is being read.
             data = source.read(limit + 1)[:limit]
     except OSError as error:
-        raise ValueError(
-            message("Couldn't read the model's {file}: {reason}.", file=file.name, reason=error.strerror or str(error))
-        ) from None
+        raise ValueError(_unreadable(file.name, error.strerror or str(error))) from None
     return parse_json(data, file.name)
+
+
+def _unreadable(name: str, reason: str) -> str:
+    return message("Couldn't read the model's {name}: {reason}.", name=name, reason=reason)
 
 
 def parse_json(data: bytes, name: str) -> dict[str, Any]:
@@ -88,17 +90,13 @@ def parse_json(data: bytes, name: str) -> dict[str, Any]:
     try:
         found = json.loads(data.decode("utf-8"), parse_constant=_refuse_number, parse_float=_finite)
     except RecursionError:
-        raise ValueError(message("Couldn't read the model's {name}: it is nested too deeply.", name=name)) from None
+        raise ValueError(_unreadable(name, message("it is nested too deeply"))) from None
     except UnicodeDecodeError:
-        raise ValueError(message("Couldn't read the model's {name}: it is not UTF-8 text.", name=name)) from None
+        raise ValueError(_unreadable(name, message("it is not UTF-8 text"))) from None
     except json.JSONDecodeError as error:
-        raise ValueError(
-            message("Couldn't read the model's {name}: invalid JSON at line {line}.", name=name, line=error.lineno)
-        ) from None
+        raise ValueError(_unreadable(name, message("invalid JSON at line {line}", line=error.lineno))) from None
     except ValueError as error:
-        raise ValueError(
-            message("Couldn't read the model's {name}: {reason}.", name=name, reason=in_one_line(str(error)))
-        ) from None
+        raise ValueError(_unreadable(name, in_one_line(str(error)))) from None
     if not isinstance(found, dict):
         raise ValueError(message("The model's {name} must hold names and values.", name=name))
     return found
@@ -158,11 +156,7 @@ def check_beside(folder: Path) -> None:
                 with opened(folder / name, MAX_BESIDE_BYTES):
                     pass
             except OSError as error:
-                raise ValueError(
-                    message(
-                        "Couldn't read the model's {name}: {reason}.", name=name, reason=error.strerror or str(error)
-                    )
-                ) from None
+                raise ValueError(_unreadable(name, error.strerror or str(error))) from None
 
 
 def check_vocabulary(names: Collection[str]) -> None:
@@ -233,9 +227,7 @@ def _head(file: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
                 yield name, tuple(tensors.get_slice(name).get_shape())
     except OSError as error:
         reason = error.strerror or in_one_line(str(error))
-        raise ValueError(
-            message("Couldn't read the model's {file}: {reason}.", file=in_one_line(file.name), reason=reason)
-        ) from None
+        raise ValueError(_unreadable(in_one_line(file.name), reason)) from None
     except SafetensorError:
         raise ValueError(
             message(

@@ -133,7 +133,7 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     if has_two and code.has_other_input:
         raise ValueError(
             message(
-                "This model's encoder ({name}) does not read text. Supported: {known}, and other text-only models.",
+                "This model ({name}) does not read text. Supported: {known}, and other text-only models.",
                 name=name,
                 known=known,
             )
@@ -144,9 +144,7 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
         replace(_NOWHERE, is_causal=is_causal),
         replace(_NOWHERE, is_causal=True) if has_two else None,
         sizes=_SIZES_OF_TWO if has_two else _SIZES,
-        note=message(
-            "This architecture is not known part by part. Only what was found in its layers and verified is shown."
-        ),
+        note=message("This architecture is not known part by part. Only what was verified is shown."),
         is_known=False,
     )
 

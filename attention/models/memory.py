@@ -59,14 +59,9 @@ def check_fits(info: ModelInfo) -> None:
     if needed.total > allowed:
         raise ValueError(
             message(
-                "It needs {total} GB of memory; {allowed} GB are allowed. Its {count} million 4-byte numbers take "
-                "{weights} GB, recording {tokens} tokens {record} GB.",
+                "It needs {total} GB of memory; {allowed} GB are allowed.",
                 total=_gigabytes(needed.total),
                 allowed=_gigabytes(allowed),
-                weights=_gigabytes(needed.weights),
-                count=f"{info.n_parameters / 10**6:,.0f}",
-                record=_gigabytes(needed.record),
-                tokens=info.max_tokens,
             )
         )
 

@@ -118,16 +118,10 @@ def _check(source: WeightsSource, folder: Path, name: str, digest: str | None) -
     found = sha256(folder / name)
     if found != digest:
         facts = {"model_id": source.model_id, "file": name, "found": f"{found[:12]}…", "wanted": f"{digest[:12]}…"}
-        if name == source.file:
-            told = message(
-                "The weights of {model_id} are not the published ones. SHA-256 of {file}: {found}; expected: {wanted}.",
-                **facts,
-            )
-        else:
-            told = message(
-                "The files of {model_id} are not the published ones. SHA-256 of {file}: {found}; expected: {wanted}.",
-                **facts,
-            )
+        told = message(
+            "The files of {model_id} are not the published ones. SHA-256 of {file}: {found}; expected: {wanted}.",
+            **facts,
+        )
         raise ModelUnavailableError(told, _remedy(source))
 
 

@@ -45,13 +45,11 @@ def test_it_opens_at_the_head_that_changes_most(open_page, sentences):
 
 def test_the_map_says_of_the_head_that_is_open_what_the_sentence_says(open_page):
     shown = open_page(PAGE, layer="4", head="2")
-    told = facts_in("".join(shown.html), "compare/most", "compare/heads")
+    told = facts_in("".join(shown.html), "compare/most")
     assert "[CLS]" not in (told["row"], told["column"])
     changed = np.frombuffer(base64.b64decode(shown.component("changes")["values"]), "<f4").reshape(6, 12)
     assert changed[3, 1] == pytest.approx(abs(told["second"] - told["first"]), abs=0.011)
     assert changed[3, 1] == changed.max()
-    assert (told["layer"], told["head"]) == (4, 2)
-    assert told["most"] == pytest.approx(changed.max(), abs=0.006)
 
 
 def test_it_begins_with_the_rows_of_the_word_that_changes_most(open_page):
@@ -126,7 +124,7 @@ def test_the_cell_of_a_link_is_chosen_in_all_three(open_page):
     for key in ("first", "second", "difference"):
         assert shown.component(key)["selected"] == [1, 0]
     (notice,) = open_page(PAGE, text="One two", versus="One three", cell="compare-9-0").notices
-    assert "that this picture lacks" in notice
+    assert "not here" in notice
 
 
 @pytest.mark.parametrize("versus", ["<script>alert(1)</script>", "x", "\u200b", "word " * 400, "[MASK] $row"])

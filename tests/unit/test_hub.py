@@ -348,9 +348,9 @@ def test_a_configuration_that_cannot_be_shown_is_refused_before_its_weights_come
     assert not [path for path in small.asked if "safetensors" in path]
 
 
-@pytest.mark.parametrize(("named", "total", "count"), [(None, "1.80", "450"), ("bfloat16", "3.60", "900")])
+@pytest.mark.parametrize(("named", "total"), [(None, "1.80"), ("bfloat16", "3.60")])
 def test_a_model_that_does_not_fit_in_memory_is_refused_before_its_weights_come(
-    small, tiny, tmp_path, monkeypatch, named, total, count
+    small, tiny, tmp_path, monkeypatch, named, total
 ):
     """Numbers of 2 bytes take twice as much here as in their files."""
     folder = shutil.copytree(tiny["bert"], tmp_path / "large")
@@ -361,7 +361,6 @@ def test_a_model_that_does_not_fit_in_memory_is_refused_before_its_weights_come(
     monkeypatch.setenv(MAX_MEMORY_VARIABLE, "1700")
     sentence = refused("are allowed")
     assert says(sentence, total, "1.70 GB")
-    assert says(sentence, count, "4")
     assert not [path for path in small.asked if "safetensors" in path]
     monkeypatch.setenv(MAX_MEMORY_VARIABLE, "4000")
     # The file itself is not what was said: it ends too early.

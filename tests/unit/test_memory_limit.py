@@ -39,8 +39,6 @@ def test_what_does_not_fit_is_refused_with_the_sum_before_it_is_loaded(monkeypat
     monkeypatch.setenv(MAX_MEMORY_VARIABLE, str(needed.total // 10**6))
     (refused,) = find_others()
     assert refused.info is None
-    for part in ("0 million 4-byte numbers take 0.00 GB", "recording 128 tokens"):
-        assert part in refused.problem
     with pytest.raises(ModelUnavailableError, match="are allowed"):
         load(refused.model_id)
 

@@ -34,6 +34,8 @@ _LETTER_OF: Mapping[str, Letter] = MappingProxyType(
     {"queries": "Q", "keys": "K", "values": "V", "projected_queries": "Q", "projected_keys": "K"}
 )
 
+_DOES_MORE = message("the model does more than X @ W + b here")
+
 _Linear = tuple[Array, Array | None]  # a weight and its bias
 
 
@@ -305,35 +307,21 @@ def _products(scene: HeadContext, cell: Cell, title: str, letter: Letter) -> Det
 
 def _code(excerpt: CodeContext) -> str:
     scene = excerpt.scene
-    X, Z, steps = scene.attention.inputs, scene.attention.sources, scene.steps
+    X, Z = scene.attention.inputs, scene.attention.sources
     if X is None or Z is None or scene.attention.projections is None:
-        title = message(
-            "Q, K and V, {place}, as recorded: how the model computed them is unknown.",
-            place=excerpt.place,
-        )
-        return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
-    beside = _unsupported_step(scene, excerpt.place)
-    if beside:
-        return excerpt.recorded(beside, Q=steps.queries, K=steps.keys, V=steps.values)
+        return _recorded(excerpt, message("how the model computed them is unknown"))
+    turns = scene.attention.rotary
+    has_norm = scene.attention.query_norm is not None or scene.attention.key_norm is not None
+    if has_norm or (turns is not None and turns.width < scene.d_head):
+        return _recorded(excerpt, _DOES_MORE)
     return _projection_code(excerpt, X, Z)
 
 
-def _unsupported_step(scene: HeadContext, place: str) -> str:
-    """Return a note on what the model does with queries and keys that the code does not; empty if nothing."""
-    turns = scene.attention.rotary
-    if scene.attention.query_norm is not None or scene.attention.key_norm is not None:
-        return message(
-            "Q, K and V, {place}, as recorded: the model also normalises queries and keys.",
-            place=place,
-        )
-    if turns is not None and turns.width < scene.d_head:
-        return message(
-            "Q, K and V, {place}, as recorded: the model rotates the first {turned} numbers of each "
-            "query and key by its position.",
-            place=place,
-            turned=turns.width,
-        )
-    return ""
+def _recorded(excerpt: CodeContext, reason: str) -> str:
+    """Return code that holds the results as recorded, and the reason why it does not compute them."""
+    title = message("Q, K and V, {place}, as recorded: {reason}.", place=excerpt.place, reason=reason)
+    steps = excerpt.scene.steps
+    return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
 
 
 def _projection_code(excerpt: CodeContext, X: Array, Z: Array) -> str:
@@ -344,19 +332,11 @@ def _projection_code(excerpt: CodeContext, X: Array, Z: Array) -> str:
     if turns is not None and not is_continued:
         return _rotary_code(excerpt, X, parts, turns)
     if not _is_explained(scene, (X, Z, Z), parts):
-        title = message(
-            "Q, K and V, {place}, as recorded: the model does more than X @ W + b here.",
-            place=excerpt.place,
-        )
-        return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
+        return _recorded(excerpt, _DOES_MORE)
 
     rows = excerpt.rows(X)
     if is_continued and excerpt.rows(X, Z) != slice(None):
-        title = message(
-            "Q, K and V, {place}, as recorded: their inputs are too large to keep here.",
-            place=excerpt.place,
-        )
-        return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
+        return _recorded(excerpt, message("their inputs are too large to keep here"))
     if turns is not None:
         return _rotary_code(excerpt, X, parts, turns)
     (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = parts

@@ -15,7 +15,7 @@ from attention.figures.atlas import Atlas
 from attention.lesson.behaviour import describe, head_table, share_table
 from attention.lesson.head_context import HeadContext
 from attention.lesson.pairs import tell_pair, tell_shares
-from attention.lesson.prose import lesson, listed
+from attention.lesson.prose import lesson
 from attention.lesson.steps import softmax
 from attention.lesson.survey import (
     HIDE_NAMES,
@@ -350,12 +350,6 @@ def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
 
 def _table(surveyed: Survey, reading: Reading) -> Blocks:
     told = message("Columns with an arrow, such as {across}, are mean shares of a row's weight.", across=_ACROSS)
-    if surveyed.special:
-        told = message(
-            "Columns with an arrow, such as {across}, are mean shares of a row's weight, with {special}.",
-            across=_ACROSS,
-            special=listed(surveyed.special),
-        )
     note = () if surveyed.shares is None else (Notice(told, is_quiet=True),)
 
     def make() -> dict[str, list[str | int | float]]:

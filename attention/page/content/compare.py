@@ -210,7 +210,7 @@ def _selected(view: View, comparison: Comparison) -> tuple[tuple[int, int] | Non
         return comparison.most_changed(), ()
     if cell.row < size and cell.column < size:
         return (cell.row, cell.column), ()
-    told = message("The link points to a cell that this picture lacks. Another is shown.")
+    told = message("The link points to a cell that is not here. Another is shown.")
     return comparison.most_changed(), (Notice(told),)
 
 

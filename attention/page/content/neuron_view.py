@@ -52,5 +52,10 @@ def _key(view: View, scene: HeadContext) -> tuple[int, Blocks]:
     n_keys = len(scene.key_tokens)
     if cell.column < n_keys:
         return cell.column, ()
-    told = message("The link points to key {key}, but the last is {last}.", key=cell.column, last=n_keys - 1)
+    told = message(
+        "The link points to {name} {number}, but the last is {last}.",
+        name=message("key"),
+        number=cell.column,
+        last=n_keys - 1,
+    )
     return best_key(scene), (Notice(told),)

@@ -459,7 +459,7 @@ def _lengths(scene: HeadContext) -> Blocks:
         Prose(lesson("explain/lengths")),
         Row(pictures, gap="small"),
         Row(((Prose(_tell_lengths(scene, lengths, shares)),), (Picture("row_shares", Chart(chart)),)), (4, 5)),
-        Fold("lengths_fold", message("These numbers as a table"), (table,)),
+        Fold("lengths_fold", message("As a table"), (table,)),
     )
 
 
@@ -557,7 +557,7 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
         Prose(words),
         Row(((Picture("occluded", Chart(chart)),), columns)),
         Prose(lesson("explain/words-caveat"), "detail"),
-        Fold("words_fold", message("These numbers as a table"), (table,)),
+        Fold("words_fold", message("As a table"), (table,)),
     )
 
 
@@ -635,7 +635,7 @@ def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
         *opening,
         Row(((Prose(told),), (Picture("shuffles", Chart(chart)),)), (4, 5)),
         Prose(lesson("explain/shuffled-caveat"), "detail"),
-        Fold("shuffles_fold", message("These numbers as a table"), (table,)),
+        Fold("shuffles_fold", message("As a table"), (table,)),
     )
 
 

@@ -366,7 +366,7 @@ def _unmasked_decoder(scene: HeadContext, runs: Runs | None) -> Blocks:
         Heading(message("{name} without its mask", name=scene.info.name)),
         Prose(told),
         Row(columns),
-        Fold("losses_fold", message("The loss at each token, as a table"), (table,)),
+        Fold("losses_fold", message("As a table"), (table,)),
     )
 
 

@@ -154,7 +154,7 @@ def _cut(scene: HeadContext, heads: _Heads, wanted: int) -> Blocks:
         *((knobs,) if len(options) > 1 else ()),
         Row(tuple((Picture(each.name, each),) for each in shown)),
         Prose(told + _tell_row(scene, heads, cut)),
-        Fold("seen_fold", message("The weights of this {unit} as a table", unit=scene.info.reading.unit), tables),
+        Fold("seen_fold", message("As a table"), tables),
     )
 
 
@@ -270,7 +270,7 @@ def _mean(scene: HeadContext, heads: _Heads) -> Blocks:
     return (
         Heading(message("The mean of the heads")),
         Row(((Prose(told + likeness),), (Picture("likeness", charts.Chart(chart)),)), (4, 5)),
-        Fold("likeness_fold", message("Every head as a table"), (table,)),
+        Fold("likeness_fold", message("As a table"), (table,)),
     )
 
 
@@ -317,7 +317,7 @@ def _read(scene: HeadContext) -> Blocks:
     return (
         heading,
         Row(((Prose(told),), (Picture("read", figure),)), (4, 5)),
-        Fold("read_fold", message("Every slice as a table"), (table,)),
+        Fold("read_fold", message("As a table"), (table,)),
     )
 
 
@@ -368,7 +368,7 @@ def _sum(scene: HeadContext, heads: _Heads, runs: Runs | None) -> Blocks:
             ),
             (4, 5),
         ),
-        Fold("added_fold", message("Every {unit} as a table", unit=scene.info.reading.unit), (table,)),
+        Fold("added_fold", message("As a table"), (table,)),
     )
 
 

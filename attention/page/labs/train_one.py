@@ -47,7 +47,7 @@ from attention.training.induction_results import (
     Checkpoint,
     checkpoints,
 )
-from attention.training.jobs import Ending, Run, Status
+from attention.training.jobs import Run, Status
 
 N_WATCHED = len(PLACES) * N_HEADS
 LEAST = 0.5  # above it, a head of the second layer is called an induction head
@@ -170,16 +170,8 @@ def _tell_going(run: Run) -> str:
     return message("From start {start}: step {step} of {steps}", start=run.arguments[-1], step=step, steps=STEPS)
 
 
-def _tell_ended(run: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
-    facts = {**facts, "start": run.arguments[-1]}
-    return {
-        "failed": message("Training failed on {date}.", **facts),
-        "done": message("Trained on this server on {date}, from start {start}, in {seconds} s.", **facts),
-        "late": message(
-            "Trained on this server on {date}, from start {start}: time ran out after {seconds} s.", **facts
-        ),
-        "stopped": message("Trained on this server on {date}, from start {start}; stopped after {seconds} s.", **facts),
-    }
+def _tell_ended(run: Run, facts: Mapping[str, str]) -> str:
+    return message("Trained on this server on {date}, from start {start}: {how}.", start=run.arguments[-1], **facts)
 
 
 _WORDS = Words(
@@ -224,7 +216,7 @@ def _trained(values: Values, measured: tuple[Checkpoint, ...]) -> Blocks:
         Prose(_tell_state(here) + _tell_found(here)),
         Fold(
             "checkpoints_fold",
-            message("Every checkpoint as a table"),
+            message("As a table"),
             (Table("checkpoints_table", partial(_table, measured), file="checkpoints"),),
         ),
     )
@@ -299,7 +291,7 @@ def _scores(measured: Sequence[Checkpoint], at: int, watched: int) -> Chart:
         charts.stages(
             curves,
             message("prefix-matching score of each head"),
-            message("Prefix-matching score of every head during training; numbers in the table below."),
+            message("Prefix-matching score of every head during training."),
             n_steps=STEPS,
             limits=(0.0, 1.0),
             axis=message("steps"),
@@ -320,7 +312,7 @@ def _losses(measured: Sequence[Checkpoint], at: int, network: int) -> Chart:
                 for half, (name, colour) in enumerate(halves)
             ],
             title,
-            message("{title}, on the first and second halves of sequences; numbers in the table below.", title=title),
+            message("{title}, on the first and second halves of sequences.", title=title),
             n_steps=STEPS,
             limits=(0.0, most),  # the same for both networks
             axis=message("steps"),
@@ -424,7 +416,7 @@ def _on_own_text(scene: HeadContext, runs: Runs) -> Blocks:
     return (
         heading,
         Row(((Prose(told),), (Picture("yours", Chart(chart), sets={"layer": LAYER, "head": HEAD}),)), (4, 5)),
-        Fold("yours_fold", message("Every head as a table"), (table,)),
+        Fold("yours_fold", message("As a table"), (table,)),
     )
 
 

@@ -134,7 +134,7 @@ def _random(width: int) -> Blocks:
         Row(((_spreads(width, WIDTHS[-1]),), (_spread(width),))),
         _softmax_charts(width),
         Prose(told + softened),
-        Fold("widths_fold", message("These numbers as a table"), (table,)),
+        Fold("widths_fold", message("As a table"), (table,)),
     )
 
 
@@ -240,7 +240,7 @@ def _head(scene: HeadContext, divisor: Divisor, temperature: float) -> Blocks:
         Prose(_tell_row(scene, weights, is_own=is_own)),
         Fold(
             "rows_fold",
-            message("Every row as a table"),
+            message("As a table"),
             (Table("rows_table", partial(_table_of_rows, scene, weights), file="rows"),),
         ),
     )

@@ -9,21 +9,21 @@ from typing import Any
 from attention.core.messages import message, messages
 from attention.page.blocks import LongText, Work
 from attention.page.parameters import Parameter
-from attention.training.jobs import Ending, Job, Run, Status
+from attention.training.jobs import Job, Run, Status
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
     """The job's texts: the button for the first run and for another, and the message before any run.
 
-    ``going`` returns a run's progress; ``ended`` the result for each ending, given its date and seconds.
+    ``going`` returns a run's progress; ``ended`` its result, given its date and how it ended.
     """
 
     start: str
     again: str
     nothing: str
     going: Callable[[Run], str]
-    ended: Callable[[Run, Mapping[str, str]], Mapping[Ending, str]]
+    ended: Callable[[Run, Mapping[str, str]], str]
 
 
 def work(
@@ -71,5 +71,11 @@ def _queue_messages(status: Status) -> Iterator[str]:
 def _run_message(run: Run, words: Words) -> str:
     if not run.ending:
         return words.going(run)
-    facts = {"date": f"{run.began.astimezone():%Y-%m-%d %H:%M}", "seconds": f"{run.seconds:.0f}"}
-    return words.ended(run, facts)[run.ending]
+    seconds = f"{run.seconds:.0f}"
+    how = {
+        "done": message("in {seconds} s", seconds=seconds),
+        "late": message("time ran out after {seconds} s", seconds=seconds),
+        "stopped": message("stopped after {seconds} s", seconds=seconds),
+        "failed": message("failed"),
+    }
+    return words.ended(run, {"date": f"{run.began.astimezone():%Y-%m-%d %H:%M}", "how": how[run.ending]})

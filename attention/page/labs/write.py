@@ -25,7 +25,7 @@ from attention.page.labs.base import Lab, Runs, always, covered
 from attention.page.labs.work import Words, work
 from attention.page.parameters import Choice, Number, Parameter, Values
 from attention.page.settings import HEAD, LAYER, WORD
-from attention.training.jobs import Ending, Run, Status
+from attention.training.jobs import Run, Status
 from attention.training.writing_results import (
     BATCH,
     CONTEXT,
@@ -145,15 +145,9 @@ def _tell_going(run: Run) -> str:
     return message("Learning from {what}: step {step} of {steps}", what=_what(run), step=step, steps=STEPS)
 
 
-def _tell_ended(run: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
+def _tell_ended(run: Run, facts: Mapping[str, str]) -> str:
     layers = messages("{n} layer", "{n} layers", int(run.arguments[1]))
-    facts = {**facts, "what": _what(run), "layers": layers}
-    return {
-        "failed": message("Training failed on {date}.", **facts),
-        "done": message("Learnt from {what} on {date}, with {layers}, in {seconds} s.", **facts),
-        "late": message("Learnt from {what} on {date}, with {layers}: time ran out after {seconds} s.", **facts),
-        "stopped": message("Learnt from {what} on {date}, with {layers}; stopped after {seconds} s.", **facts),
-    }
+    return message("Learnt from {what} on {date}, with {layers}: {how}.", what=_what(run), layers=layers, **facts)
 
 
 _WORDS = Words(
@@ -187,7 +181,7 @@ def _trained(values: Values, run: Run, found: tuple[Moment, ...]) -> Blocks:
             (1, 1),
         ),
         *_heads(here, values[WATCHED]),
-        Fold("stages_fold", message("Every stage as a table"), (table,)),
+        Fold("stages_fold", message("As a table"), (table,)),
     )
 
 
@@ -247,7 +241,7 @@ def _losses(found: Sequence[Moment], at: int) -> Chart:
             message("loss in nats per character"),
             message(
                 "Loss on training and held-out text, beside two baselines: equal probabilities and character "
-                "frequencies; numbers in the table below."
+                "frequencies."
             ),
             n_steps=STEPS,
             limits=(0.0, most),
@@ -333,7 +327,7 @@ def _counted(n_layers: int, n_symbols: int) -> Blocks:
         names,
         np.array(list(counts.values())),
         message("parameters of each part"),
-        alt=message("Parameters of each part of the Transformer; numbers in the table below."),
+        alt=message("Parameters of each part of the Transformer."),
         are_counts=True,
     )
     told = lesson(
@@ -355,7 +349,7 @@ def _counted(n_layers: int, n_symbols: int) -> Blocks:
         Prose(told),
         Fold(
             "counted_fold",
-            message("The parameters as a table"),
+            message("As a table"),
             (Table("counted_table", lambda: columns, file="parameters"),),
         ),
     )

@@ -73,7 +73,7 @@ def pictures(blocks, *names):
 def test_before_anything_is_measured_here_what_was_measured_elsewhere_is_shown_and_named():
     blocks = shown(Runs())
     work = one(blocks, Work, "measure")
-    assert (work.label, work.arguments, work.share, work.is_off) == ("Measure", (), None, False)
+    assert (work.label, work.arguments, work.share, work.is_off) == ("Measure time and memory", (), None, False)
     there = shipped()
     drawn = pictures(blocks, "time", "writing")
     points = [float(y) for block in drawn for trace in block.figure.figure.data for y in trace.y]

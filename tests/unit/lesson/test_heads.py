@@ -10,21 +10,20 @@ from tests.unit.lesson.telling import facts_in, rounded
 
 
 @pytest.mark.parametrize(
-    ("kind", "told", "changed"),
+    ("kind", "told", "is_added"),
     [
-        ("llama", "The result, ΔE, is added to the residual stream", "which is added to x."),
-        ("gpt_neox", "The result, ΔE, is added to the residual stream", "which is added to x."),
-        ("gemma2", "The result, ΔE, is normalised (RMSNorm), then added", "RMSNorm follows before it is added to x."),
+        ("llama", "The result, ΔE, is added to the residual stream", True),
+        ("gpt_neox", "The result, ΔE, is added to the residual stream", True),
+        ("gemma2", "The result, ΔE, is normalised (RMSNorm), then added", False),
         # Qwen2-VL adds it as it is; T5Gemma normalises it first. Of neither is it known here.
-        ("Qwen2VL", "is unknown", "maps them to ΔE."),
-        ("t5gemma", "is unknown", "maps them to ΔE."),
+        ("Qwen2VL", "is unknown", False),
+        ("t5gemma", "is unknown", False),
     ],
 )
-def test_what_becomes_of_what_the_heads_change_is_said_as_far_as_it_is_known(model_of, kind, told, changed):
+def test_what_becomes_of_what_the_heads_change_is_said_as_far_as_it_is_known(model_of, kind, told, is_added):
     scene = HeadContext(model_of(kind).trace("The cat sat on the mat."), 1, 1, 2)
     assert told in step_of("heads").words(scene)
-    assert joining(scene).told.endswith(changed)
-    assert (joining(scene).stream is not None) == changed.startswith("which")
+    assert (joining(scene).stream is not None) == is_added
 
 
 def test_what_the_heads_change_is_the_output_of_the_layer(scene):

@@ -10,7 +10,7 @@ import pytest
 from attention.figures.matrix import MAX_CELLS, Change, Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
-from attention.lesson.transitions import masking, scaling, splitting, weighing
+from attention.lesson.transitions import masking, scaling, weighing
 from tests import shades
 from tests.unit.saying import says
 
@@ -169,16 +169,3 @@ def strip_text(strip):
         if token.start is not None:
             text = text.ljust(token.start) + token.typed
     return text
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("stop", "Kept: 1 word."),
-        ("Jane visits Africa", "Kept: 3 words, in their order."),
-        ("In 1999, it sat", "Kept: 5 words and signs, in their order."),
-        ("?", "Kept: 1 word or sign."),
-    ],
-)
-def test_signs_are_named_where_there_are_any(minilm, text, kept):
-    assert splitting(minilm.trace(text).tokens).told.startswith(f"{kept} Changed: ")

@@ -19,7 +19,7 @@ from attention.page.labs.cost.paper import KEPT, TOKENS, paper
 from attention.page.labs.work import Words, work
 from attention.page.parameters import Choice, Parameter, Values
 from attention.page.settings import HEAD, LAYER, WORD
-from attention.training.jobs import Ending, Run, Status
+from attention.training.jobs import Run, Status
 
 __all__ = ["COST", "KEPT", "LAB", "TOKENS"]
 
@@ -148,19 +148,14 @@ def _tell_going(run: Run) -> str:
     return message("Measuring up to {length} tokens", length=f"{length:,}")
 
 
-def _tell_ended(_: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
-    return {
-        "failed": message("Measuring failed on {date}.", **facts),
-        "done": message("Measured on this server on {date}, in {seconds} s.", **facts),
-        "late": message("Measured on this server on {date}: time ran out after {seconds} s.", **facts),
-        "stopped": message("Measured on this server on {date}; stopped after {seconds} s.", **facts),
-    }
+def _tell_ended(_: Run, facts: Mapping[str, str]) -> str:
+    return message("Measured on this server on {date}: {how}.", **facts)
 
 
 _WORDS = Words(
-    message("Measure"),
+    message("Measure time and memory"),
     message("Measure again"),
-    message("Measure on this server: half a minute on one core."),
+    message("It takes half a minute on one core of this server."),
     _tell_going,
     _tell_ended,
 )

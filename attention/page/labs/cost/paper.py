@@ -58,7 +58,7 @@ def paper(tokens: int, kept: int) -> Blocks:
                 (Prose(_tell_work(sizes, tokens)), Picture("looking_back", _looking_back(sizes, tokens))),
             )
         ),
-        Fold("paper_fold", message("On paper, as a table"), (Table("paper_table", _table_on_paper, file="paper"),)),
+        Fold("paper_fold", message("As a table"), (Table("paper_table", _table_on_paper, file="paper"),)),
     )
 
 
@@ -105,9 +105,7 @@ def _tell_work(sizes: Sizes, tokens: int) -> str:
 
 def _caches(tokens: int, kept: int) -> Chart:
     title = message("gigabytes of KV cache, by number of tokens")
-    alt = message(
-        "KV cache for 1k to 1M tokens with 32 and with 8 key/value heads, on log–log axes; numbers in the table below."
-    )
+    alt = message("KV cache for 1k to 1M tokens with 32 and with 8 key/value heads, on log–log axes.")
     colours = ((LLAMA.n_heads, INACTIVE), (LLAMA.n_key_value_heads, WEIGHT))
     curves = tuple(
         _on_paper(

@@ -71,7 +71,7 @@ def sinusoids(values: Values, scene: HeadContext | None) -> Blocks:
                 (Picture("waves", charts.Chart(waves)), Prose(told), Picture("products", charts.Chart(product))),
             )
         ),
-        Fold("products_fold", message("By distance, as a table"), (_by_distance(message("dot product"), by_distance),)),
+        Fold("products_fold", message("As a table"), (_by_distance(message("dot product"), by_distance),)),
     )
 
 
@@ -146,7 +146,7 @@ def table(values: Values, scene: HeadContext | None) -> Blocks:
                 (Picture("cosines", charts.Chart(line)), Prose(_tell_likeness(likeness, at, means))),
             )
         ),
-        Fold("means_fold", message("By distance, as a table"), (rows,)),
+        Fold("means_fold", message("As a table"), (rows,)),
     )
 
 

@@ -64,7 +64,7 @@ def alibi(values: Values, scene: HeadContext | None) -> Blocks:
         Prose(told),
         Row(pictures, gap="small"),
         Prose(told_row),
-        Fold("away_fold", message("Every row as a table"), (Table("away_table", lambda: columns, file="distances"),)),
+        Fold("away_fold", message("As a table"), (Table("away_table", lambda: columns, file="distances"),)),
     )
 
 
@@ -99,9 +99,7 @@ def t5(values: Values, scene: HeadContext | None) -> Blocks:
         message("keys before the query"): list(map(str, before)),
         message("keys after it"): list(map(str, after)),
     }
-    fold = Fold(
-        "buckets_fold", message("By distance, as a table"), (Table("buckets_table", lambda: columns, file="buckets"),)
-    )
+    fold = Fold("buckets_fold", message("As a table"), (Table("buckets_table", lambda: columns, file="buckets"),))
     if scene is None:
         return (*begun, Picture("stairs", charts.Chart(stairs)), fold)
     bias = own_numbers(scene)

@@ -224,7 +224,7 @@ def _moves(scene: HeadContext, without: _Moved, placed: _Moved) -> Blocks:
     table = Table("moves_table", lambda: columns, file="moves")
     return (
         Row(((Prose(told),), (Picture("moves", charts.Chart(chart)),)), (4, 5)),
-        Fold("moves_fold", message("Every token as a table"), (table,)),
+        Fold("moves_fold", message("As a table"), (table,)),
     )
 
 

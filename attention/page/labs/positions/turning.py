@@ -129,7 +129,7 @@ def turning(values: Values, scene: HeadContext | None) -> Blocks:
         Picture("dials", _dials(drawn, shift)),
         *_by_distance(drawn, _tell_shift(drawn, shift, before, after)),
         Row(tuple((Picture(each.name, each),) for each in matrices)),
-        Fold("scores_fold", message("Every score as a table"), (_table(drawn, before, after),)),
+        Fold("scores_fold", message("As a table"), (_table(drawn, before, after),)),
     )
 
 
@@ -160,7 +160,7 @@ def _by_distance(drawn: _Turning, told: str) -> Blocks:
     table = Table("apart_table", lambda: columns, file="distances")
     return (
         Row(((Prose(told),), (Picture("apart", charts.Chart(curve)),)), (4, 5)),
-        Fold("apart_fold", message("By distance, as a table"), (table,)),
+        Fold("apart_fold", message("As a table"), (table,)),
     )
 
 

@@ -153,7 +153,7 @@ def _moves(
             ),
             (5, 4),
         ),
-        *(() if is_asked else (Fold("way_fold", message("The steps as a table"), way.tables),)),
+        *(() if is_asked else (Fold("way_fold", message("As a table"), way.tables),)),
     )
 
 
@@ -441,7 +441,7 @@ def _stream(scene: HeadContext, added: Float[Array, "L M"]) -> Blocks:
     if len(layers) < 2:
         return (Heading(message("The residual stream and its additions")), Prose(told))
     numbers = tuple(str(number + 1) for number in range(len(layers)))
-    alt = message("{title}, by layer; numbers in the table below.", title=name)
+    alt = message("{title}, by layer.", title=name)
     columns = {
         message("layer"): list(numbers),
         message("norm of the stream"): _written(stream),
@@ -453,9 +453,7 @@ def _stream(scene: HeadContext, added: Float[Array, "L M"]) -> Blocks:
     return (
         Heading(message("The residual stream and its additions")),
         Row(((Prose(told),), (Picture("stream", Chart(chart)),)), (4, 5)),
-        Fold(
-            "stream_fold", message("Every layer as a table"), (Table("stream_table", lambda: columns, file="stream"),)
-        ),
+        Fold("stream_fold", message("As a table"), (Table("stream_table", lambda: columns, file="stream"),)),
     )
 
 

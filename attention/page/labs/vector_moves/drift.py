@@ -251,7 +251,7 @@ def _drift_of(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
         curves.append(Curve(message("different words"), numbers, others, INACTIVE))
         columns[message("different words")] = _written(others)
     title = message("cosine of the two vectors")
-    alt = message("{title}, by layer; numbers in the table below.", title=title)
+    alt = message("{title}, by layer.", title=title)
     lowest = min(float(np.nanmin(each.values)) for each in curves if not np.isnan(each.values).all())
     chart = charts.layer_lines(places, curves, title, alt, limits=(min(0.0, lowest), 1.0))
     words = _tell_drift(scene, beside, pair, own) + _tell_tokens(beside, pair)
@@ -259,7 +259,7 @@ def _drift_of(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
         words += lesson("vector-moves/drift-causal" if scene.attention.is_causal else "vector-moves/drift-same")
     return (
         Row(((Prose(words),), (Picture("drift", Chart(chart)),)), (4, 5)),
-        Fold("drift_fold", message("These cosines as a table"), (_table(columns),)),
+        Fold("drift_fold", message("As a table"), (_table(columns),)),
     )
 
 

@@ -105,7 +105,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
         Setting("shown", SHOWN, message("Open"), part, tuple(Option(each, _PARTS[each]) for each in PARTS)),
         *detail(scene, part, found, likeliest, runs),
         Section(ONWARD, ()),
-        Fold("blocks_fold", message("Every layer as a table"), tables),
+        Fold("blocks_fold", message("As a table"), tables),
         _on_one_page(values, scene, runs),
     )
 

@@ -125,7 +125,7 @@ def _block(scene: HeadContext) -> Blocks:
     return (
         Heading(name),
         _beside((Prose(told),), Picture("lengths", charts.Chart(chart))),
-        Fold("lengths_fold", message("Every token as a table"), (table,)),
+        Fold("lengths_fold", message("As a table"), (table,)),
     )
 
 
@@ -156,7 +156,7 @@ def _attention(scene: HeadContext, passage: Passage) -> Blocks:
     return (
         Heading(name),
         _beside((Prose(told), *_formula(scene, "self")), Picture("heads_added", bars)),
-        Fold("heads_fold", message("Every head as a table"), (Table("heads_table", lambda: columns, file="heads"),)),
+        Fold("heads_fold", message("As a table"), (Table("heads_table", lambda: columns, file="heads"),)),
     )
 
 
@@ -194,7 +194,7 @@ def _feed_forward(scene: HeadContext, runs: Runs | None) -> Blocks:
     return (
         Heading(name),
         _beside((Prose(told), *formula), Picture("neurons", chart)),
-        Fold("neurons_fold", message("Every unit as a table"), (table,)),
+        Fold("neurons_fold", message("As a table"), (table,)),
     )
 
 
@@ -226,12 +226,10 @@ def _output(scene: HeadContext, likeliest: Outcome) -> Blocks:
     facts = {"first": word(labels[0]), "probability": fact(probabilities[0])}
     if scene.info.build.says_next:
         told += lesson("whole/next", last=word(scene.names[-1]), **facts)
-        title = message("What comes next, as a table")
         bars = candidates_bars(labels, probabilities)
     else:
         told += lesson("whole/answer", whole=word(scene.names[0]), **facts)
-        title = message("The answers as a table")
         bars = lengths_bars(labels, probabilities, message("probability"))
     columns = {message("token"): list(labels), message("probability"): [repr(each) for each in probabilities]}
     table = Table("next_table", lambda: columns, file="next")
-    return (heading, _beside((Prose(told),), Picture("next", bars)), Fold("next_fold", title, (table,)))
+    return (heading, _beside((Prose(told),), Picture("next", bars)), Fold("next_fold", message("As a table"), (table,)))
