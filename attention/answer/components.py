@@ -5,7 +5,7 @@ Data from a browser is checked first (``attention.figures.click_schema``); inval
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -53,32 +53,3 @@ def _pressed(touch: ClickSchema, act: str, take: Callable[[Parts], None], value:
     parts = touch.said(act, value)
     if parts is not None:
         take(parts)
-
-
-def stepper(
-    steps: Sequence[tuple[str, str]],
-    current: str,
-    *,
-    key: str,
-    on_choose: Callable[[str], None],
-    is_presented: bool,
-    on_present: Callable[[bool], None],
-) -> Part:
-    """Return the stepper for (key, name) pairs; ``on_choose`` is called with the key of the chosen step.
-
-    The left and right arrow keys go to the previous and next step, as a presenter's remote does. P toggles the
-    presentation: ``on_present`` is called with the new state.
-    """
-    known = {step for step, _ in steps}
-
-    def choose(step: object) -> None:
-        if isinstance(step, str) and step in known:
-            on_choose(step)
-
-    def present(is_wanted: object) -> None:
-        if isinstance(is_wanted, bool):
-            on_present(is_wanted)
-
-    named = [{"key": step, "name": name} for step, name in steps]
-    data = {"steps": named, "current": current, "present": is_presented}
-    return Part("stepper", key, data, {"choose": choose, "present": present})

@@ -6,32 +6,28 @@ keeps nothing of a visitor, and any copy of it can answer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from attention.answer import compare_page, components, fields, jobs, model_choice, running, state
+from attention.answer import controls, fields, jobs, running, state
 from attention.answer.cache import model_or_reason, settle, shelf, waiting
-from attention.answer.lines import Line
 from attention.answer.masthead import is_presented, masthead, no_field, notices
 from attention.answer.page_component import Data, Sheet
 from attention.answer.run_queue import aside
 from attention.core.messages import message
-from attention.core.trace import PARTS, Part
-from attention.lesson import steps
 from attention.lesson.unfamiliar import tell_unfamiliar
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
 from attention.models.store import Progress as Loaded
 from attention.page.blocks import Blocks, Notice, Progress, Waiting, Way, Work, walk
 from attention.page.content.pane import Pane, proven
-from attention.page.content.registry import CONTENTS, Content
+from attention.page.content.registry import CONTENTS
 from attention.page.content.sought import sought
-from attention.page.content.step_by_step import asks_for_tokens, presented
+from attention.page.content.step_by_step import presented
 from attention.page.page import Page
 from attention.page.pages import STEP_BY_STEP
-from attention.page.parameters import Parameter
-from attention.page.settings import BESIDE, GUESS, HEAD, LAYER, MASK, PART, PRESENT, STEP, TEXT, WORD, masks_of
+from attention.page.settings import BESIDE, TEXT
 from attention.page.view import View
 
 # More than anyone presses before an answer arrives.
@@ -162,8 +158,17 @@ def _load_or_tell(info: ModelInfo) -> Model | ModelUnavailableError:
 
 
 def _loading_blocks(found: _LoadingError) -> Blocks:
-    told = waiting(found.info) if found.progress is None else model_choice.how_far(found.info, found.progress)
+    told = waiting(found.info) if found.progress is None else _how_far(found.info, found.progress)
     return (Waiting(told, None if found.progress is None else found.progress.share),)
+
+
+def _how_far(info: ModelInfo, progress: Loaded) -> str:
+    """Return the progress of fetching or converting a model."""
+    if progress.unit == "bytes":
+        done, total = (f"{count / 1e6:.0f}" for count in (progress.n_done, progress.n_total))
+        return message("Fetching {name}: {done} of {total} MB", name=info.name, done=done, total=total)
+    told = f"{progress.n_done:,} of {progress.n_total:,} {progress.unit}"
+    return message("Converting {name}: {told}", name=info.name, told=told)
 
 
 # ------------------------------------------------------------------------------------- the head of a page
@@ -172,7 +177,7 @@ def _loading_blocks(found: _LoadingError) -> Blocks:
 def _head(sheet: Sheet, view: View) -> list[Data]:
     """Return the header and the notices, without running a model."""
     content = CONTENTS[view.page]
-    second = compare_page.second if content.compares else no_field
+    second = controls.second if content.compares else no_field
     head: list[Data] = []
     if not is_presented(view):
         line = sheet.place(masthead(view, second, source=content.source))
@@ -185,15 +190,7 @@ def _way(sheet: Sheet, view: View) -> list[Data]:
     """Return the stepper, if the page has one; it does not wait for a model."""
     if view.page is not STEP_BY_STEP:
         return []
-    line = components.stepper(
-        [(step.key, step.name) for step in steps.STEPS],
-        view.step,
-        key="stepper",
-        on_choose=state.setter(STEP),
-        is_presented=is_presented(view),
-        on_present=state.setter(PRESENT),
-    )
-    return [sheet.place(line)]
+    return [sheet.place(controls.stepper(view))]
 
 
 # ------------------------------------------------------------------------------------- below the header
@@ -220,7 +217,7 @@ def _panes(view: View, load: running.Load) -> tuple[list[Pane], Blocks]:
 def _looked_at(sheet: Sheet, view: View, panes: list[Pane]) -> list[Data]:
     if is_presented(view):
         return []
-    line = _controls(view, panes, CONTENTS[view.page])
+    line = controls.controls(view, panes, CONTENTS[view.page])
     return [sheet.place(line)] if line.data["title"] or line.data["groups"] else []
 
 
@@ -242,86 +239,3 @@ def _unfamiliar(view: View, panes: Sequence[Pane]) -> Blocks:
 
 def _content(view: View, panes: list[Pane]) -> Blocks:
     return presented(view, panes) if is_presented(view) else CONTENTS[view.page].make(view, panes)
-
-
-# The parameters of controls that a page may lack.
-_LOOKED_AT: Mapping[str, Parameter[int | None]] = {"word": WORD, "layer": LAYER, "head": HEAD}
-
-
-def _controls(view: View, panes: list[Pane], content: Content) -> components.Part:
-    """Return the line of controls: use of attention, layer and head, word, mask, second model.
-
-    On a page that compares, the choice between two sentences and two models comes first.
-    """
-    info = get_info(view.model)
-    is_for = view.page.is_for(info)
-    idle = content.idle(view, panes)
-    without = {*content.without, *(name for name, parameter in _LOOKED_AT.items() if parameter in idle)}
-    if view.page is STEP_BY_STEP and asks_for_tokens(view, panes):
-        without.add("word")
-    line = Line("context", title="" if content.heads_itself else view.page.title)
-    line.group(message("View"))
-    if content.compares and is_for:
-        compare_page.add_compared(line)
-    if "parts" not in without and info.parts:
-        _add_part(line)
-    for pane in panes[:1]:
-        if not view.beside:
-            _add_place(line, pane, without, is_one=content.compares)
-    if view.page is STEP_BY_STEP:
-        # Beside the steps there is room only for what is changed most; the word can be chosen in the sentence, too.
-        line.fold(message("More"), is_changed=view[GUESS] or view.beside or view.mask != masks_of(info)[0])
-    for pane in panes[:1]:
-        if "word" not in without:
-            _add_word(line, pane)
-    # Without a text there is nothing to mask or to compare.
-    if MASK.name not in without and panes:
-        names, masks = info.build.mask_names, masks_of(info)
-        line.list(MASK, message("Mask"), masks, [names[mask] for mask in masks], help=info.build.mask_help)
-    if "beside" not in without and panes and info.reading.takes_sentences:
-        line.switch(BESIDE, message("Side by side"))
-    if GUESS in view.page.own and "guess" not in without and panes and is_for:
-        line.switch(GUESS, message("Guess first"))
-    return line.part()
-
-
-_PART_NAMES: dict[Part, str] = {
-    "encoder": message("encoder"),
-    "decoder": message("decoder"),
-    "cross": message("cross"),
-}
-
-
-def _add_part(line: Line) -> None:
-    line.list(
-        PART,
-        message("Attention"),
-        PARTS,
-        tuple(map(_PART_NAMES.__getitem__, PARTS)),
-        help=message(
-            "encoder: source attends to source · decoder: target attends to earlier target · cross: target attends "
-            "to source"
-        ),
-    )
-
-
-def _add_place(line: Line, pane: Pane, without: Collection[str], *, is_one: bool) -> None:
-    """Add the choice of a pane's layer and head; with ``is_one``, the link holds both or neither."""
-    if pane.place is not None:
-        model_choice.add_place(
-            line,
-            pane.info,
-            *pane.place,
-            pane.settings,
-            is_one=is_one,
-            with_layer="layer" not in without,
-            with_head="head" not in without,
-        )
-
-
-def _add_word(line: Line, pane: Pane) -> None:
-    scene = pane.scene
-    if scene is None:
-        return
-    labels = [f"{position} {label}" for position, label in enumerate(scene.labels)]
-    line.list(WORD, scene.info.reading.label, range(len(labels)), labels, value=scene.word)

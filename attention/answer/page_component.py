@@ -14,14 +14,14 @@ from functools import cache, partial
 from typing import Any
 from urllib.parse import urlencode
 
-from attention.answer import cards, components, fetching, generated_files, jobs, markup, numbers, state, tables
+from attention.answer import cards, components, fetching, generated_files, jobs, numbers, state
 from attention.answer.code_colours import coloured
 from attention.answer.files import address_of
 from attention.answer.lines import Field, Line
 from attention.answer.running import own_files
 from attention.core.messages import message
 from attention.figures.click_schema import Parts
-from attention.figures.table import rows_of
+from attention.figures.table import SortableTable, read_order, rows_of
 from attention.models import list_models
 from attention.page.blocks import (
     Block,
@@ -38,6 +38,7 @@ from attention.page.blocks import (
     Picture,
     Png,
     Progress,
+    ProofLine,
     Prose,
     Proven,
     Row,
@@ -53,8 +54,8 @@ from attention.page.blocks import (
 )
 from attention.page.page import Page
 from attention.page.page_file import mathml
-from attention.page.parameters import Context, Grid, Keys, Parameter, read
-from attention.page.settings import OPEN
+from attention.page.parameters import Context, Grid, Keys, Parameter, Sorts, read
+from attention.page.settings import OPEN, ROWS
 from attention.page.view import View
 from attention.training.jobs import Job, Task
 
@@ -184,16 +185,11 @@ class Sheet:
                 size=f"{n_rows} × {len(columns) - 1}",
             )
             return {"kind": "notice", "text": told}
-        part = tables.part_of(
-            block.key,
-            columns,
-            self.view,
-            block.is_whole,
-            block.is_narrow,
-            choose=None if block.choice is None else partial(_choose_row, block.choice),
-            chosen=None if block.choice is None else block.choice.chosen,
-        )
-        return self.place(part)
+        order, chosen = None if block.is_whole else self.view.arranged.orders.get(block.key), block.choice
+        row = None if chosen is None else chosen.chosen
+        table = SortableTable(columns, order, block.is_whole, block.is_narrow, chosen is not None, row)
+        payload, acts = components.of_figure(table, partial(_sort_or_choose, block.key, chosen))
+        return self.place(components.Part(table.component, block.key, payload, acts))
 
     def _file(self, label: str, key: str, name: str) -> Data:
         address = generated_files.where(self.view, key, name)
@@ -202,7 +198,7 @@ class Sheet:
     def _proven(self, block: Proven) -> Data:
         key = block.parameter.name
         self.acts[f"{key}.open"] = partial(_take_toggle, state.setter(block.parameter))
-        html = markup.proof(block.lines)
+        html = _proof_html(block.lines)
         return {"kind": "proof", "key": key, "label": message("Proof"), "html": html, "isOpen": block.is_open}
 
     def _picture(self, block: Picture) -> Data:
@@ -291,6 +287,25 @@ def _formula_html(latex: str) -> str:
     return mathml(latex)
 
 
+def _proof_html(lines: Sequence[ProofLine]) -> str:
+    """Return the comparison of our numbers with each model's own: a mark that opens."""
+    hint = html.escape(message("Every link, with its own difference"))
+    told, rows = "".join(map(_proof_mark, lines)), "".join(map(_proof_rows, lines))
+    return f'<details><summary title="{hint}">{told}</summary><section tabindex="0">{rows}</section></details>'
+
+
+def _proof_mark(line: ProofLine) -> str:
+    mark, kind = ("✓", "good") if line.holds else ("✗", "bad")
+    return f'<div class="proof-{kind}">{mark}<span class="told"> {html.escape(line.sentence)}</span></div>'
+
+
+def _proof_rows(line: ProofLine) -> str:
+    titles, *others = line.rows
+    head = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
+    rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in others)
+    return f"<table><tr>{head}</tr>{rows}</table>{line.html}"
+
+
 def _on_toggle(block: Fold) -> Callable[[bool], None]:
     if block.parameter is not None:
         return state.setter(block.parameter)
@@ -315,8 +330,13 @@ def _choose(parameter: Parameter[Any], clears: Sequence[Parameter[Any]], value: 
     state.set_all([(parameter, value)], clears)
 
 
-def _choose_row(choice: RowChoice, row: int) -> None:
-    state.choose(choice.parameter, choice.values[row])
+def _sort_or_choose(key: str, choice: RowChoice | None, parts: Parts) -> None:
+    if "row" in parts and choice is not None:
+        state.choose(choice.parameter, choice.values[int(str(parts["row"]))])
+    if "order" in parts:
+        written: Any = parts["order"]
+        order = None if written is None else read_order(written)
+        state.choose(ROWS, Sorts.with_value(state.current()[ROWS], key, order))
 
 
 def _keep_file(parameter: Parameter[str], most: int, said: object) -> None:

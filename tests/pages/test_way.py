@@ -17,7 +17,7 @@ HOUSE = f"{Path(attention.__file__).parent}{os.sep}"
 # From the top down. What lies deeper is asked by those above it, and asks none of them.
 FLOORS = ("page/content", "lesson", "figures", "measures")
 # What draws blocks, and knows no more of them than what they are.
-DRAWS = ("answer/page_component", "answer/components", "answer/lines", "answer/markup")
+DRAWS = ("answer/page_component", "answer/components", "answer/lines")
 # What is handed down, and called back: what takes long, and is kept for all who look at the same run; the address at
 # which a browser asks for numbers; and the columns of a table, which are made only where it is drawn.
 CALLED_BACK = {("page/content", "answer/cache"), ("page/content", "answer/running"), ("figures", "answer/numbers")}
