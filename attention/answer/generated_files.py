@@ -28,7 +28,7 @@ from attention.export.notebooks import NOTEBOOKS
 from attention.export.of_page import left_out, page_file, worksheet
 from attention.export.worksheet import POLICY, can_be_done, paper
 from attention.lesson.head_context import HeadContext
-from attention.models import ModelInfo, list_models
+from attention.models import ModelInfo, by_id
 from attention.models.bundled import TOY
 from attention.page.blocks import Download, Table, walk
 from attention.page.content.pane import Pane
@@ -56,7 +56,7 @@ class _File:
 
 def where(view: View, key: str, name: str) -> str:
     """Return the address of a block's file, relative to any page, for the current models."""
-    fingerprint = _fingerprint(view, {info.model_id: info for info in list_models()})
+    fingerprint = _fingerprint(view, by_id())
     return f"./{FILES}/{view.page.name}/{fingerprint}/{quote(key)}/{quote(name)}?{urlencode(view.to_query())}"
 
 
@@ -121,7 +121,7 @@ def _named_after(page: Page, ending: str) -> str:
 
 def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, str]) -> _File | None:
     """Return the page's file with this key and name (None if unknown), or raise GoneError."""
-    models = {info.model_id: info for info in list_models()}
+    models = by_id()
     wanted = link.get("model", "")
     if wanted and wanted not in models:
         raise GoneError(message("{model_id} is no longer here.", model_id=wanted))

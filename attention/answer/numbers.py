@@ -15,7 +15,7 @@ from starlette.responses import Response
 from attention.answer.files import NUMBERS
 from attention.answer.running import is_unread, load_silently, run_page
 from attention.figures.large import AskAt, Large
-from attention.models import list_models
+from attention.models import by_id
 from attention.page.blocks import Picture, walk
 from attention.page.content.registry import CONTENTS
 from attention.page.page import Page
@@ -41,7 +41,7 @@ def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
 
 
 def _find(page: Page, key: str, link: Mapping[str, str]) -> Large | None:
-    models = {info.model_id: info for info in list_models()}
+    models = by_id()
     view, _ = View.from_query(link, page, models)
     if is_unread(view):
         return None

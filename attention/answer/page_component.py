@@ -22,7 +22,6 @@ from attention.answer.running import own_files
 from attention.core.messages import message
 from attention.figures.click_schema import Parts
 from attention.figures.table import SortableTable, read_order, rows_of
-from attention.models import list_models
 from attention.page.blocks import (
     Block,
     Blocks,
@@ -54,7 +53,7 @@ from attention.page.blocks import (
 )
 from attention.page.page import Page
 from attention.page.page_file import mathml
-from attention.page.parameters import Context, Grid, Keys, Parameter, Sorts, read
+from attention.page.parameters import Grid, Keys, Parameter, Sorts, read
 from attention.page.settings import OPEN, ROWS
 from attention.page.view import View
 from attention.training.jobs import Job, Task
@@ -409,7 +408,7 @@ def _take(
     view = state.current()
     if any(view[parameter] != wanted for parameter, wanted in only_while):
         return
-    context = Context({info.model_id: info for info in list_models()}, view.model)
+    context = state.context()
     chosen = []
     for part, parameter in sets:
         written = parts.get(part)

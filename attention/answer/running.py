@@ -29,7 +29,7 @@ from attention.experiments.study import StudyResult
 from attention.experiments.syntax import SyntaxCheck, SyntaxResult
 from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
-from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
+from attention.models import Model, ModelInfo, ModelUnavailableError, by_id, get_info
 from attention.models.downloads import State
 from attention.page.address import Address
 from attention.page.blocks import Notice
@@ -221,7 +221,7 @@ def run(view: View, load: Load) -> list[Pane]:
     main = run_one(view, info, load)
     if not view.beside:
         return [main]
-    models = {info.model_id: info for info in list_models()}
+    models = by_id()
     other = models[other_model(view.model, models)]
     return [main, run_one(view, other, load, is_other=True, main=main.scene)]
 

@@ -16,7 +16,7 @@ from attention.answer import focus
 from attention.core.messages import message
 from attention.core.reading import Reading, recognised
 from attention.lesson.initial_selection import first_place
-from attention.models import ModelInfo, hub, list_models
+from attention.models import ModelInfo, by_id, hub
 from attention.models.hub_line import HubError
 from attention.page.page import Page
 from attention.page.pages import everything
@@ -73,7 +73,7 @@ def opened(
     page: Page, link: Mapping[str, str], opening: Callable[[View], View], memory: Memory, visitor: str = ""
 ) -> Visit:
     """Return the request for a link; ``opening`` may choose what the link leaves open."""
-    models = _models()
+    models = by_id()
     linked, found = View.from_query(link, page, models)
     before, _ = View.from_query(memory.get(OTHERS, {}), page, models)
     linked = linked.carry_over(before)
@@ -89,7 +89,7 @@ def remembered() -> Memory:
     view, chosen = here.view, taken_along().chosen
     named = {each.name: each for each in everything(view.page)}
     others = {name: named[name].kind.write(value) for name, value in chosen.items() if value is not None}
-    memory = {**here.memory, OTHERS: others, READ + _reading(view, _models()).name: view.to_query()}
+    memory = {**here.memory, OTHERS: others, READ + _reading(view, by_id()).name: view.to_query()}
     if ANSWER in view.page.own:
         answers = {name: each for name, each in here.memory.get(ANSWERS, {}).items() if name != view.page.address}
         answer = view[ANSWER]
@@ -109,7 +109,7 @@ def along(page: Page) -> View:
     view = taken_along().for_page(page)
     if answered is None or ANSWER not in page.own:
         return view
-    answer, _ = View.from_query({ANSWER.name: answered}, page, _models())
+    answer, _ = View.from_query({ANSWER.name: answered}, page, by_id())
     return view.replaced(ANSWER, answer[ANSWER])
 
 
@@ -157,7 +157,7 @@ def _wanted(link: Mapping[str, str], models: Mapping[str, ModelInfo]) -> str:
 
 def context() -> Context:
     """Return what the bounds of parameters depend on."""
-    return Context(_models(), current().model)
+    return Context(by_id(), current().model)
 
 
 def change(update: Callable[[View], View], notes: Sequence[str] = ()) -> None:
@@ -222,7 +222,7 @@ def set_all(chosen: Sequence[tuple[Parameter[Any], Any]], cleared: Sequence[Para
 
 def _placed(view: View, chosen: Collection[Parameter[Any]]) -> View:
     """Write the layer and head opened for the text into the view before one of them is changed."""
-    models = _models()
+    models = by_id()
     if view.model not in models or view.part != PART.default:
         return view
     for pane, model in ((MAIN, view.model), (OTHER, other_model(view.model, models))):
@@ -275,7 +275,7 @@ def seen_with(model: str) -> View:
 
 def _with_model(model: str, spot: Spot | None) -> View:
     """Return the view with another model, an input that it can read, and the word at a spot in focus."""
-    view, models = current(), _models()
+    view, models = current(), by_id()
     # If it has just been removed, it will be reported as gone.
     if model == view.model or model not in models:
         return view
@@ -286,10 +286,6 @@ def _with_model(model: str, spot: Spot | None) -> View:
         last = View.of(text=info.reading.first) if read is None else View.from_query(read, view.page, models)[0]
         seen = seen.with_value(TEXT, last.text).with_value(PAIR, last.pair).with_value(AT, focus.spot_in(last))
     return seen.valid_for(Context(models, model))
-
-
-def _models() -> dict[str, ModelInfo]:
-    return {info.model_id: info for info in list_models()}
 
 
 def _reading(view: View, models: Mapping[str, ModelInfo]) -> Reading:

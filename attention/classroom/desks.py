@@ -76,7 +76,8 @@ class Desks:
             tally = {"answered": answers.total(), **asking.told(guess, answers, asking.before(room.question))}
         answered = None if tally is None or room.is_revealed else tally["answered"]
         live.walls.send("present", {"here": present.here, "answered": answered})
-        finds = await self._tasks.tally(room.code)
-        live.desks.send("here", {"here": present.here, "walls": present.walls, "tally": tally, "finds": finds})
-        live.desks.send("own", await self._own.told_teacher(room.code))
+        if len(live.desks):
+            finds = await self._tasks.tally(room.code)
+            live.desks.send("here", {"here": present.here, "walls": present.walls, "tally": tally, "finds": finds})
+            live.desks.send("own", await self._own.told_teacher(room.code))
         live.say_trouble(is_lost=False)

@@ -19,7 +19,7 @@ from attention.figures.question import Answer
 from attention.lesson.head_context import HeadContext
 from attention.lesson.questions import MOST, QUESTIONS, Ready
 from attention.lesson.quiz import Guess
-from attention.models import ModelInfo, get_info, list_models
+from attention.models import ModelInfo, by_id, get_info
 from attention.page.blocks import Block, Blocks, Fold, Notice, Prose, Row, Section
 from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import SECTION
@@ -203,7 +203,7 @@ def _scene(page: str, link: str) -> HeadContext | None:
 
 
 def _view(page: Page, link: str) -> View:
-    models = {info.model_id: info for info in list_models()}
+    models = by_id()
     view, _ = View.from_query(dict(parse_qsl(link, keep_blank_values=True)), page, models)
     return CONTENTS[page].opening(view).valid_for(Context(models, view.model))
 

@@ -12,7 +12,7 @@ from attention.classroom.finds import Find
 from attention.core.messages import message
 from attention.lesson.prose import typed
 from attention.lesson.tasks import ModelHead, Task, UnfitError
-from attention.models import get_info, list_models
+from attention.models import by_id, get_info
 from attention.page.content.find_it import judged, run_as, sentences
 from attention.page.content.pane import Pane
 from attention.page.page import Page
@@ -78,7 +78,7 @@ def _page(path: str) -> Page | None:
 
 
 def _view(page: Page, link: str) -> View:
-    models = {info.model_id: info for info in list_models()}
+    models = by_id()
     query = dict(parse_qsl(link, keep_blank_values=True))
     view, notices = View.from_query(query, page, models)
     if query.get(MODEL.name, view.model) not in models:

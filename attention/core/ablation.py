@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
-from attention.core.given import integer, integers
+from attention.core.given import check_below, counted, integers
 from attention.core.steps import softmax
 from attention.core.trace import LayerTrace
 
@@ -44,24 +44,20 @@ class Change:
         """Convert to plain integers and validate."""
         if self.how not in get_args(How):
             raise ValueError(f"how must be one of {', '.join(get_args(How))}, got {self.how!r}")
-        heads = [integers("heads", pair) for pair in self.heads]
+        heads = [tuple(counted("heads", each) for each in integers("heads", pair)) for pair in self.heads]
         if any(len(pair) != 2 for pair in heads):
             raise ValueError(f"heads must be pairs of a layer and a head, got {self.heads!r}")
-        without = None if self.without is None else integer("without", self.without)
-        kept: dict[str, Any] = {"heads": frozenset(heads), "seed": integer("seed", self.seed), "without": without}
-        if min(0, kept["seed"], without or 0, *(number for pair in heads for number in pair)) < 0:
-            raise ValueError("layers, heads, seed and without are counted from 0: none may be negative")
-        for name, value in kept.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "heads", frozenset(heads))
+        object.__setattr__(self, "seed", counted("seed", self.seed))
+        if self.without is not None:
+            object.__setattr__(self, "without", counted("without", self.without))
 
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
         """Raise ValueError if a run of this size does not have a layer, head or token of the change."""
-        wanted = [("layer", layer, n_layers) for layer, _ in self.heads]
-        wanted += [("head", head, n_heads) for _, head in self.heads]
-        wanted += [] if self.without is None else [("token", self.without, n_tokens)]
-        for noun, number, count in wanted:
-            if number >= count:
-                raise ValueError(f"there is no {noun} {number}: there are 0 to {count - 1}, counted from 0")
+        for layer, head in self.heads:
+            check_below(layer=(layer, n_layers), head=(head, n_heads))
+        if self.without is not None:
+            check_below(token=(self.without, n_tokens))
 
     def of_layer(self, layer: int) -> list[int]:
         """Return the changed heads of a layer in ascending order."""

@@ -25,6 +25,21 @@ def integers(name: str, given: Any) -> tuple[int, ...]:
     return tuple(integer(name, each) for each in found)
 
 
+def counted(name: str, given: Any) -> int:
+    """Return any integer from 0; raise TypeError for anything else, ValueError if it is negative."""
+    number = integer(name, given)
+    if number < 0:
+        raise ValueError(f"{name} must not be negative, got {number}: layers, heads and tokens are counted from 0")
+    return number
+
+
+def check_below(**places: tuple[int, int]) -> None:
+    """Raise ValueError unless each number, by name, is below its count."""
+    for name, (number, count) in places.items():
+        if number >= count:
+            raise ValueError(f"{name} must be between 0 and {count - 1}, got {number}")
+
+
 def printable(text: str) -> str:
     """Return a text that can be written as UTF-8: surrogate pairs are joined, lone surrogates become U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.core.given import integer, integers
+from attention.core.given import check_below, counted, integers
 from attention.core.trace import Trace
 
 # What replaces an ablated head's outputs.
@@ -87,7 +87,7 @@ class Ablate:
 
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:  # noqa: ARG002 - it changes every token alike
         """Raise ValueError if the head does not exist."""
-        _check(layer=(self.place[0], n_layers), head=(self.place[1], n_heads))
+        check_below(layer=(self.place[0], n_layers), head=(self.place[1], n_heads))
 
     def before(self, causes: Causes) -> Causes:
         """Make all of the head's scores equal, if its weights are to be uniform."""
@@ -129,11 +129,11 @@ class CutEdge:
 
     def __post_init__(self) -> None:
         for name in ("layer", "head", "query", "key"):
-            object.__setattr__(self, name, _counted(name, getattr(self, name)))
+            object.__setattr__(self, name, counted(name, getattr(self, name)))
 
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
         """Raise ValueError if the head or a token does not exist."""
-        _check(
+        check_below(
             layer=(self.layer, n_layers),
             head=(self.head, n_heads),
             query=(self.query, n_tokens),
@@ -173,7 +173,7 @@ class Patch:
         if not isinstance(self.source, Trace):
             raise TypeError(f"source must be a trace, got {type(self.source).__name__}")
         if self.tokens is not None:
-            tokens = tuple(_counted("tokens", each) for each in integers("tokens", self.tokens))
+            tokens = tuple(counted("tokens", each) for each in integers("tokens", self.tokens))
             object.__setattr__(self, "tokens", tokens)
 
     @property
@@ -183,9 +183,9 @@ class Patch:
 
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
         """Raise ValueError if the head or a token does not exist, or the source has another size."""
-        _check(layer=(self.place[0], n_layers), head=(self.place[1], n_heads))
+        check_below(layer=(self.place[0], n_layers), head=(self.place[1], n_heads))
         for token in self.tokens or ():
-            _check(tokens=(token, n_tokens))
+            check_below(tokens=(token, n_tokens))
         sizes = len(self.source.layers), self.source.info.n_heads, len(self.source.tokens)
         if sizes != (n_layers, n_heads, n_tokens):
             raise ValueError(
@@ -221,20 +221,7 @@ def checked(given: Any, n_layers: int, n_heads: int, n_tokens: int) -> tuple[Int
 
 
 def _place(given: Any) -> tuple[int, int]:
-    numbers = tuple(_counted("place", each) for each in integers("place", given))
+    numbers = tuple(counted("place", each) for each in integers("place", given))
     if len(numbers) != 2:
         raise ValueError(f"place must be a pair of a layer and a head, got {given!r}")
     return numbers[0], numbers[1]
-
-
-def _counted(name: str, given: Any) -> int:
-    number = integer(name, given)
-    if number < 0:
-        raise ValueError(f"{name} must not be negative, got {number}: layers, heads and tokens are counted from 0")
-    return number
-
-
-def _check(**places: tuple[int, int]) -> None:
-    for name, (number, count) in places.items():
-        if number >= count:
-            raise ValueError(f"{name} must be between 0 and {count - 1}, got {number}")

@@ -15,6 +15,7 @@ from attention.core.steps import HeadSteps
 from attention.core.trace import LayerTrace, Trace
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
+from attention.lesson.matrices import weight_matrix
 from attention.lesson.prose import fact, lesson, word
 
 BYTES_PER_NUMBER = 2  # the cache has 16 bits per number
@@ -224,24 +225,11 @@ def _with_shared(layer: LayerTrace, count: int) -> HeadSteps:
 def shared_pictures(scene: HeadContext, variants: Sequence[Shared]) -> tuple[Matrix, ...]:
     """Return the weights of the scene's head with each number of key/value heads."""
     return tuple(
-        Matrix(
-            name=f"shared_{variant.n_key_value_heads}",
-            title=_title(variant.name, variant.n_key_value_heads, len(scene.attention.keys)),
-            values=variant.weights[scene.head],
-            row_labels=scene.labels,
-            column_labels=scene.key_labels,
-            row_axis=message("queries (attending)"),
-            column_axis=message("keys (attended to)"),
-            palette="weights",
-            alt=message(
-                "Weights of head {head} with {n_key_value_heads} key/value heads.",
-                head=scene.head + 1,
-                n_key_value_heads=variant.n_key_value_heads,
-            ),
-            row_role="query",
-            column_role="key",
-            focus_row=scene.word,
-            hidden=None if scene.visible.all() else ~scene.visible,
+        weight_matrix(
+            scene,
+            f"shared_{variant.n_key_value_heads}",
+            _title(variant.name, variant.n_key_value_heads, len(scene.attention.keys)),
+            variant.weights[scene.head],
         )
         for variant in variants
     )

@@ -33,11 +33,16 @@ def find_others() -> list[Found]:
     return local.find(bundled.infos())
 
 
+def by_id() -> dict[str, ModelInfo]:
+    """Return the description of every available model by its ID, in the same order."""
+    return {info.model_id: info for info in list_models()}
+
+
 def get_info(model_id: str) -> ModelInfo:
     """Return the description of a model; raise KeyError if it does not exist."""
     # A fast path: no other model has the ID of a bundled one.
     entry = bundled.find(model_id)
-    return {info.model_id: info for info in list_models()}[model_id] if entry is None else entry.info
+    return by_id()[model_id] if entry is None else entry.info
 
 
 def find_info(model_id: str) -> ModelInfo | None:

@@ -24,10 +24,7 @@ from PIL import Image
 
 from attention.core.trace import LayerTrace, Trace
 from attention.figures import colours
-from attention.figures.atlas import Atlas
-from attention.figures.charts import Chart
 from attention.figures.format import MAX_LABELLED, decimals_of, number
-from attention.figures.head_view import HeadView
 from attention.figures.heatmaps import head_heatmap
 from attention.figures.matrix import Matrix, Palette
 from attention.page.blocks import Figure, Picture
@@ -36,19 +33,9 @@ from attention.page.page_file import page, plain
 # --------------------------------------------------------------------------------- self-contained HTML
 
 
-def atlas_html(data: Atlas, title: str, caption: str = "") -> str:
-    """Return the atlas of all heads as a self-contained HTML file."""
-    return _alone(data, title, caption)
-
-
-def head_view_html(data: HeadView, title: str, caption: str = "") -> str:
-    """Return the head view as a self-contained HTML file."""
-    return _alone(data, title, caption)
-
-
-def matrix_html(data: Matrix, title: str, caption: str = "") -> str:
-    """Return the matrix as a self-contained HTML file."""
-    return _alone(data, title, caption)
+def figure_html(figure: Figure, title: str, caption: str = "") -> str:
+    """Return a figure as a self-contained HTML file."""
+    return page(title, caption, (Picture("picture", figure),))
 
 
 def heatmap_figure(data: Matrix, title: str = "") -> go.Figure:
@@ -56,19 +43,10 @@ def heatmap_figure(data: Matrix, title: str = "") -> go.Figure:
     return head_heatmap(data.values, data.row_labels, data.column_labels, title or data.title)
 
 
-def figure_html(figure: go.Figure, title: str, caption: str = "") -> str:
-    """Return a Plotly figure as a self-contained HTML file."""
-    return _alone(Chart(figure), title, caption)
-
-
 def figure_json(figure: go.Figure) -> str:
     """Return a Plotly figure as JSON."""
     written: str = figure.to_json()
     return written
-
-
-def _alone(figure: Figure, title: str, caption: str) -> str:
-    return page(title, caption, (Picture("picture", figure),))
 
 
 # --------------------------------------------------------------------------------------------- SVG

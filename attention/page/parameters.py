@@ -13,7 +13,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, get_args
 
 from attention.core.messages import message
 from attention.core.text import clean
@@ -77,13 +77,23 @@ class Kind(ABC, Generic[T]):
 
     __slots__ = ()
 
-    @abstractmethod
+    # One or two values as written in a link.
+    examples: ClassVar[tuple[str, ...]]
+
     def read(self, written: str, context: Context, /) -> T:
         """Read a value from a link.
 
         Raises:
             ValueError: it is not a value of this kind, or not possible in this context.
         """
+        value = self.parse(written, context)
+        if not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    @abstractmethod
+    def parse(self, written: str, context: Context, /) -> T:
+        """Read a value that may be out of bounds; raise ValueError if it is not one of this kind."""
 
     @abstractmethod
     def write(self, value: T) -> str:
@@ -93,9 +103,11 @@ class Kind(ABC, Generic[T]):
     def fits(self, value: object, context: Context, /) -> bool:
         """Return whether an arbitrary object, such as one sent by a browser, is a possible value in this context."""
 
-    @abstractmethod
-    def can_be(self, context: Context, /) -> str:
-        """Describe the possible values, in a clause that follows a semicolon."""
+    def can_be(self, context: Context, /) -> str:  # noqa: ARG002 - bounds may depend on it
+        """Describe the possible values, in a clause that follows a semicolon; by default by examples."""
+        if len(self.examples) == 1:
+            return message("Example: {example}.", example=self.examples[0])
+        return message("Examples: {example}, {other}.", example=self.examples[0], other=self.examples[1])
 
     def tidy(self, value: T) -> T:
         """Return a value in its stored form."""
@@ -114,7 +126,7 @@ class Choice(Kind[T]):
     written: Callable[[T], str] = str
     counted: bool = False
 
-    def read(self, written: str, context: Context) -> T:
+    def parse(self, written: str, context: Context) -> T:
         """Return the option with this notation or number."""
         for place, option in enumerate(self.options(context), 1):
             if written == self.written(option) or (self.counted and written == str(place)):
@@ -140,7 +152,7 @@ class Choice(Kind[T]):
 class Flag(Kind[bool]):
     """On or off."""
 
-    def read(self, written: str, _: Context) -> bool:
+    def parse(self, written: str, _: Context) -> bool:
         """Read 1 or 0."""
         if written not in ("0", "1"):
             raise ValueError(written)
@@ -166,12 +178,9 @@ class Number(Kind[int]):
     count: Callable[[Context], int]
     first: int = 0
 
-    def read(self, written: str, context: Context) -> int:
+    def parse(self, written: str, _: Context) -> int:
         """Read a number within the bounds."""
-        value = _digits(written) - self.first
-        if not self.fits(value, context):
-            raise ValueError(written)
-        return value
+        return _digits(written) - self.first
 
     def write(self, value: int) -> str:
         """Write the number, counted as in a link."""
@@ -192,7 +201,7 @@ class Text(Kind[str]):
 
     noun: str
 
-    def read(self, written: str, _: Context) -> str:
+    def parse(self, written: str, _: Context) -> str:
         """Clean the text; every text is accepted."""
         return clean(written)
 
@@ -220,12 +229,9 @@ class Name(Kind[str]):
     most: int
     example: str
 
-    def read(self, written: str, context: Context) -> str:
+    def parse(self, written: str, _: Context) -> str:
         """Read a name that is not too long."""
-        value = clean(written)
-        if not self.fits(value, context):
-            raise ValueError(written)
-        return value
+        return clean(written)
 
     def write(self, value: str) -> str:
         """Write the name unchanged."""
@@ -248,7 +254,9 @@ class Name(Kind[str]):
 class Cells(Kind[Cell]):
     """A cell of a matrix, by the matrix's name, the row and the column."""
 
-    def read(self, written: str, _: Context) -> Cell:
+    examples = ("scores-3-2",)
+
+    def parse(self, written: str, _: Context) -> Cell:
         """Read the three parts."""
         name, *place = written.split("-")
         if len(place) != 2:
@@ -263,16 +271,14 @@ class Cells(Kind[Cell]):
         """Return whether it is a cell; whether the matrix has it is known only once the matrix is computed."""
         return isinstance(value, Cell)
 
-    def can_be(self, _: Context) -> str:
-        """Give an example."""
-        return message("Example: {example}.", example="scores-3-2")
-
 
 @dataclass(frozen=True, slots=True)
 class Spots(Kind[Spot]):
     """A spot in one of two texts."""
 
-    def read(self, written: str, _: Context) -> Spot:
+    examples = ("A-8",)
+
+    def parse(self, written: str, _: Context) -> Spot:
         """Read the sentence's letter and the character."""
         name, *start = written.split("-", 1)
         return Spot(SENTENCES.index(name), _digits("".join(start)))
@@ -285,21 +291,19 @@ class Spots(Kind[Spot]):
         """Return whether it is a spot in one of the texts."""
         return isinstance(value, Spot) and 0 <= value.segment < len(SENTENCES)
 
-    def can_be(self, _: Context) -> str:
-        """Give an example."""
-        return message("Example: {example}.", example="A-8")
-
 
 @dataclass(frozen=True, slots=True)
 class Grid(Kind[tuple[int, ...]]):
     """Some cells of a grid: one number per row, whose bit c stands for column c; empty rows at the end are dropped."""
 
+    examples = ("0.6.1f",)
+
     most: int
 
-    def read(self, written: str, context: Context) -> tuple[int, ...]:
+    def parse(self, written: str, _: Context) -> tuple[int, ...]:
         """Read rows in hexadecimal, with points between them."""
         rows = tuple(int(row, 16) for row in written.split(".")) if written else ()
-        if not self.fits(rows, context) or self.write(rows) != written:
+        if self.write(rows) != written:
             raise ValueError(written)
         return rows
 
@@ -312,10 +316,6 @@ class Grid(Kind[tuple[int, ...]]):
         if not isinstance(value, tuple) or len(value) > self.most or (value and value[-1] == 0):
             return False
         return all(type(row) is int and 0 <= row < 2**self.most for row in value)
-
-    def can_be(self, _: Context) -> str:
-        """Give an example."""
-        return message("Example: {example}.", example="0.6.1f")
 
     @staticmethod
     def of(rows: Iterable[int]) -> tuple[int, ...]:
@@ -335,12 +335,14 @@ class Grid(Kind[tuple[int, ...]]):
 class Order(Kind[tuple[int, ...]]):
     """A permutation of at most ``most`` things: the index at each position, without the unmoved end."""
 
+    examples = ("3-1-2",)
+
     most: int
 
-    def read(self, written: str, context: Context) -> tuple[int, ...]:
+    def parse(self, written: str, _: Context) -> tuple[int, ...]:
         """Read numbers separated by hyphens, counted from 1."""
         value = tuple(_digits(part) - 1 for part in written.split("-")) if written else ()
-        if not self.fits(value, context) or self.write(value) != written:
+        if self.write(value) != written:
             raise ValueError(written)
         return value
 
@@ -354,10 +356,6 @@ class Order(Kind[tuple[int, ...]]):
             return False
         return sorted(value) == list(range(len(value))) and (not value or value[-1] != len(value) - 1)
 
-    def can_be(self, _: Context) -> str:
-        """Give an example."""
-        return message("Example: {example}.", example="3-1-2")
-
 
 @dataclass(frozen=True, slots=True)
 class Indices(Kind[tuple[int, ...]]):
@@ -366,13 +364,10 @@ class Indices(Kind[tuple[int, ...]]):
     count: Callable[[Context], int]
     first: int = 1
 
-    def read(self, written: str, context: Context) -> tuple[int, ...]:
+    def parse(self, written: str, _: Context) -> tuple[int, ...]:
         """Read numbers separated by hyphens."""
         numbers = [_digits(part) - self.first for part in written.split("-")] if written else []
-        value = tuple(sorted(set(numbers)))
-        if not self.fits(value, context):
-            raise ValueError(written)
-        return value
+        return tuple(sorted(set(numbers)))
 
     def write(self, value: tuple[int, ...]) -> str:
         """Write the numbers, counted as in a link."""
@@ -393,7 +388,9 @@ class Indices(Kind[tuple[int, ...]]):
 class Pins(Kind[tuple[Side, tuple[int, ...]]]):
     """The pinned tokens in one of the head view's two columns."""
 
-    def read(self, written: str, _: Context) -> tuple[Side, tuple[int, ...]]:
+    examples = ("query-3-5", "key-1")
+
+    def parse(self, written: str, _: Context) -> tuple[Side, tuple[int, ...]]:
         """Read the column and the positions."""
         name, *parts = written.split("-")
         positions = tuple(sorted(set(map(_digits, parts))))
@@ -414,10 +411,6 @@ class Pins(Kind[tuple[Side, tuple[int, ...]]]):
         side, positions = value
         return side in get_args(Side) and bool(positions) and _are_ascending(positions)
 
-    def can_be(self, _: Context) -> str:
-        """Give two examples."""
-        return message("Examples: {example}, {other}.", example="query-3-5", other="key-1")
-
     def tidy(self, value: tuple[Side, tuple[int, ...]]) -> tuple[Side, tuple[int, ...]]:
         """Keep no more than a link has room for."""
         side, positions = value
@@ -428,11 +421,13 @@ class Pins(Kind[tuple[Side, tuple[int, ...]]]):
 class Answers(Kind[Answer]):
     """The answer to a question, which is identified by its mark."""
 
-    def read(self, written: str, context: Context) -> Answer:
+    examples = ("0a1b2c3d-2", "0a1b2c3d-show")
+
+    def parse(self, written: str, _: Context) -> Answer:
         """Read the mark and the answer."""
         mark, *given = written.split("-")
         value = Answer(mark, () if given == [SHOW] else tuple(map(_digits, given)))
-        if not given or not self.fits(value, context):
+        if not given:
             raise ValueError(written)
         return value
 
@@ -449,21 +444,16 @@ class Answers(Kind[Answer]):
             and all(type(each) is int and 0 <= each <= MAX_PERCENT for each in value.given)
         )
 
-    def can_be(self, _: Context) -> str:
-        """Give two examples."""
-        return message("Examples: {example}, {other}.", example="0a1b2c3d-2", other="0a1b2c3d-show")
-
 
 @dataclass(frozen=True, slots=True)
 class Keys(Kind[tuple[str, ...]]):
     """The keys of some parts of a page, in alphabetical order."""
 
-    def read(self, written: str, context: Context) -> tuple[str, ...]:
+    examples = ("behind.rules",)
+
+    def parse(self, written: str, _: Context) -> tuple[str, ...]:
         """Read keys with points between them."""
-        value = tuple(written.split(".")) if written else ()
-        if not self.fits(value, context):
-            raise ValueError(written)
-        return value
+        return tuple(written.split(".")) if written else ()
 
     def write(self, value: tuple[str, ...]) -> str:
         """Write keys with points between them."""
@@ -474,10 +464,6 @@ class Keys(Kind[tuple[str, ...]]):
         if not isinstance(value, tuple) or len(value) > MAX_TURNED or not all(isinstance(key, str) for key in value):
             return False
         return list(value) == sorted(set(value)) and all(map(_KEY.fullmatch, value))
-
-    def can_be(self, _: Context) -> str:
-        """Give an example."""
-        return message("Example: {example}.", example="behind.rules")
 
     @staticmethod
     def turned(value: tuple[str, ...], key: str, *, is_in: bool) -> tuple[str, ...]:
@@ -490,13 +476,12 @@ class Keys(Kind[tuple[str, ...]]):
 class Sorts(Kind[tuple[tuple[str, RowOrder], ...]]):
     """The sort orders of some tables: keys in alphabetical order, each with a column and a direction."""
 
-    def read(self, written: str, context: Context) -> tuple[tuple[str, RowOrder], ...]:
+    examples = ("heads_table-5down",)
+
+    def parse(self, written: str, _: Context) -> tuple[tuple[str, RowOrder], ...]:
         """Read orders with points between them."""
         parts = (part.partition("-") for part in written.split(".")) if written else ()
-        value = tuple((table, read_order(order)) for table, _, order in parts)
-        if not self.fits(value, context):
-            raise ValueError(written)
-        return value
+        return tuple((table, read_order(order)) for table, _, order in parts)
 
     def write(self, value: tuple[tuple[str, RowOrder], ...]) -> str:
         """Write orders with points between them."""
@@ -508,10 +493,6 @@ class Sorts(Kind[tuple[tuple[str, RowOrder], ...]]):
             return False
         tables = [table for table, _ in value]
         return tables == sorted(set(tables)) and all(map(_KEY.fullmatch, tables))
-
-    def can_be(self, _: Context) -> str:
-        """Give an example."""
-        return message("Example: {example}.", example="heads_table-5down")
 
     @staticmethod
     def with_value(

@@ -17,8 +17,7 @@ from attention.figures.atlas import WHOLE
 from attention.figures.matrix import Cell
 from attention.figures.table import Order as RowOrder
 from attention.lesson.initial_selection import first_place
-from attention.lesson.survey import Lines, Look, Sorting
-from attention.measures.segments import Block
+from attention.lesson.survey import Lines, Look
 from attention.models import ModelInfo, bundled
 from attention.page import settings
 from attention.page.blocks import Arranged
@@ -138,19 +137,9 @@ class View:
         """The layer, head and cell in view of the first model."""
         return self.place(settings.MAIN)
 
-    @property
-    def other(self) -> Place:
-        """The layer, head and cell in view of the second model."""
-        return self.place(settings.OTHER)
-
     def place(self, pane: settings.OfPane) -> Place:
         """Return the layer, head and cell of one of the two models."""
         return Place(self[pane.layer], self[pane.head], self[pane.cell])
-
-    @property
-    def sort(self) -> Sorting:
-        """The order of all heads."""
-        return self[settings.SORT]
 
     @property
     def arranged(self) -> Arranged:
@@ -163,11 +152,6 @@ class View:
     def zoom(self) -> int:
         """The zoom of the atlas, in per cent."""
         return WHOLE + self[settings.ZOOM]
-
-    @property
-    def block(self) -> Block:
-        """Which of the lines within and between two sentences are drawn."""
-        return self[settings.BLOCK]
 
     @property
     def look(self) -> Look:

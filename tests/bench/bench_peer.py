@@ -13,7 +13,7 @@ from playwright.sync_api import Page, sync_playwright
 from attention.core.steps import softmax
 from attention.figures.atlas import Atlas, Tiles, by_layer
 from attention.figures.head_view import HeadLines, HeadView
-from attention.page.figure_files import atlas_html, head_view_html
+from attention.page.figure_files import figure_html
 from tests.bench import peer
 from tests.bench.report import kib, ms
 from tests.browser.chromium import launch_options
@@ -52,14 +52,14 @@ def _weights(n_tokens: int) -> np.ndarray:
 def _atlas(weights: np.ndarray) -> str:
     tiles = Tiles.of(list(weights))
     title = f"{N_LAYERS * N_HEADS} heads"
-    return atlas_html(Atlas(tiles, by_layer(tiles), title, title, (0, 0)), title)
+    return figure_html(Atlas(tiles, by_layer(tiles), title, title, (0, 0)), title)
 
 
 def _lines(weights: np.ndarray) -> str:
     labels = tuple(f"word{index}" for index in range(weights.shape[-1]))
     heads = tuple(HeadLines(f"Head {index + 1}", head, index) for index, head in enumerate(weights[0]))
     view = HeadView("Layer 1", labels, labels, heads, "Lines", shown=tuple(range(len(heads))))
-    return head_view_html(view, "Layer 1")
+    return figure_html(view, "Layer 1")
 
 
 def _drawn_after(page: Page, file: Path, is_drawn: str, argument: int | None = None) -> float:

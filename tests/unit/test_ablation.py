@@ -124,9 +124,9 @@ def test_a_decoders_even_weights_hide_what_comes_later():
     [
         ({"how": "uniform"}, "how must be one of zero, mean, even, shuffled, got 'uniform'"),
         ({"heads": {(0, 1, 2)}}, "heads must be pairs of a layer and a head"),
-        ({"heads": {(0, -1)}}, "none may be negative"),
-        ({"without": -1}, "none may be negative"),
-        ({"seed": -1}, "none may be negative"),
+        ({"heads": {(0, -1)}}, "must not be negative"),
+        ({"without": -1}, "must not be negative"),
+        ({"seed": -1}, "must not be negative"),
     ],
 )
 def test_a_change_that_no_model_can_make_is_refused(given, said):
@@ -150,7 +150,7 @@ def test_a_change_of_what_a_model_does_not_have_is_refused(model_id):
             Change(without=number) if noun == "token" else Change({(number, 0) if noun == "layer" else (0, number)})
             for number in (count - 1, count)
         )
-        with pytest.raises(ValueError, match=f"there is no {noun} {count}: there are 0 to {count - 1}"):
+        with pytest.raises(ValueError, match=f"{noun} must be between 0 and {count - 1}, got {count}"):
             list(model.outputs(text, None, [Change(), beyond]))
         assert len(list(model.outputs(text, None, [last]))) == 1
 

@@ -24,7 +24,7 @@ from attention.figures.atlas import Atlas, Tiles, by_layer
 from attention.figures.head_view import HeadLines, HeadView
 from attention.figures.matrix import Matrix
 from attention.page import figure_files, page_file
-from attention.page.figure_files import atlas_html, head_view_html, matrix_html, matrix_svg, trace_npz
+from attention.page.figure_files import figure_html, matrix_svg, trace_npz
 from tests.unit.saying import says
 
 ROOT = Path(__file__).parents[2]
@@ -87,9 +87,9 @@ class Page(html.parser.HTMLParser):
 def pages(*labels):
     cells = matrix(np.zeros((1, len(labels))), (["r"], labels))
     return [
-        head_view_html(heads(*labels), "Heads", "A caption."),
-        matrix_html(cells, "Scores", "A caption."),
-        atlas_html(atlas(np.full((2, 3, 4, 4), 0.25)), "All heads", "A caption."),
+        figure_html(heads(*labels), "Heads", "A caption."),
+        figure_html(cells, "Scores", "A caption."),
+        figure_html(atlas(np.full((2, 3, 4, 4), 0.25)), "All heads", "A caption."),
     ]
 
 
@@ -124,9 +124,9 @@ def test_a_page_forbids_itself_the_network_and_every_other_script():
 
 @given(st.lists(anything, min_size=1, max_size=4), anything, anything)
 def test_any_text_stays_text_on_a_page(labels, title, caption):
-    text = head_view_html(heads(*labels), title, caption)
+    text = figure_html(heads(*labels), title, caption)
     text.encode("utf-8")
-    plain = Page(head_view_html(heads("a"), "Heads", "A caption." if caption else ""))
+    plain = Page(figure_html(heads("a"), "Heads", "A caption." if caption else ""))
     page = Page(text)
     assert [tag for tag, _ in page.found] == [tag for tag, _ in plain.found]
     assert page.texts["script"] == plain.texts["script"]
@@ -155,7 +155,7 @@ def test_the_page_looks_like_the_app():
 
 def test_the_data_on_the_page_are_those_of_the_app():
     data = heads("a", "b", pinned=("query", (1,)))
-    page = Page(head_view_html(data, "Heads"))
+    page = Page(figure_html(data, "Heads"))
     assert json.loads(page.texts["script application/json"])["pictures"][0]["data"] == json.loads(
         json.dumps(data.payload())
     )
@@ -182,10 +182,10 @@ def test_pages_are_small():
     weights = np.random.default_rng(0).dirichlet(np.ones(32), (12, 32))
     labels = tuple(f"token{i}" for i in range(32))
     data = HeadView("12 heads", labels, labels, tuple(HeadLines(f"Head {i}", w, i) for i, w in enumerate(weights)), "")
-    assert len(head_view_html(data, "Heads").encode()) < 100_000
-    assert len(matrix_html(matrix(np.ones((32, 32))), "Scores").encode()) < 100_000
+    assert len(figure_html(data, "Heads").encode()) < 100_000
+    assert len(figure_html(matrix(np.ones((32, 32))), "Scores").encode()) < 100_000
     noise = np.random.default_rng(0).dirichlet(np.ones(32), (12, 12, 32))
-    assert len(atlas_html(atlas(noise), "All heads").encode()) < 250_000
+    assert len(figure_html(atlas(noise), "All heads").encode()) < 250_000
 
 
 # ---------------------------------------------------------------------------------------------- SVG
@@ -239,7 +239,7 @@ def test_a_weight_that_the_mask_hides_is_hatched_in_every_file(side):
         image = next(svg.iter(f"{SVG}image")).get("href").removeprefix("data:image/png;base64,")
         alphas = np.array(Image.open(io.BytesIO(base64.b64decode(image))).convert("RGBA"))[..., 3]
         assert np.array_equal(alphas == 0, hidden)
-    given = json.loads(Page(matrix_html(picture, "A")).texts["script application/json"])["pictures"][0]["data"]
+    given = json.loads(Page(figure_html(picture, "A")).texts["script application/json"])["pictures"][0]["data"]
     numbers = np.frombuffer(base64.b64decode(given["values"]), "<f4").reshape(side, side)
     assert np.array_equal(np.isneginf(numbers), hidden)
     assert given["masked"] == "0"

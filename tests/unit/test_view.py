@@ -55,6 +55,7 @@ from attention.page.settings import (
     MODEL,
     ON,
     OPEN,
+    OTHER,
     PAIR,
     PART,
     PINS,
@@ -219,7 +220,7 @@ def test_a_step_of_another_number_there_is_not(number):
 
 def test_layers_and_heads_count_from_one_in_a_link_and_words_from_zero():
     view, notices = read({"layer": "1", "head": "12", "word": "0", "beside_head": "3", "cell": "scores-3-2"})
-    assert (view.pane, view.word, view.other.head) == (Place(0, 11, Cell("scores", 3, 2)), 0, 2)
+    assert (view.pane, view.word, view.place(OTHER).head) == (Place(0, 11, Cell("scores", 3, 2)), 0, 2)
     assert notices == []
 
 

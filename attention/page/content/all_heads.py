@@ -12,6 +12,7 @@ from attention.core.messages import message
 from attention.core.reading import Reading
 from attention.core.words import special_names
 from attention.figures.atlas import Atlas
+from attention.figures.charts import Chart
 from attention.lesson.behaviour import describe, head_table, share_table
 from attention.lesson.head_context import HeadContext
 from attention.lesson.pairs import tell_pair, tell_shares
@@ -51,12 +52,9 @@ from attention.page.content.on_map import map_of_heads
 from attention.page.content.outcome import alignment
 from attention.page.content.pane import Found, Pane, missing
 from attention.page.figure_files import (
-    atlas_html,
     figure_html,
     figure_json,
-    head_view_html,
     heatmap_figure,
-    matrix_html,
     matrix_svg,
     trace_npz,
 )
@@ -107,7 +105,7 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
     is_offered = {"across": is_pair, "pattern": has_patterns}
     names = [name for name in SORT_NAMES if is_offered.get(name, True)]
     sortings = tuple(Option(name, _SORT_LABELS[name]) for name in names)
-    sort = view.sort if view.sort in names else SORT_NAMES[0]
+    sort = view[SORT] if view[SORT] in names else SORT_NAMES[0]
     view = _applicable(view, panes)
     hides = tuple(Option(name, label) for name, label in _hide_labels(panes).items())
     words = (Setting("words", WORDS, message("Whole words"), view.look.words),) if _have_words(panes) else ()
@@ -182,7 +180,7 @@ def _hide_labels(panes: Sequence[Pane]) -> dict[Hidden, str]:
 
 def _atlas(view: View, scene: HeadContext, surveyed: Survey) -> Atlas:
     current = (scene.layer, scene.head)
-    arranged = arrange(view.sort, surveyed, scene.trace, view.look, current)
+    arranged = arrange(view[SORT], surveyed, scene.trace, view.look, current)
     return Atlas(
         tiles=surveyed.tiles,
         groups=arranged.groups,
@@ -198,7 +196,7 @@ def _atlas(view: View, scene: HeadContext, surveyed: Survey) -> Atlas:
             for summary in surveyed.summaries
         },
         badges=arranged.badges,
-        badge_name=_BADGE_NAMES[view.sort],
+        badge_name=_BADGE_NAMES[view[SORT]],
         zoom=view.zoom,
     )
 
@@ -236,12 +234,12 @@ def _heads(view: View, pane: Pane, scene: HeadContext, surveyed: Survey) -> Bloc
 
 
 def _lines(view: View, pane: Pane, scene: HeadContext) -> Blocks:
-    figure = layer_lines(scene, view.look, scene.head, view.lines, view.block)
+    figure = layer_lines(scene, view.look, scene.head, view.lines, view[BLOCK])
     has_heads = not view.lines.mean and len(figure.heads) > 1
     blocks = tuple(Option(name, "all" if name == "all" else " → ".join(name)) for name in BLOCK_NAMES)
     return (
         Setting("mean", MEAN, message("Mean of the layer's heads"), view.lines.mean),
-        *((Setting("block", BLOCK, message("Lines from → to"), view.block, blocks),) if pane.pair else ()),
+        *((Setting("block", BLOCK, message("Lines from → to"), view[BLOCK], blocks),) if pane.pair else ()),
         Picture("head_view", figure, sets={"pins": PINS, "least": LEAST, **({"on": ON} if has_heads else {})}),
     )
 
@@ -268,25 +266,25 @@ def _downloads(view: View, scene: HeadContext, found: Found, pair: str, notes: S
     head = " ".join([f"{scene.place}.", *notes])
 
     def lines() -> str:
-        return head_view_html(layer_lines(scene, view.look, scene.head, view.lines, view.block), title, head)
+        return figure_html(layer_lines(scene, view.look, scene.head, view.lines, view[BLOCK]), title, head)
 
     files = (
         Download(
             message("All heads, standalone page"),
             "heads.html",
-            lambda: atlas_html(_atlas(view, scene, found.survey(view.look)), title, model),
+            lambda: figure_html(_atlas(view, scene, found.survey(view.look)), title, model),
         ),
         Download(message("Lines, standalone page"), "lines.html", lines),
         Download(
             message("Heatmap, standalone page"),
             "heatmap.html",
-            lambda: matrix_html(head_matrix(scene, view.look, scene.head), title, head),
+            lambda: figure_html(head_matrix(scene, view.look, scene.head), title, head),
         ),
         Download(message("Heatmap, SVG"), "heatmap.svg", lambda: matrix_svg(head_matrix(scene, view.look, scene.head))),
         Download(
             message("Heatmap, Plotly page"),
             "heatmap-plotly.html",
-            lambda: figure_html(heatmap_figure(head_matrix(scene, view.look, scene.head)), title, head),
+            lambda: figure_html(Chart(heatmap_figure(head_matrix(scene, view.look, scene.head))), title, head),
         ),
         Download(
             message("Heatmap, Plotly JSON"),
@@ -315,7 +313,7 @@ def _figures(view: View, scene: HeadContext, title: str, caption: str) -> Blocks
         Download(
             message("All heads, Plotly page"),
             "heads-plotly.html",
-            lambda: figure_html(figure(), title, caption),
+            lambda: figure_html(Chart(figure()), title, caption),
             is_long=True,
         ),
         Download(message("All heads, Plotly JSON"), "heads.json", lambda: figure_json(figure()), is_long=True),

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+from attention.core.messages import message
+from attention.figures.bars import Bars
+from attention.figures.charts import Chart
+from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.quiz import Guess
-from attention.page.blocks import Blocks, Section, Way
-from attention.page.content.figure_downloads import behind
+from attention.lesson.tables import Columns, bars_table, chart_table, matrix_table
+from attention.page.blocks import Blocks, Fold, Picture, Section, Table, Way, walk
 from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import Asked
 from attention.page.labs import Lab
@@ -42,7 +47,7 @@ def content(lab: Lab, view: View, panes: Sequence[Pane], *, whole: bool = False)
     ways = () if whole or scene is None else _ways(lab, view, scene)
     shown = _with_ways(lab.content(view, scene, found), ways)
     # A file is made from the link, which lacks pasted text; a page in a file has no links.
-    files = () if whole or (lab.job is not None and lab.job.accepts is not None) else behind(shown)
+    files = () if whole or (lab.job is not None and lab.job.accepts is not None) else _behind(shown)
     return (*first, *shown, *files, *(() if pane is None else missing(pane.reason)))
 
 
@@ -69,3 +74,23 @@ def _guess(lab: Lab, pane: Pane | None) -> Guess | None:
     if lab.measured_guess is None or pane is None or scene is None or pane.found is None:
         return lab.guess(scene)
     return lab.measured_guess(scene, pane.found)
+
+
+def _behind(blocks: Blocks) -> Blocks:
+    """Return, folded, a file for each matrix and chart that has no table of its name on the page."""
+    found = walk(blocks)
+    files = {each.file for each in found if isinstance(each, Table)}
+    drawn = {each.key: each.figure for each in found if isinstance(each, Picture)}
+    tables = tuple(
+        Table(f"{key}_numbers", partial(_columns, figure), file=key, is_shown=False)
+        for key, figure in drawn.items()
+        if isinstance(figure, Bars | Chart | Matrix) and key not in files
+    )
+    files_in_line = Section("behind_files", tables, is_line=True)
+    return (Fold("behind", message("Numbers behind the pictures, as files"), (files_in_line,)),) if tables else ()
+
+
+def _columns(figure: Bars | Chart | Matrix) -> Columns:
+    if isinstance(figure, Matrix):
+        return matrix_table(figure)
+    return bars_table(figure) if isinstance(figure, Bars) else chart_table(figure.figure)

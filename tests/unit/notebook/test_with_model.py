@@ -7,8 +7,7 @@ import pytest
 from attention.core.reading import PICTURE
 from attention.core.trace import PARTS
 from attention.export.notebook.cells import written
-from attention.export.notebook.origins import Origin, origin_of
-from attention.export.notebook.with_model import with_model
+from attention.export.notebook.with_model import Origin, origin_of, with_model
 from attention.lesson.head_context import HeadContext
 from attention.models import bundled
 from attention.page.address import Address, RunKey
