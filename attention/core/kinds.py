@@ -93,7 +93,6 @@ CROSS = Use(
         "tokens/words": "tokens/words-cross",
         "qkv/words": "qkv/words-cross",
         "mask/none": "mask/cross",
-        "mask/nothing": "mask/cross",
         "embed/cell-deeper": "embed/cell-cross",
         "savings/at-once": "savings/at-once-cross",
     },

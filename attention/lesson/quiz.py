@@ -186,17 +186,16 @@ def highest(scene: HeadContext, row: Float[Array, " K"], question: str, because:
     return ranked(question, [scene.key_names[key] for key in keys], numbers, reason, why, natural)
 
 
-def around(value: int, question: str, reason: str, whys: Mapping[int, str], *, least: int = 1) -> Guess:
+def around(value: int, question: str, reason: str) -> Guess:
     """Ask for a number, offering four consecutive ones; the true one's place is pseudo-random.
 
-    One more or one less is close. ``whys`` gives the reasons that may have misled the user.
+    One more or one less is close.
     """
     before = zlib.crc32(question.encode("utf-8", "replace")) % 4
-    first = max(least, value - before)
+    first = max(1, value - before)
     numbers = range(first, first + 4)
     close = frozenset(index for index, number in enumerate(numbers) if abs(number - value) == 1)
-    told = tuple(whys.get(number, "") for number in numbers)
-    return Guess(question, tuple(map(str, numbers)), reason, frozenset({numbers.index(value)}), close, whys=told)
+    return Guess(question, tuple(map(str, numbers)), reason, frozenset({numbers.index(value)}), close)
 
 
 def words_of(tokens: Sequence[Token]) -> list[int]:

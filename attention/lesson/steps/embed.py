@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -125,11 +126,9 @@ def _tell_first(scene: HeadContext, inputs: Array) -> str:
     """Describe the input of layer 1, and the parts of which it is the sum."""
     parts, row = scene.trace.embeddings, scene.word
     facts: dict[str, str | int] = {"focus": word(scene.names[row]), "length": length(inputs[row])}
-    if parts is None:
-        return lesson("embed/words-unknown", width=inputs.shape[1], **facts) + _tell_norms(scene)
-    facts["width"] = parts.words.shape[1]
-    if parts.positions is None:
-        told = lesson("embed/words-alone", **facts) + _tell_norms(scene)
+    facts["width"] = inputs.shape[1] if parts is None else parts.words.shape[1]
+    if parts is None or parts.positions is None:
+        told = lesson("embed/words-unknown" if parts is None else "embed/words-alone", **facts) + _tell_norms(scene)
         if scene.attention.bias is not None:
             return told + lesson("embed/bias")
         return told if scene.attention.rotary is None else told + lesson("embed/rotary")
@@ -425,23 +424,14 @@ def _guess(scene: HeadContext) -> Guess | None:
     cosines = [float(units[one] @ units[other]) for one, other in pairs]
     names = [f"{scene.names[one]} – {scene.names[other]}" for one, other in pairs]
     both = [listed([f"“{word(scene.names[each])}”" for each in pair]) for pair in pairs]
-    best, least = int(np.argmax(cosines)), int(np.argmin(cosines))
-    because = lesson(
-        "guess/embed-because",
-        best=both[best],
-        cosine=fact(cosines[best]),
-        least=both[least],
-        least_cosine=fact(cosines[least]),
-    )
-
-    def why(index: int) -> str:
-        one, other = pairs[index]
-        return lesson("guess/embed-why-beside") if other - one == 1 else comes_near(cosines, index)
-
+    best = int(np.argmax(cosines))
+    because = lesson("guess/embed-because", best=both[best], cosine=fact(cosines[best]))
     nouns = {noun[0] for noun in noun_tokens(scene.tokens)}
     natural = [index for index, (one, other) in enumerate(pairs) if {one, other} <= nouns]
     natural.sort(key=cosines.__getitem__, reverse=True)
-    return ranked(lesson("guess/embed", layer=scene.layer + 1), names, cosines, because, why, natural)
+    return ranked(
+        lesson("guess/embed", layer=scene.layer + 1), names, cosines, because, partial(comes_near, cosines), natural
+    )
 
 
 def _whys(scene: HeadContext) -> str:

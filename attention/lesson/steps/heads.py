@@ -200,7 +200,7 @@ def _guess(scene: HeadContext) -> Guess | None:
     rows = np.stack([scene.attention.head(head).weights[scene.word] for head in range(scene.info.n_heads)])
     sharpest, largest = int(rows.max(axis=1).argmax()), int(lengths.argmax())
     best, is_same = int(rows[sharpest].argmax()), sharpest == largest
-    head, weight = sharpest + 1, fact(float(rows[sharpest, best]))
+    head = sharpest + 1
     because = lesson(
         "guess/heads-because-same" if is_same else "guess/heads-because",
         length=fact(float(lengths[sharpest])),
@@ -216,14 +216,11 @@ def _guess(scene: HeadContext) -> Guess | None:
         head=head,
         focus=word(scene.names[scene.word]),
         best=word(scene.key_names[best]),
-        weight=weight,
+        weight=fact(float(rows[sharpest, best])),
     )
     answers = (message("yes"), message("no, another head adds a larger vector"))
-    whys = (
-        ("", lesson("guess/heads-why-another"))
-        if is_same
-        else (lesson("guess/heads-why-most", head=head, weight=weight), "")
-    )
+    why = lesson("guess/heads-why")
+    whys = ("", why) if is_same else (why, "")
     return Guess(question, answers, because, frozenset({int(not is_same)}), whys=whys)
 
 

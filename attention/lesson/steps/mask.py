@@ -29,16 +29,16 @@ def _formula(scene: HeadContext | None) -> str:
 
 
 def _words(scene: HeadContext) -> str:
-    hidden = np.isneginf(scene.steps.mask)
-    name = _mask_lesson(scene, bool(hidden.any()))
-    reach = _window_width(scene, scene.layer)
+    name = _mask_lesson(scene, bool(np.isneginf(scene.steps.mask).any()))
     told = lesson(
-        _WITH_WINDOW[name] if reach and name in _WITH_WINDOW else name,
+        name,
         unit=scene.info.reading.unit,
-        reach=reach,
-        focus=word(scene.names[scene.word]),
         padding=", ".join(dict.fromkeys(word(token.text) for token in scene.key_tokens if token.is_padding)),
     )
+    reach = _window_width(scene, scene.layer)
+    if reach:
+        # Without the model's window, nothing would be hidden by hand.
+        told = ("" if name == "mask/painted" else told) + lesson("mask/window", reach=reach)
     return told + _tell_seen(scene) + _tell_window(scene)
 
 
@@ -56,22 +56,13 @@ def _tell_seen(scene: HeadContext) -> str:
     )
 
 
-# The lessons for a sliding window, which also hides distant tokens.
-_WITH_WINDOW = {
-    "mask/decoder": "mask/decoder-window",
-    "mask/causal": "mask/causal-window",
-    "mask/painted": "mask/painted-window",
-}
-
-
 def _tell_window(scene: HeadContext) -> str:
     """Say which layers have a sliding window, if not all or none."""
     reaches = [_window_width(scene, layer) for layer in range(len(scene.trace.layers))]
     if not any(reaches) or all(reaches):
         return ""
     windows = listed([str(number) for number, reach in enumerate(reaches, 1) if reach])
-    name = "mask/layers-window" if reaches[scene.layer] else "mask/layers-other"
-    return lesson(name, windows=windows, count=len(reaches))
+    return lesson("mask/layers", windows=windows, count=len(reaches))
 
 
 def _window_width(scene: HeadContext, layer: int) -> int:
@@ -91,13 +82,11 @@ def _window_width(scene: HeadContext, layer: int) -> int:
 
 
 def _mask_lesson(scene: HeadContext, hides: bool) -> str:
-    if len(scene.key_tokens) == 1 and not hides:
-        return "mask/lone"
     has_padding = any(token.is_padding for token in scene.key_tokens)
     if scene.hides_later:
         return "mask/decoder-padding" if has_padding else scene.hides_later
     if not hides:
-        return scene.use.lesson("mask/none" if scene.attention.mask is None else "mask/nothing")
+        return scene.use.lesson("mask/none")
     if has_padding:
         return "mask/padding"
     return "mask/causal" if scene.attention.is_causal else "mask/painted"
@@ -146,7 +135,7 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
 
 def _cell_lesson(scene: HeadContext, cell: Cell) -> str:
     if not np.isneginf(scene.steps.mask[cell.row, cell.column]):
-        return "mask/cell-visible" if len(scene.key_tokens) > 1 else "mask/cell-lone"
+        return "mask/cell-visible"
     if scene.key_tokens[cell.column].is_padding:
         return "mask/cell-padding"
     is_later = scene.attention.is_causal and cell.column > cell.row
@@ -202,12 +191,12 @@ def _guess(scene: HeadContext) -> Guess | None:
     true = n_closed or n_queries * (n_queries - 1) // 2
     offered = sorted({n_queries, n_queries * (n_queries - 1) // 2, n_queries * (n_queries + 1) // 2, true})
     total = n_queries**2
-    because = lesson("guess/mask-because", count=true, rows=n_queries, last=n_queries - 1, total=total)
-    question = lesson("guess/mask" if n_closed else "guess/mask-if", total=total)
+    because = lesson("guess/mask-because", count=true, rows=n_queries, last=n_queries - 1)
+    question = lesson("guess/mask", total=total)
     right = frozenset({offered.index(true)})
     whys = {
         n_queries: lesson("guess/mask-why-rows", rows=n_queries),
-        n_queries * (n_queries + 1) // 2: lesson("guess/mask-why-seen", rows=n_queries),
+        n_queries * (n_queries + 1) // 2: lesson("guess/mask-why-seen"),
     }
     told = tuple(whys.get(count, "") for count in offered)
     return Guess(question, tuple(map(str, offered)), because, right, whys=told)

@@ -481,14 +481,7 @@ def _guess(scene: HeadContext) -> Guess | None:
     right = 2 if abs(difference) <= TIE else 0 if difference > 0 else 1
     because = lesson("guess/qkv-because", **names, one_score=fact(float(scores[0])), other_score=fact(float(scores[1])))
     answers = (message("better"), message("worse"), message("equally well"))
-    away = [abs(key - scene.word) for key in (one, other)]
-    nearer = lesson("guess/qkv-why-nearer", nearer=names["one" if away[0] < away[1] else "other"], focus=names["focus"])
-    whys = (
-        nearer if away[0] < away[1] else "",
-        nearer if away[0] > away[1] else "",
-        lesson("guess/qkv-why-as-near", **names) if away[0] == away[1] else "",
-    )
-    return Guess(lesson("guess/qkv", **names), answers, because, frozenset({right}), whys=whys)
+    return Guess(lesson("guess/qkv", **names), answers, because, frozenset({right}))
 
 
 def _whys(scene: HeadContext) -> str:

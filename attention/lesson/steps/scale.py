@@ -170,7 +170,7 @@ def _guess(scene: HeadContext) -> Guess | None:
     )
     right = 1 if abs(plain - scaled) <= TIE else 0 if plain < scaled else 3 if plain >= NEARLY_ALL else 2
     close = {2: {3}, 3: {2}}.get(right, set())
-    because = lesson("guess/scale-because", **names, scaled=exact(scaled), plain=exact(plain))
+    because = lesson("guess/scale-because", best=names["best"], scaled=exact(scaled), plain=exact(plain))
     question = lesson("guess/scale", **names, scaled=exact(scaled), divisor=scene.divisor(f"√{scene.d_head}"))
     apart = lesson("guess/scale-why-apart", times=fact(1 / scene.attention.scale))
     whys = (

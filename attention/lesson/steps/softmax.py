@@ -33,8 +33,8 @@ def _formula(scene: HeadContext | None) -> str:
 
 
 def _words(scene: HeadContext) -> str:
-    which = "softmax/words" if scene.visible.all() else "softmax/words-masked"
-    return lesson(which) + tell_weights(scene) + _tell_next(scene) + _tell_sink(scene)
+    masked = "" if scene.visible.all() else lesson("softmax/masked")
+    return lesson("softmax/words") + masked + tell_weights(scene) + _tell_next(scene) + _tell_sink(scene)
 
 
 def _tell_next(scene: HeadContext) -> str:
@@ -54,11 +54,9 @@ def _tell_sink(scene: HeadContext) -> str:
     row = scene.steps.weights[scene.word]
     best, is_free = int(row.argmax()), scene.visible[scene.word].sum() > 1
     is_first = bool(scene.hides_later) and best == 0 and scene.word > 0
-    if is_first and _share(scene, 0) > MOST:
+    if is_first and (_share(scene, 0) > MOST or (is_free and row[best] > MOST)):
         return _sink("softmax/sink-first", scene, best)
-    if scene.key_tokens[best].is_special:
-        return _sink("softmax/sink", scene, best)
-    return _sink("softmax/sink-first-row", scene, best) if is_first and is_free and row[best] > MOST else ""
+    return _sink("softmax/sink", scene, best) if scene.key_tokens[best].is_special else ""
 
 
 def _sink(name: str, scene: HeadContext, best: int) -> str:
@@ -69,11 +67,8 @@ def _sink(name: str, scene: HeadContext, best: int) -> str:
         name,
         special=word(scene.key_names[best]),
         share=fact(_share(scene, best)),
-        own=fact(float(row[best])),
         rows=_rows_that_choose(scene),
-        focus=word(scene.names[scene.word]),
     )
-    text = text if name == "softmax/sink" else text + lesson("softmax/sink-why")
     second = max(words, key=row.__getitem__, default=best)
     if second == best or row[second] < SMALLEST_TOLD or scene.word not in words_of(scene.tokens):
         return text
@@ -110,14 +105,12 @@ def tell_weights(scene: HeadContext) -> str:
     visible = int(scene.visible[scene.word].sum())
     if visible < 2:
         return lesson("softmax/weights-one" if visible else "softmax/weights-none", best=best, **facts)
-    facts["sum"] = fact(float(row.sum()))
     second = float(row[order[1]])
     if second < SMALLEST_TOLD:
         rest = float(row[order[1:]].sum())
         return lesson(
             "softmax/weights-alone",
             best=best,
-            smallest=str(SMALLEST_TOLD),
             rest=fact(rest) if rest >= SMALLEST_TOLD else message("less than {smallest}", smallest=SMALLEST_TOLD),
             **facts,
         )
@@ -145,7 +138,7 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     highest = float(scores.max())
     names = {"query": word(scene.names[cell.row]), "key": word(scene.key_names[cell.column])}
     value = float(weights[cell.column])
-    title = lesson("softmax/cell", **names, value=fact(value), percent=f"{100 * value:.0f}")
+    title = lesson("softmax/cell", **names, value=fact(value))
     if np.isneginf(highest):
         note = lesson("softmax/cell-no-row", query=names["query"])
         return Detail(title, note, indexed(scene.key_labels), weights, _OF_ROW, are_weights=True)
@@ -235,16 +228,16 @@ def _whys(scene: HeadContext) -> str:
     if scene.visible[row].sum() < 2:
         return ""
     idle = [token.position for token in scene.key_tokens if token.is_special or token.position == 0]
-    focus = word(scene.names[row])
+    focus, text = word(scene.names[row]), lesson("softmax/why-one")
     count = _n_idle(scene, idle)
-    text = lesson(
-        "softmax/why-one" if count else "softmax/why-one-not-here",
-        focus=focus,
-        idle=fact(float(weights[row, idle].sum())),
-        count=count,
-        heads=len(scene.attention.queries),
-        rows=_rows_that_choose(scene),
-    )
+    if count:
+        text += lesson(
+            "softmax/why-one-idle",
+            focus=focus,
+            idle=fact(float(weights[row, idle].sum())),
+            count=count,
+            heads=len(scene.attention.queries),
+        )
     others = [key for key in words_seen(scene) if key != row]
     if scene.own_key is None or not others:
         return text

@@ -174,15 +174,13 @@ def _guess(scene: HeadContext) -> Guess | None:
             if len(longest) > 1
             else lesson("guess/tokens-word-because-one", **facts)
         )
-        whys = {1: lesson("guess/tokens-why-whole", word=typed)}
-        asked = around(len(longest), lesson("guess/tokens-word", word=typed), because, whys)
+        asked = around(len(longest), lesson("guess/tokens-word", word=typed), because)
         return replace(asked, is_of_tokens=True)
     count = sum(not token.is_padding for token in scene.tokens)
     specials = sum(token.is_special and not token.is_padding for token in scene.tokens)
     noun = scene.info.reading.noun
-    because = lesson("guess/tokens-because", noun=noun, count=count, specials=specials)
-    whys = {count - specials: lesson("guess/tokens-why-plain", specials=specials)} if specials else {}
-    asked = around(count, lesson("guess/tokens", noun=noun, model=word(scene.info.name)), because, whys)
+    because = lesson("guess/tokens-because", count=count, specials=specials)
+    asked = around(count, lesson("guess/tokens", noun=noun, model=word(scene.info.name)), because)
     return replace(asked, is_of_tokens=True)
 
 

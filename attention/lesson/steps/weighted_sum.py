@@ -123,27 +123,27 @@ def _guess(scene: HeadContext) -> Guess | None:
     best, (largest, second) = int(weights.argmax()), (int(key) for key in np.argsort(-lengths, kind="stable")[:2])
     other = second if best == largest else largest
     is_level = lengths[best] >= lengths[largest] - TIE
-    names = {"best": word(scene.key_names[best]), "weight": fact(float(weights[best]))}
+    focus, name = word(scene.names[scene.word]), word(scene.key_names[best])
     because = lesson(
         "guess/sum-because" if best == largest else "guess/sum-because-other",
         length=fact(float(lengths[best])),
         other=word(scene.key_names[other]),
         other_weight=fact(float(weights[other])),
         other_length=fact(float(lengths[other])),
-        **names,
+        best=name,
     )
     right = {index for index, is_right in enumerate((is_level, best != largest)) if is_right}
-    question = lesson("guess/sum", focus=word(scene.names[scene.word]), **names)
+    question = lesson("guess/sum", focus=focus, best=name, weight=fact(float(weights[best])))
     norms = np.linalg.norm(scene.steps.values, axis=1)
     longest = int(np.where(scene.visible[scene.word], norms, 0).argmax())
     longer = lesson(
         "guess/sum-why-longer",
         other=word(scene.key_names[longest]),
         other_length=fact(float(norms[longest])),
-        best=names["best"],
+        best=name,
         length=fact(float(norms[best])),
     )
-    whys = (lesson("guess/sum-why-most", **names), longer if longest != best else "")
+    whys = (lesson("guess/sum-why-most", best=name), longer if longest != best else "")
     return Guess(question, (message("yes"), message("no, another does")), because, frozenset(right), whys=whys)
 
 

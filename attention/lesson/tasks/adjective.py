@@ -14,8 +14,6 @@ _RELATION = "amod"
 # next word would pass: it must do so for less than half of the other words. Clark et al. 2019 found 75.6% for the best
 # head of BERT-base.
 _LEAST, _MOST = 0.75, 0.5
-# From the adjective to its noun, and the other way round.
-_TOLD = {0: "find/adjective-asks", 1: "find/adjective-answers"}
 
 
 def judge(handed: Handed) -> Verdict:
@@ -34,7 +32,9 @@ def judge(handed: Handed) -> Verdict:
     solves = (accuracy >= _LEAST) & (elsewhere < _MOST)
     way = int(np.lexsort((accuracy, solves))[-1])
     score = float(accuracy[way])
-    told = lesson(_TOLD[way], place=scene.place, score=percent(score), elsewhere=percent(float(elsewhere[way])))
+    told = lesson(
+        "find/adjective-told", place=scene.place, score=percent(score), elsewhere=percent(float(elsewhere[way]))
+    )
     if score >= _LEAST and not solves[way]:
         told += lesson("find/adjective-neighbour")
     return Verdict(bool(solves[way]), score, told)

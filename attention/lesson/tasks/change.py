@@ -44,9 +44,8 @@ def judge(handed: Handed) -> Verdict:
 
 def rule(given: ModelHead | None) -> str:
     """Return as HTML the task and how it is judged."""
-    if given is None:
-        return lesson("find/change", least=fact(_LEAST))
-    return lesson("find/change-given", least=fact(_LEAST), place=word(str(given)))
+    told = lesson("find/change", least=fact(_LEAST))
+    return told if given is None else told + lesson("find/change-given", place=word(str(given)))
 
 
 TASK = Task("change", message("Change one head"), judge, rule, is_given=True)

@@ -29,13 +29,9 @@ def judge(handed: Handed) -> Verdict:
 
 def _tell(found: Forecast, here: int) -> str:
     guess = found.layers[here]
-    facts: dict[str, str | int] = {
-        "layer": here,
-        "best": word(found.candidates[0].label),
-        "probability": fact(guess.answer_probability),
-    }
+    facts: dict[str, str | int] = {"layer": here, "best": word(found.candidates[0].label)}
     if here == found.since:
-        return lesson("find/layer-found", **facts)
+        return lesson("find/layer-found", probability=fact(guess.answer_probability), **facts)
     if here > found.since:
         return lesson("find/layer-earlier", **facts)
     if guess.answer_rank > 1:

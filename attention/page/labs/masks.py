@@ -178,7 +178,7 @@ def _mask(scene: HeadContext, values: Values, masked: _Masked) -> Blocks:
 def _tell_little(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
     """Say if the head gives the hidden cells so little weight that the mask hardly changes it."""
     lost = float(scene.steps.weights[hidden].sum()) / len(hidden)
-    return lesson("masks/little", lost=fact(lost)) if hidden.any() and lost < _LITTLE else ""
+    return lesson("masks/little") if hidden.any() and lost < _LITTLE else ""
 
 
 def _tell_empty_rows(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
@@ -227,26 +227,22 @@ def _tell_weights(scene: HeadContext, masked: _Masked, focus: str) -> str:
     row, by_model = masked.hidden[scene.word], ~scene.visible[scene.word]
     own, weights = scene.steps.weights[scene.word], masked.weights[scene.word]
     opened, closed = by_model & ~row, row & ~by_model
-    hidden = messages("{n} key is hidden", "{n} keys are hidden", int(row.sum()))
     if not (opened.any() or closed.any()):
-        return (
-            lesson("masks/row-same", focus=focus, hidden=hidden) if row.any() else lesson("masks/row-none", focus=focus)
-        )
+        return lesson("masks/row-same", focus=focus)
     # Newly visible keys take weight from the model's favourite; newly hidden ones leave theirs to the others.
     best = int((own if opened.any() else weights).argmax())
-    facts = {
-        "focus": focus,
-        "best": word(scene.key_names[best]),
-        "before": fact(float(own[best])),
-        "after": fact(float(weights[best])),
-    }
-    lost = _share(float(own[closed].sum()))
-    if not opened.any():
-        return lesson("masks/row", hidden=hidden, lost=lost, **facts)
-    new = {"opened": _keys(opened), "gained": _share(float(weights[opened].sum()))}
-    if not closed.any():
-        return lesson("masks/row-opened", **new, **facts)
-    return lesson("masks/row-changed", closed=_keys(closed), lost=lost, **new, **facts)
+    told = ""
+    if opened.any():
+        gained = _share(float(weights[opened].sum()))
+        told += lesson("masks/row-opened", focus=focus, opened=_keys(opened), gained=gained)
+    if closed.any():
+        told += lesson("masks/row-closed", focus=focus, closed=_keys(closed), lost=_share(float(own[closed].sum())))
+    return told + lesson(
+        "masks/row-best",
+        best=word(scene.key_names[best]),
+        before=fact(float(own[best])),
+        after=fact(float(weights[best])),
+    )
 
 
 def _tell_zero_scores(scene: HeadContext, hidden: Bool[Array, " T"]) -> str:
@@ -278,7 +274,6 @@ def _outputs(scene: HeadContext, masked: _Masked) -> Blocks:
     told = lesson(
         "masks/outputs",
         focus=word(scene.names[row]),
-        n=own.shape[1],
         length=length(own[row]),
         after=length(outputs[row]),
         moved=fact(float(lengths[row])),
@@ -357,8 +352,12 @@ def _unmasked_decoder(scene: HeadContext, runs: Runs | None) -> Blocks:
         "first_unmasked": word(found.labels[firsts[1]]),
         "probability_unmasked": fact(float(probabilities[1, firsts[1]])),
     }
-    told = lesson("masks/unmasked", **facts) + _tell_losses(found)
-    labels = scene.labels[1 : 1 + found.losses.shape[1]]
+    told = lesson("masks/unmasked", **facts)
+    n_losses = found.losses.shape[1]
+    if n_losses:
+        before, after = found.losses.mean(axis=1)
+        told += lesson("masks/loss", n=n_losses, loss=fact(float(before)), loss_unmasked=fact(float(after)))
+    labels = scene.labels[1 : 1 + n_losses]
     table = Table("losses_table", partial(_table_of_losses, labels, found), file="losses")
     captions = (message("with its causal mask"), message("with nothing hidden"))
     columns = tuple((Notice(caption, is_quiet=True), chart) for caption, chart in zip(captions, drawn, strict=True))
@@ -368,14 +367,6 @@ def _unmasked_decoder(scene: HeadContext, runs: Runs | None) -> Blocks:
         Row(columns),
         Fold("losses_fold", message("As a table"), (table,)),
     )
-
-
-def _tell_losses(found: Unmasked) -> str:
-    n_losses = found.losses.shape[1]
-    if not n_losses:
-        return lesson("masks/no-loss")
-    before, after = found.losses.mean(axis=1)
-    return lesson("masks/loss", n=n_losses, loss=fact(float(before)), loss_unmasked=fact(float(after)))
 
 
 def _table_of_losses(labels: tuple[str, ...], found: Unmasked) -> dict[str, list[str]]:

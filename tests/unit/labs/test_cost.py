@@ -79,12 +79,12 @@ def test_before_anything_is_measured_here_what_was_measured_elsewhere_is_shown_a
     points = [float(y) for block in drawn for trace in block.figure.figure.data for y in trace.y]
     assert sorted(points) == pytest.approx(sorted(1000 * each.seconds for each in there.points))
     told = prose(blocks)
-    for each in (there.machine.processor, there.machine.torch, there.machine.day):
+    for each in (there.machine.processor, there.machine.day):
         assert each in told
     # Once there is something of this server's own, nothing of the other machine is said.
     own = prose(walk(shown(Runs(last=run()))))
     assert there.machine.processor not in own
-    assert "one core of this server" in own
+    assert tells(own, "cost/own")
 
 
 def test_what_ships_is_a_whole_measurement_of_the_ways_and_lengths_that_are_shown():
@@ -135,13 +135,9 @@ def test_the_powers_that_are_told_are_those_of_what_was_measured():
     time = prose(side(blocks, "time"))
     assert says(time, "512", "4,096", "2.00")
     assert says(time, "1.90", "1.00")
-    # 5e-8 · 64² and so on.
-    assert says(time, "64", "205 µs", "54.0 µs", "1.92 ms", "4,096", "839 ms", "146 ms", "123 ms")
-    assert "4,096 steps of 30.0 µs each" in time
     memory = prose(side(blocks, "memory"))
     assert says(memory, "541 MB")
     assert "268 MB each" in memory
-    assert says(memory, "4.92 MB")
     writing = prose(side(blocks, "writing"))
     assert says(writing, "512", "5.24 s", "205 ms", "25.6")
     assert says(writing, "2.00", "1.00")
@@ -176,14 +172,14 @@ def test_the_pictures_and_the_tables_have_every_point():
 @pytest.mark.parametrize(
     ("tokens", "kept", "told"),
     [
-        (2**10, 8, ("1,024 × 1,024 = 1.05 million", "1.07 billion", "134 MB", "537 MB", "268 million")),
-        (2**17, 8, ("17.2 billion scores", "17.6 trillion", "131,072 bytes", "17.2 GB", "68.7 GB", "34.4 billion")),
+        (2**10, 8, ("1,024 × 1,024 = 1.05 million", "1.07 billion", "134 MB", "268 million")),
+        (2**17, 8, ("17.2 billion scores", "17.6 trillion", "131,072 bytes", "17.2 GB", "34.4 billion")),
         (
             2**20,
             8,
-            ("1.10 trillion scores", "1.13 quadrillion", "137 GB", "550 GB", "275 billion", "goes up to 131,072"),
+            ("1.10 trillion scores", "1.13 quadrillion", "137 GB", "275 billion", "goes up to 131,072"),
         ),
-        (2**17, 32, ("524,288 bytes", "68.7 GB for all", "stores 17.2 GB", "8.31 billion", "31,700 tokens")),
+        (2**17, 32, ("524,288 bytes", "68.7 GB for all", "8.31 billion", "31,700 tokens")),
     ],
 )
 def test_what_is_told_on_paper_is_what_arithmetic_gives(tokens, kept, told):
@@ -192,7 +188,6 @@ def test_what_is_told_on_paper_is_what_arithmetic_gives(tokens, kept, told):
     for each in told:
         assert each in text
     assert ("beyond that" in text) == (tokens > 2**17)
-    assert says(text, "16.1 GB")
     drawn = one(blocks, Picture, "caches").figure
     assert [current(trace) for trace in drawn.figure.data].count(tokens.bit_length() - 11) == 1
 
@@ -213,7 +208,6 @@ def test_what_is_said_of_a_text_is_what_its_model_made_of_it(model):
         scene = HeadContext(own, 0, 0, 0)
         n_queries, n_keys = len(own.tokens), len(own.key_tokens)
         told = prose(shown(Runs(), scene))
-        assert f"makes {n_queries} queries and {n_keys} keys" in told
         assert says(told, f"{n_queries * n_keys:,}")
         total = n_queries * n_keys * len(own.layers) * trace.info.n_heads
         assert f"{total:,} in all" in told

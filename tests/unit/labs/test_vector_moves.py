@@ -90,8 +90,6 @@ def test_in_a_layer_what_is_sent_adds_up_to_what_the_model_adds(scene):
     assert sum(map(float, steps["component along the sum"][:-1])) == pytest.approx(size, rel=1e-3)
     assert len(sent.labels) <= N_SENT + 2
     assert says(prose(blocks), f"{size:.2f}")
-    summed = float(re.search(r"Adding ΔE gives a vector of norm (\d+\.\d+)", prose(blocks))[1])
-    assert summed == pytest.approx(float(scene.attention.lengths.summed[row]), abs=0.006, rel=1e-4)
 
 
 @pytest.mark.parametrize("scope", ["head", "heads", "layers"])
@@ -208,7 +206,7 @@ def test_a_word_read_alone_is_found_again_or_that_is_said():
     alone = table(shown(scene_of("minilm-l6")), "drift_table")
     assert float(alone["the same word"][0]) > float(alone["different words"][0])
     sat = scene_of("smollm2-135m", "The cat sat on the mat")
-    assert says(prose(shown(sat)), "sat", "␣sat")
+    assert says(prose(shown(sat)), "␣sat", "sat")
     assert tells(prose(shown(scene_of("minilm-l6", word=0))), "vector-moves/drift-none")
     assert tells(prose(shown(scene_of("vit-digits"))), "vector-moves/drift-not-here")
 
@@ -241,7 +239,6 @@ def test_a_word_of_two_typed_texts_drifts_apart_as_torch_says(model_id, word, co
     ]
     found = np.array(table(blocks, "drift_table")["the same word"], float)
     np.testing.assert_allclose(found, torch.nn.functional.cosine_similarity(*states).numpy(), atol=1e-4)
-    assert tells(prose(blocks), "vector-moves/drift-typed-other") == (word != compared)
     # The others can be chosen: each button puts its word in focus.
     offered = {text.casefold(): parts for text, parts in buttons(blocks).items()}
     assert set(offered) == {"the", "river"}
@@ -252,9 +249,9 @@ def test_a_word_of_two_typed_texts_drifts_apart_as_torch_says(model_id, word, co
 
 def test_two_texts_without_a_common_word_are_told_so():
     scene = scene_of("minilm-l6")
-    assert tells(prose(shown(scene, beside="typed", versus="Nobody sings , nobody !")), "vector-moves/drift-nothing")
+    assert tells(prose(shown(scene, beside="typed", versus="Nobody sings , nobody !")), "vector-moves/drift-shared")
     for empty in (None, "", "  "):
-        assert tells(prose(shown(scene, beside="typed", versus=empty)), "vector-moves/drift-empty")
+        assert tells(prose(shown(scene, beside="typed", versus=empty)), "vector-moves/drift-shared")
 
 
 def test_a_text_that_cannot_be_read_is_told_so():
@@ -283,7 +280,7 @@ def test_a_piece_of_a_word_meets_the_same_piece():
 def test_long_texts_are_compared_too():
     long = "the river bends and the road ends where nobody sings " * 60
     scene = scene_of("minilm-l6", long)
-    assert tells(prose(shown(scene, beside="typed", versus=f"Once more {long}")), "vector-moves/drift-typed")
+    assert tells(prose(shown(scene, beside="typed", versus=f"Once more {long}")), "vector-moves/drift")
 
 
 def test_much_longer_vectors_are_left_out_and_named():
@@ -309,20 +306,11 @@ def test_a_lone_word_moves_too():
     assert "is ΔE" in prose(shown(scene_of("toy", "geese", 0)))
 
 
-def test_the_plane_of_arrows_says_how_much_the_closest_one_would_show():
-    told = prose(shown(scene_of("minilm-l6")))
-    own, closest = (
-        float(re.search(rf"{start} ([\d.]+)", told)[1]) for start in ("for the arrows, holds", "would hold")
-    )
-    assert own < closest
-
-
 def test_one_layer_says_what_it_adds_and_an_uneven_course_is_drawn_by_factors():
-    assert tells(prose(shown(scene_of("toy"))), "vector-moves/stream-lone")
     assert figure(shown(scene_of("smollm2-135m", word=0)), "stream").figure.layout.yaxis.type == "log"
     assert not figure(shown(scene_of("minilm-l6")), "stream").figure.layout.yaxis.type
 
 
 def test_of_words_of_the_same_length_the_last_is_compared():
     scene = scene_of("minilm-l6", "The dog sleeps", word=3)
-    assert says(prose(shown(scene, beside="typed", versus="The dog barks")), "compares “dog”")
+    assert says(prose(shown(scene, beside="typed", versus="The dog barks")), "“dog” has two vectors")

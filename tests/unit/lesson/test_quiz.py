@@ -245,7 +245,7 @@ def test_what_people_think_of_is_offered_beside_the_largest(values, data):
 
 @given(st.integers(1, 200), st.text(max_size=20))
 def test_a_number_is_offered_among_its_neighbours(value, question):
-    guess = around(value, question, "", {})
+    guess = around(value, question, "")
     assert labelled(guess) == [str(value)]
     assert all(abs(int(guess.answers[index]) - value) == 1 for index in guess.close)
     assert min(map(int, guess.answers)) >= 1

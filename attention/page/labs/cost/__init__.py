@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 from attention.core.messages import message, messages
-from attention.experiments.costs import JOB, LENGTHS, curves, points, shipped
+from attention.experiments.costs import JOB, curves, points, shipped
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lesson, word
 from attention.lesson.quiz import Guess
@@ -68,17 +68,10 @@ def _source(status: Status) -> Source:
     """Return this server's measurements or, without any, the bundled ones."""
     run = status.now or status.last
     if run is not None and run.frames:
-        return Source(curves(points(run.frames)), message("this server"), lesson("cost/own"))
+        return Source(curves(points(run.frames)), lesson("cost/own"))
     machine = shipped().machine
-    told = lesson(
-        "cost/shipped",
-        day=machine.day,
-        processor=word(machine.processor),
-        cores=messages("{n} core", "{n} cores", machine.n_cores),
-        torch=word(machine.torch),
-    )
-    name = word(message("another machine, {processor}", processor=machine.processor))
-    return Source(curves(shipped().points), name, told)
+    told = lesson("cost/shipped", day=machine.day, processor=word(machine.processor))
+    return Source(curves(shipped().points), told)
 
 
 def _status(runs: Runs | None) -> Status:
@@ -131,13 +124,10 @@ def _tell_yours(scene: HeadContext) -> str:
         "cost/yours",
         kind=scene.info.reading.kind,
         model=word(scene.info.name),
-        queries=queries,
-        keys=keys,
         cells=count(queries * keys),
         heads=messages("{n} head", "{n} heads", n_heads),
         layers=messages("{n} layer", "{n} layers", n_layers),
         all=count(n_layers * n_heads * queries * keys),
-        longest=f"{LENGTHS[-1]:,}",
     )
 
 

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message
-from attention.experiments.costs import D_HEAD, LENGTHS, N_HEADS, N_LAYERS, NEW, WIDTH, Curve, Growth, Way, growth
+from attention.experiments.costs import D_HEAD, LENGTHS, N_HEADS, NEW, Curve, Growth, Way, growth
 from attention.figures import charts
 from attention.figures.charts import Chart
 from attention.figures.colours import INACTIVE, WEIGHT
@@ -23,10 +23,9 @@ Curves = Mapping[Way, Curve]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Measurements, the machine as part of a sentence, and a sentence about it (HTML)."""
+    """Measurements, and a sentence about the machine (HTML)."""
 
     curves: Curves
-    machine: str
     told: str
 
 
@@ -64,37 +63,30 @@ def time(source: Source, *, is_asked: bool = False) -> Blocks:
     )
     if is_asked:
         return _asked("time", drawn)
-    return _shown("time", drawn, source.curves, AGAINST_LENGTH, _tell_time, partial(_tell_setup, source.machine))
+    return _shown("time", drawn, source.curves, AGAINST_LENGTH, _tell_time, _tell_setup)
 
 
 def _asked(name: str, drawn: Chart) -> Blocks:
     return (Row(((Picture(f"{name}_chart", drawn),), (Prose(lesson("cost/before")),))),)
 
 
-def _tell_setup(machine: str, found: Curves) -> str:
+def _tell_setup(found: Curves) -> str:
     difference = small(float(found["fused"].differences.max()))
-    return lesson("cost/setup", machine=machine, heads=N_HEADS, d_head=D_HEAD, width=WIDTH, difference=difference)
+    return lesson("cost/setup", heads=N_HEADS, d_head=D_HEAD, difference=difference)
 
 
 def _tell_time(found: Curves) -> str:
     grown = _grown(found, lambda curve: curve.seconds)
-    (explicit, fused, lstm), last = (found[way].seconds for way in AGAINST_LENGTH), grown["explicit"].last
+    last = f"{grown['explicit'].last:,}"
     told = lesson(
         "cost/time",
         first=f"{grown['explicit'].first:,}",
-        last=f"{last:,}",
+        last=last,
         explicit=fact(grown["explicit"].exponent),
         fused=fact(grown["fused"].exponent),
         lstm=fact(grown["lstm"].exponent),
-        short=f"{found['explicit'].lengths[0]:,}",
-        explicit_short=seconds(explicit[0]),
-        fused_short=seconds(fused[0]),
-        lstm_short=seconds(lstm[0]),
-        explicit_last=seconds(explicit[-1]),
-        fused_last=seconds(fused[-1]),
-        lstm_last=seconds(lstm[-1]),
     )
-    return told + lesson("cost/waits", last=f"{last:,}", step=seconds(lstm[-1] / last))
+    return told + lesson("cost/waits", last=last)
 
 
 def memory(source: Source, *, is_asked: bool = False) -> Blocks:
@@ -122,9 +114,7 @@ def _tell_memory(found: Curves) -> str:
     array = N_HEADS * last**2 * 4
     told = lesson(
         "cost/memory",
-        first=f"{grown['explicit'].first:,}",
         last=f"{last:,}",
-        heads=N_HEADS,
         array=as_bytes(array),
         explicit_bytes=as_bytes(held["explicit"]),
         explicit=fact(grown["explicit"].exponent),
@@ -133,7 +123,6 @@ def _tell_memory(found: Curves) -> str:
         "cost/memory-blocks" if held["fused"] < array else "cost/memory-whole",
         fused_bytes=as_bytes(held["fused"]),
         fused=fact(grown["fused"].exponent),
-        lstm_bytes=as_bytes(held["lstm"]),
     )
     return told + others
 
@@ -156,7 +145,7 @@ def writing(source: Source) -> Blocks:
 
 def _tell_decoder(found: Curves) -> str:
     difference = small(float(found["anew"].differences.max()))
-    return lesson("cost/writing", layers=N_LAYERS, heads=N_HEADS, difference=difference)
+    return lesson("cost/writing", difference=difference)
 
 
 def _tell_writing(found: Curves) -> str:
@@ -164,7 +153,6 @@ def _tell_writing(found: Curves) -> str:
     anew, cached = (float(found[way].seconds[-1]) for way in WRITING)
     return lesson(
         "cost/writing-time",
-        first=grown["anew"].first,
         last=grown["anew"].last,
         anew_time=seconds(anew),
         cached_time=seconds(cached),

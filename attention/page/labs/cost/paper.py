@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from attention.core.messages import message
-from attention.experiments.costs import LLAMA, N_BYTES, Sizes
+from attention.experiments.costs import LLAMA, Sizes
 from attention.figures.charts import Chart, Curve
 from attention.figures.colours import INACTIVE, WEIGHT
 from attention.lesson.prose import lesson
@@ -77,19 +77,14 @@ def _tell_scores(tokens: int) -> str:
 
 
 def _tell_cache(sizes: Sizes, tokens: int) -> str:
-    is_grouped = sizes.n_key_value_heads < sizes.n_heads
-    other = replace(sizes, n_key_value_heads=sizes.n_heads if is_grouped else LLAMA.n_key_value_heads)
     return lesson(
-        "cost/paper-grouped" if is_grouped else "cost/paper-own",
+        "cost/paper-cache",
         layers=sizes.n_layers,
         kept=sizes.n_key_value_heads,
-        heads=sizes.n_heads,
         d_head=sizes.d_head,
         per_token=message("{n} bytes", n=f"{sizes.cache(1):,}"),
         cache=as_bytes(sizes.cache(tokens)),
         tokens=f"{tokens:,}",
-        other=as_bytes(other.cache(tokens)),
-        weights=as_bytes(N_BYTES * LLAMA.n_weights),
     )
 
 
@@ -97,7 +92,6 @@ def _tell_work(sizes: Sizes, tokens: int) -> str:
     return lesson(
         "cost/paper-work",
         looking=count(sizes.looking_back(tokens)),
-        vocabulary=f"{sizes.n_vocabulary:,}",
         rest=count(sizes.per_token),
         even=count(sizes.even),
     )

@@ -143,24 +143,20 @@ def table(values: Values, scene: HeadContext | None) -> Blocks:
         Row(
             (
                 (Picture("likeness", _drawn_likeness(likeness, at)),),
-                (Picture("cosines", charts.Chart(line)), Prose(_tell_likeness(likeness, at, means))),
+                (Picture("cosines", charts.Chart(line)), Prose(_tell_likeness(means))),
             )
         ),
         Fold("means_fold", message("As a table"), (rows,)),
     )
 
 
-def _tell_likeness(likeness: Float[Array, "P P"], at: int, means: Sequence[float]) -> str:
+def _tell_likeness(means: Sequence[float]) -> str:
     """Say how similar the vectors of neighbours are, and of distant positions."""
-    n_shown = len(likeness)
+    n_shown = len(means)
     if n_shown < 2:
         return ""
-    beside = at + 1 if at + 1 < n_shown else at - 1
     return lesson(
         "positions/likeness",
-        place=at,
-        beside=beside,
-        near=fact(float(likeness[at, beside])),
         neighbours=fact(means[1]),
         far=n_shown // 2,
         half=fact(means[n_shown // 2]),

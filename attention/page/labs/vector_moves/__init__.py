@@ -13,14 +13,14 @@ from numpy import ndarray as Array
 
 from attention.core.messages import message, messages
 from attention.experiments.head_resplit import contributions
-from attention.experiments.pca import Plane, along, cosines, fit, of_row, of_states, sent
+from attention.experiments.pca import Plane, along, cosines, of_row, of_states, sent
 from attention.figures import charts
 from attention.figures.charts import Chart, Curve
 from attention.figures.colours import INACTIVE, VALUE
 from attention.figures.format import number, percents
 from attention.figures.plane import Chain, Ink, plane_of_arrows
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import fact, length, lesson, listed, small, word
+from attention.lesson.prose import fact, length, lesson, listed, word
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import Columns, full_precision
 from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table, cover
@@ -142,7 +142,7 @@ def _moves(
     if scope == "layers":
         where = lesson("vector-moves/where-layers", **facts)
     else:
-        where = lesson("vector-moves/where", right=_RIGHT[scope], most=_in_percent(fit(seen)), **facts)
+        where = lesson("vector-moves/where", right=_RIGHT[scope], **facts)
     return (
         Heading(_place(scene, scope)),
         Section("knobs", knobs, is_line=True),
@@ -273,7 +273,6 @@ def _in_layer(scene: HeadContext, seen: Float[Array, "N M"], *, is_one: bool) ->
             before=length(before),
             change=length(added),
             bias="" if bias is None else message(", with the bias,"),
-            summed=length(before + added),
             **most,
         )
     table = partial(_table_of_steps, names, steps, added)
@@ -379,8 +378,6 @@ def _by_words(
     )
     biases = [layer.projections.b_O for layer in layers if layer.projections is not None]
     bias = sum((each for each in biases if each is not None), start=np.zeros(states.shape[1], np.float32))
-    # Between the sum of what is sent and the output of the model's heads.
-    difference = float(np.abs(vectors.sum(axis=0) + bias - changes.sum(axis=0)).max())
     whole = states[-1] - states[0]
     names, steps = _largest(scene, vectors)
     if any(each is not None for each in biases):
@@ -390,14 +387,7 @@ def _by_words(
     labels = [_labelled(name, step) for name, step in zip(names, steps, strict=True)]
     chain = replace(_chain(plane, states[0], steps, labels, "sent"), inks=(*inks, "other"), tags=names)
     best = int(np.linalg.norm(vectors, axis=-1).argmax())
-    told = lesson(
-        "vector-moves/layers-words",
-        focus=word(scene.names[row]),
-        best=word(scene.key_names[best]),
-        most=length(vectors[best]),
-        whole=length(whole),
-        difference=f"<b>{small(difference)}</b>",
-    )
+    told = lesson("vector-moves/layers-words", best=word(scene.key_names[best]), most=length(vectors[best]))
     table = Table("words_table", partial(_table_of_steps, names, steps, whole), file="words")
     return chain, _ByWords(told, table)
 
@@ -437,7 +427,6 @@ def _stream(scene: HeadContext, added: Float[Array, "L M"]) -> Blocks:
         change=fact(changes[at]),
         fed=of_feed,
     )
-    told += lesson("vector-moves/stream-all" if len(layers) > 1 else "vector-moves/stream-lone")
     if len(layers) < 2:
         return (Heading(message("The residual stream and its additions")), Prose(told))
     numbers = tuple(str(number + 1) for number in range(len(layers)))

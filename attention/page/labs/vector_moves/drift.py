@@ -121,12 +121,13 @@ def drift(scene: HeadContext, values: Values, runs: Runs | None) -> Blocks:
         alone = _alone(scene, runs)
         if alone is None:
             return (heading, knob, Prose(lesson("vector-moves/drift-none", focus=word(scene.names[scene.word]))))
-        return (heading, knob, *_drift_of(scene, beside, alone))
+        return (heading, knob, *_drift_of(scene, alone))
     *texts, wanted = PAIRS[beside]
     pair = _of_texts(texts, wanted, runs)
     if pair is None:
         return (heading, knob, Prose(lesson("vector-moves/drift-unread", model=word(scene.info.name))))
-    return (heading, knob, *_drift_of(scene, beside, pair))
+    told = lesson("vector-moves/drift-pair", one=word(texts[0]), two=word(texts[1]))
+    return (heading, knob, Prose(told), *_drift_of(scene, pair))
 
 
 def _first_pair(scene: HeadContext) -> Beside:
@@ -161,16 +162,16 @@ def _typed(scene: HeadContext, text: str, runs: Runs) -> Blocks:
     hint = message("Type a text that shares a word with yours")
     field = Entry("second", VERSUS, message("Second text"), text, hint)
     if not text:
-        return (field, Prose(lesson("vector-moves/drift-empty")))
+        return (field, Prose(lesson("vector-moves/drift-shared")))
     second = runs.reading(text)
     if second is None:
         return (field, Prose(lesson("vector-moves/drift-unread", model=word(scene.info.name))))
     shared = _shared(scene.trace, second)
     if not shared:
-        return (field, Prose(lesson("vector-moves/drift-nothing")))
+        return (field, Prose(lesson("vector-moves/drift-shared")))
     chosen = _in_focus(scene, shared)
     pair = _last_pieces(scene.trace, second, _longest(shared)) if chosen is None else _pieces(scene, second, chosen)
-    return (field, *_choice(shared, pair.place), *_drift_of(scene, "typed", pair))
+    return (field, *_choice(shared, pair.place), *_drift_of(scene, pair))
 
 
 class _SharedWord(NamedTuple):
@@ -239,7 +240,7 @@ def _choice(shared: Sequence[_SharedWord], place: int) -> Blocks:
 # ---------------------------------------------------------------------------------------------- the drift
 
 
-def _drift_of(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
+def _drift_of(scene: HeadContext, pair: _Pair) -> Blocks:
     """Return the cosine of a word's two vectors by layer, compared with different words."""
     one, two = pair.vectors()
     own, others = cosines(one, two), pair.of_others()
@@ -254,7 +255,13 @@ def _drift_of(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
     alt = message("{title}, by layer.", title=title)
     lowest = min(float(np.nanmin(each.values)) for each in curves if not np.isnan(each.values).all())
     chart = charts.layer_lines(places, curves, title, alt, limits=(min(0.0, lowest), 1.0))
-    words = _tell_drift(scene, beside, pair, own) + _tell_tokens(beside, pair)
+    words = _tell_tokens(pair) + lesson(
+        "vector-moves/drift",
+        word=word(pair.tokens[0].typed.strip()),
+        first=fact(float(own[0])),
+        end=fact(float(own[-1])),
+        last=len(own) - 1,
+    )
     if Difference.between(one, two).relative <= TOLERANCE:
         words += lesson("vector-moves/drift-causal" if scene.attention.is_causal else "vector-moves/drift-same")
     return (
@@ -263,28 +270,11 @@ def _drift_of(scene: HeadContext, beside: Beside, pair: _Pair) -> Blocks:
     )
 
 
-def _tell_drift(scene: HeadContext, beside: Beside, pair: _Pair, own: Float[Array, " L+1"]) -> str:
-    """Say which two vectors are compared, and how similar they are before the first layer and after the last."""
-    apart = lesson("vector-moves/drift", first=fact(float(own[0])), end=fact(float(own[-1])), last=len(own) - 1)
-    focus = word(scene.names[scene.word])
-    if beside == "alone":
-        return lesson("vector-moves/drift-alone", focus=focus) + apart
-    if beside != "typed":
-        one, two, wanted = PAIRS[beside]
-        return lesson("vector-moves/drift-pair", word=word(wanted), one=word(one), two=word(two)) + apart
-    compared = word(scene.names[pair.place])
-    if pair.place == scene.word:
-        return lesson("vector-moves/drift-typed", word=compared) + apart
-    return lesson("vector-moves/drift-typed-other", word=compared, focus=focus) + apart
-
-
-def _tell_tokens(beside: Beside, pair: _Pair) -> str:
+def _tell_tokens(pair: _Pair) -> str:
     """Say if the word is a different token in the second text."""
     one, two = (token.text for token in pair.tokens)
     if one == two:
         return ""
-    if beside == "alone":
-        return lesson("vector-moves/drift-token", one=word(one), two=word(two))
     return lesson("vector-moves/drift-tokens", one=word(one), two=word(two))
 
 

@@ -48,11 +48,10 @@ def _guess(scene: HeadContext | None) -> Guess | None:
         message("there is no feed-forward network"),
     )
     facts: dict[str, str | int] = {"model": word(scene.info.name), "focus": word(scene.names[scene.word])}
-    name = "whole/guess" if len(found) > 1 else "whole/guess-one"
-    question = lesson(name, n=messages("{n} layer", "{n} layers", len(found)), **facts)
+    question = lesson("whole/guess", **facts)
     added = np.array([each.attention for each in found])
     if found[0].fed is None:
-        because = lesson("whole/guess-none", added=fact(float(added.mean())), **facts)
+        because = lesson("whole/guess-none", added=fact(float(added.mean())), model=facts["model"])
         return Guess(question, answers, because, frozenset({2}))
     fed = np.array([each.fed for each in found])
     more = int((fed > added).sum())
@@ -62,7 +61,6 @@ def _guess(scene: HeadContext | None) -> Guess | None:
         n=messages("{n} layer", "{n} layers", len(found)),
         added=fact(float(added.mean())),
         fed=fact(float(fed.mean())),
-        **facts,
     )
     right = {0, 1} if 2 * more == len(found) else {int(2 * more > len(found))}
     return Guess(question, answers, because, frozenset(right))
@@ -115,8 +113,8 @@ def _way(figure: Stream) -> Picture:
 
 
 def _tell(scene: HeadContext, found: Sequence[Passage]) -> str:
-    name = "whole/words" if found[0].fed is not None else "whole/words-plain"
-    return lesson(name, focus=word(scene.names[scene.word]), model=word(scene.info.name))
+    told = lesson("whole/words", focus=word(scene.names[scene.word]))
+    return told if found[0].fed is not None else told + lesson("whole/feed-forward-none", model=word(scene.info.name))
 
 
 def _onward(_: Values, scene: HeadContext) -> tuple[Onward, ...]:
@@ -171,7 +169,7 @@ def _code(scene: HeadContext, runs: Runs | None) -> Blocks:
         "ends": small(passed.ends.absolute),
         "states": small(passed.states.relative),
     }
-    told = lesson("whole/code-next" if passed.candidates else "whole/code", **facts)
+    told = lesson("whole/code", **facts)
     return (Prose(told), Code(passed.source))
 
 

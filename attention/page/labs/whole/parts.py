@@ -84,7 +84,7 @@ def _embedding(scene: HeadContext) -> Blocks:
         told = lesson("whole/embedding-unknown", before=length(before), **facts)
         return (Heading(message("Embedding")), Prose(told))
     named = [f"{name} ({length(part)})" for name, part in parts.items()]
-    told = lesson("whole/embedding" if len(parts) > 1 else "whole/embedding-word", parts=listed(named), **facts)
+    told = lesson("whole/embedding", parts=listed(named), **facts)
     if structure is not None and structure.embedding_norm:
         told += lesson("whole/embedding-norm", norm=structure.embedding_norm, before=length(before))
     labels = (*parts, message("enters layer 1"))
@@ -103,7 +103,7 @@ def _block(scene: HeadContext) -> Blocks:
         "layer": scene.layer + 1,
         "before": fact(float(lengths["in"][row])),
         "added": fact(float(lengths["added"][row])),
-        "summed": fact(float(lengths["summed"][row])),
+        "after": fact(float(lengths.get("left", lengths["summed"])[row])),
     }
     if "fed" in lengths:
         network = feed_forward(scene)
@@ -112,7 +112,6 @@ def _block(scene: HeadContext) -> Blocks:
             norm=fact(float(lengths.get("normed", lengths["summed"])[row])),
             width=f"{0 if network is None else network.width:,}",
             fed=fact(float(lengths["fed"][row])),
-            after=fact(float(lengths["left"][row])),
             **facts,
         )
     else:
@@ -180,7 +179,7 @@ def _feed_forward(scene: HeadContext, runs: Runs | None) -> Blocks:
     fired = passed.neurons[scene.layer][scene.word]
     order = np.argsort(-np.abs(fired), kind="stable")
     sizes = np.abs(fired[order]).astype(np.float64).cumsum()
-    told += lesson("whole/neurons-gated" if network.is_gated else "whole/neurons") + lesson(
+    told += lesson("whole/neurons") + lesson(
         "whole/strongest",
         focus=word(scene.names[scene.word]),
         n=f"{len(fired):,}",
