@@ -11,7 +11,7 @@ const FINE = 4; // dots per pixel, each way: a pixel's grey is the number of its
 const DOTS = SIDE * FINE;
 const BRUSH = 1.8; // the radius, in dots
 const GREYS = "0123456789abcdefg";
-const HINT = message("Draw with mouse or finger, or with arrows and space.");
+const HINT = message("Draw with mouse, finger, or arrows and space.");
 const BLANK = "0".repeat(SIDE * SIDE);
 
 const stateOf = remembering(build);

@@ -26,7 +26,7 @@ function offerTen() {
   });
   const start = part("ten start", room.code, () => {
     const found = button(message("Start"), () => act("own/start", { asksNickname: tick.firstElementChild.checked }), "main");
-    found.title = message("Ten questions per pupil, each on their own sentence; earlier answers are deleted");
+    found.title = message("Ten questions per pupil; earlier answers are deleted");
     return found;
   });
   return [tick, start, ...(ten ? [resultsOfTen()] : [])];

@@ -56,9 +56,9 @@ function go(place) {
 function makeEntry() {
   const form = make("form", "entry");
   const told = round.asksNickname
-    ? message("Your teacher sees your nickname and which of your answers were right. Nobody else does.")
+    ? message("Only your teacher sees your nickname and which answers were right.")
     : message("Your teacher sees how many answers were right, and no names.");
-  const lead = message("Type a sentence. You get ten questions about what the class's model does with it, each marked at once.");
+  const lead = message("Type a sentence. You get ten questions about it, each marked at once.");
   const text = field(message("Your sentence"), round.longest);
   text.input.placeholder = round.examples[0];
   const examples = make("p", "examples", message("or take one of these:"));

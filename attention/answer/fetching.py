@@ -87,13 +87,7 @@ def _remove(model_id: str) -> Notice | None:
     # Prevent others from loading what is being deleted.
     with shelf().kept_out(model_id, IDLE_SECONDS) as is_out:
         if not is_out:
-            return Notice(
-                message(
-                    "{name} stays: it was used in the last {idle_seconds} seconds. Try again later.",
-                    name=name,
-                    idle_seconds=f"{IDLE_SECONDS:.0f}",
-                )
-            )
+            return Notice(message("{name} is in use. Try again later.", name=name))
         try:
             hub.remove(entry.kept)
         except OSError as error:

@@ -14,7 +14,7 @@ from attention.models import get_info
 from attention.page.settings import TEXT, WORD
 from attention.page.view import View
 
-_LABEL = message("Draw a digit in 8×8 pixels: arrows move, the space bar changes a pixel.")
+_LABEL = message("A digit in 8×8 pixels: arrows move, the space bar changes a pixel.")
 
 
 def parts(view: View, reading: Reading) -> tuple[components.Part, ...]:

@@ -107,7 +107,7 @@ class OnTheirOwn:
             async with self._queues.turn(room.code):
                 data = await run_in_threadpool(_questions, found.link, text)
         except BusyError as error:
-            told = message("Many sentences are being read. Yours is sent again in a few seconds.")
+            told = message("Many sentences are being read. Please wait.")
             raise RefusedError(503, told, is_away=True) from error
         begun: Begun = await self._database(own_store.begin, room.code, found.number, pupil, nickname, data)
         if begun == "full":

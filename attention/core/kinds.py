@@ -156,10 +156,7 @@ DECODER = Build(
         "causal": message("causal"),
         "padding": message("causal, padding"),
     },
-    mask_help=message(
-        "This model always masks later tokens, so both causal masks are the same · padding: extra tokens are added "
-        "and masked"
-    ),
+    mask_help=message("This model always masks later tokens · padding: [PAD] is added and masked"),
     hides_later="mask/decoder",
     says_next=True,
     of_changes="compare/decoder",

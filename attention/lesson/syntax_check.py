@@ -126,10 +126,8 @@ _DIRECTIONS = {
     "head to dependent": message("head to dependent"),
 }
 _DIRECTION_WORDS = {
-    "dependent to head": message("A word counts as right if it attends most to the word it depends on."),
-    "head to dependent": message(
-        "A word counts as right if, of all others, the word it depends on attends to it most."
-    ),
+    "dependent to head": message("Right: the word attends most to the word it depends on."),
+    "head to dependent": message("Right: the word it depends on attends most to it."),
 }
 
 

@@ -64,7 +64,7 @@ def scaling(scene: HeadContext) -> Change:
     before = pairs(scene, "scores", "S", scene.steps.scores)
     scale = scene.attention.scale
     if scale == 1:
-        done = message("Changed: nothing; this model does not divide its scores.")
+        done = message("Changed: nothing.")
     elif scale < 1:
         done = message("Changed: each number ÷ {divisor}.", divisor=number(1 / scale))
     else:
@@ -85,7 +85,7 @@ def masking(scene: HeadContext) -> Change:
             total=total,
         )
         if n_hidden
-        else message("Changed: nothing; the mask hides no cell.")
+        else message("Changed: nothing.")
     )
     return Change(before, "mask", _kept_and_changed(before, done))
 
@@ -139,7 +139,7 @@ def joining(scene: HeadContext) -> Joining | None:
         width=width,
     )
     if parts is None:
-        done = message("Changed: nothing; W_O of this model is unknown.")
+        done = message("Changed: nothing.")
         return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row])
     done = message("Changed: W_O, {width} × {d_model}, maps them to ΔE.", width=width, d_model=scene.change.shape[1])
     # The sum is drawn only if ΔE is known to be added as it is.

@@ -80,13 +80,7 @@ def _architecture_of(config: dict[str, Any]) -> Architecture:
     _check_is_whole(config, found)
     for key, value in found.refused:
         if config.get(key) == value:
-            raise ValueError(
-                message(
-                    "Unsupported attention: config.json sets {key} = {value}.",
-                    key=key,
-                    value=str(value),
-                )
-            )
+            raise ValueError(_unsupported(key, str(value)))
     return next(
         (replace(found, encoder=stack) for key, value, stack in found.variants if config.get(key, not value) == value),
         found,
@@ -103,24 +97,11 @@ def _check_kind(config: dict[str, Any], architecture: Architecture) -> None:
     key = next((key for key, value in against if key in config and bool(config[key]) is value), None)
     if key is None:
         return
-    said = in_one_line(str(config[key]))[:60]
-    if architecture.has_decoder:
-        raise ValueError(
-            message(
-                "Its config.json sets {key} = {value}, which unmasks later tokens. This architecture is supported "
-                "only as a masked decoder.",
-                key=key,
-                value=said,
-            )
-        )
-    raise ValueError(
-        message(
-            "Its config.json sets {key} = {value}, which masks later tokens. This architecture is supported only as "
-            "an unmasked encoder.",
-            key=key,
-            value=said,
-        )
-    )
+    raise ValueError(_unsupported(key, in_one_line(str(config[key]))[:60]))
+
+
+def _unsupported(key: str, value: str) -> str:
+    return message("Unsupported attention: config.json sets {key} = {value}.", key=key, value=value)
 
 
 def _check_is_whole(config: dict[str, Any], architecture: Architecture) -> None:

@@ -197,9 +197,7 @@ TRANSLATOR = Bundled(
         n_parameters=480_064,
         licence="MIT",
         source=message("this project: {command}", command="make train"),
-        summary=message(
-            "A small French–English encoder–decoder, trained here on sentences from a grammar, to show cross-attention."
-        ),
+        summary=message("A small French–English encoder–decoder, trained here, to show cross-attention."),
         # The head whose cross-attention most often finds the right word: see its card.
         default_layer=1,
         default_head=2,

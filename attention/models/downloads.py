@@ -87,9 +87,7 @@ class Download:
         except Exception as error:  # whatever went wrong, the page has to say so
             kind = type(error).__name__
             _LOGGER.error("a download failed with %s:\n%s", kind, "".join(traceback.format_tb(error.__traceback__)))
-            self._failure = message(
-                "Couldn't fetch {model_id} ({kind}). Nothing was kept.", model_id=self.model_id, kind=kind
-            )
+            self._failure = message("Couldn't fetch {model_id} ({kind}).", model_id=self.model_id, kind=kind)
         finally:
             self._ended = self._clock()
 

@@ -295,9 +295,7 @@ _T5_SIZES = Sizes(
 _ADDS_AFTER = message("It adds its position bias after dividing by √d_k. Here √d_k times the bias is added before.")
 _DIVIDES_QUERIES = message("It divides its queries by √d_k instead of its scores; the result is the same.")
 _READS_MORE = message("Only its text part is loaded and counted here.")
-_NORMALISES_WORDS = message(
-    "Its decoder normalises token embeddings before adding positional encodings; they are shown after that norm."
-)
+_NORMALISES_WORDS = message("Its decoder normalises token embeddings before adding positional encodings.")
 
 # Keys that contradict an architecture's name: with one of the first, transformers lets most decoders see later tokens;
 # the second makes most encoders hide them.

@@ -100,11 +100,11 @@ def _failure(error: Exception, model_id: str, patience: float) -> str:
         return message("Can't reach the hub. Check the network.")
     if isinstance(error, httpx2.TimeoutException):
         return message(
-            "No answer from the hub about {model_id} for {seconds} seconds. Nothing was kept; try again later.",
+            "No answer from the hub about {model_id} for {seconds} seconds. Try again later.",
             seconds=f"{patience:.0f}",
             model_id=model_id,
         )
-    return message("The hub broke off while sending {model_id}. Nothing was kept; try again.", model_id=model_id)
+    return message("The hub broke off while sending {model_id}. Try again.", model_id=model_id)
 
 
 def _refusal(response: httpx2.Response, model_id: str) -> str:

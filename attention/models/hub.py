@@ -408,7 +408,7 @@ def _fetch_all(
         if not _matches_offer(file, folder / file.name, digests[file.name]):
             raise HubError(
                 message(
-                    "The {file} of {model_id} arrived damaged. Nothing was kept; try again later.",
+                    "The {file} of {model_id} arrived damaged. Try again later.",
                     file=file.name,
                     model_id=offer.model_id,
                 )
@@ -466,7 +466,7 @@ def _explained(target: Path) -> Iterator[None]:
         reason = error.strerror or str(error)
         raise HubError(
             message(
-                "Couldn't write to {folder}: {reason}. Nothing was kept.",
+                "Couldn't write to {folder}: {reason}.",
                 folder=str(target.parent),
                 reason=reason,
             )

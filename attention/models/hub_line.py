@@ -78,7 +78,7 @@ class Line:
             elif now - since > WINDOW_SECONDS:
                 raise HubError(
                     message(
-                        "The hub sends {model_id} too slowly. Nothing was kept; try again later.",
+                        "The hub sends {model_id} too slowly. Try again later.",
                         model_id=model_id,
                     )
                 )
@@ -117,4 +117,4 @@ class Line:
 
 
 def _stopped(model_id: str) -> str:
-    return message("The download of {model_id} was stopped. Nothing was kept; try again.", model_id=model_id)
+    return message("The download of {model_id} was stopped. Try again.", model_id=model_id)

@@ -239,7 +239,7 @@ class HuggingFaceModel:
         """Clean and tokenise one or two texts, the first of which must not be empty."""
         text = clean(text)
         if not text:
-            raise ValueError(message("There is no text. Type at least one word."))
+            raise ValueError(message("There is no visible text. Type at least one word."))
         if pair is not None and not self._architecture.takes_pairs:
             raise ValueError(message("{name} takes one text, not two.", name=self._info.name))
         if self._picture is not None:
@@ -250,7 +250,7 @@ class HuggingFaceModel:
             self._check_words(text)
         encoding, cut = self._text.encode(text, pair, self._info.max_tokens - n_padding)
         if all(word is None for word in encoding.word_ids):
-            raise ValueError(message("The text has no visible characters. Type at least one word."))
+            raise ValueError(message("There is no visible text. Type at least one word."))
         tokens = self._text.tokens(encoding, text, pair)
         return _Source(text, (*tokens, *self._text.padding(len(tokens), n_padding)), cut)
 

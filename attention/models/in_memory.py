@@ -89,8 +89,7 @@ def twin(model: Any, info: ModelInfo) -> Any:
     except Exception as error:
         raise ValueError(
             message(
-                "This model cannot be recorded in memory ({kind}): its modules cannot be copied, or its attention "
-                "cannot be replaced. Save it with save_pretrained, and load its folder.",
+                "This model cannot be recorded in memory ({kind}). Save it with save_pretrained, and load its folder.",
                 kind=type(error).__name__,
             )
         ) from error

@@ -215,7 +215,7 @@ TOY_INFO = ModelInfo(
     ),
     licence="MIT",
     source=message("this project: {file}", file="attention/models/toy.py"),
-    summary=message("A model small enough to print: hand-written weights, and a name for every embedding dimension."),
+    summary=message("A model small enough to print: hand-written weights, and named dimensions."),
     default_layer=0,
     default_head=1,
     head_names=(message("nearby"), message("matching meaning"), message("far away")),
@@ -386,7 +386,7 @@ class ToyModel:
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
         """See ``Model.trace``."""
         if pair is not None:
-            raise ValueError(message("The toy takes one text, not two."))
+            raise ValueError(message("{name} takes one text, not two.", name=self.info.name))
         encoded = self._encode(text, masks.n_padding(mask))
         additive = masks.build(mask, len(encoded.tokens))
         return self._traced(encoded, lambda inputs: _layer_trace(inputs, additive))
@@ -394,7 +394,7 @@ class ToyModel:
     def run(self, text: str, interventions: Iterable[Intervention] | Intervention, pair: str | None = None) -> Run:
         """Run the model once with interventions; see ``Model.run``."""
         if pair is not None:
-            raise ValueError(message("The toy takes one text, not two."))
+            raise ValueError(message("{name} takes one text, not two.", name=self.info.name))
         encoded = self._encode(text, 0)
         found = checked(interventions, self.info.n_layers, self.info.n_heads, len(encoded.tokens))
         return Run(self._traced(encoded, lambda inputs: _changed(_layer_trace(inputs, None), found)), None)
@@ -442,7 +442,7 @@ class ToyModel:
     def outputs(self, text: str, pair: str | None, changes: Sequence[Change]) -> Iterator[Output]:
         """See ``Model.outputs``."""
         if pair:
-            raise ValueError(message("The toy takes one text, not two."))
+            raise ValueError(message("{name} takes one text, not two.", name=self.info.name))
         encoded = self._encode(text, 0)
         positions = self._position_vectors(len(encoded.tokens))
         for change in changes:
@@ -463,7 +463,7 @@ class ToyModel:
         text = clean(text)
         spans = _spans(text)
         if not spans:
-            raise ValueError(message("There is no text. Type at least one word."))
+            raise ValueError(message("There is no visible text. Type at least one word."))
         kept = spans[: MAX_TOKENS - n_padding]
         cut = Cut(len(kept), len(spans), last_words(text[: kept[-1][1]])) if len(kept) < len(spans) else None
         return Encoded(text, self._tokens(text, kept, n_padding), cut)

@@ -37,7 +37,7 @@ STEP_BY_STEP = Page(
     "step_by_step",
     message("Step by step"),
     "Learn",
-    message("The nine steps of attention on your sentence, each with its formula, its numbers and its code."),
+    message("The nine steps of attention on your sentence, with formula, numbers and code."),
     own=(
         settings.MAIN.panel,
         settings.OTHER.panel,
@@ -116,7 +116,7 @@ FIND_IT = Page(
     "find_it",
     message("Find it"),
     "Explore",
-    message("Five tasks: find a head, a layer or two sentences, and a rule judges your find."),
+    message("Five tasks: find a head, a layer or two sentences that meet a rule."),
     own=(settings.TASK, settings.VERSUS),
     minutes=15,
 )
@@ -147,7 +147,7 @@ LABS_PAGE = Page(
     "labs",
     message("All labs"),
     "Labs",
-    message("Short experiments, each with a question, a picture and one to three knobs."),
+    message("Short experiments, each with a question and a picture."),
 )
 MODELS = Page(
     "models",

@@ -101,7 +101,5 @@ def _fallback(part: Weights, summary: str) -> str:
         f"<tr><td>{plain(part.rows[row])}<td>{plain(part.columns[key])}<td>{number(float(mean[row, key]))}"
         for row, key in enumerate(best)
     )
-    told = message(
-        "Trust the notebook to see this picture. Until then, what each token attends to most, averaged over the heads:"
-    )
+    told = message("Trust the notebook to see this picture. What each token attends to most, averaged over the heads:")
     return f"<p>{plain(summary)}. {plain(told)}</p><table>{rows}</table>"

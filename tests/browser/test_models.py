@@ -109,7 +109,7 @@ def test_who_cancels_sees_that_nothing_is_left(page, hub):
     hub.drip_seconds = 0.4
     fetch(page, "tiny/llama")
     page.page.get_by_role("button", name="Cancel").click()
-    expect(page.page.get_by_text("Cancelled. Nothing of tiny/llama was kept.")).to_be_visible()
+    expect(page.page.get_by_text("Cancelled: tiny/llama.")).to_be_visible()
     expect(page.page.get_by_role("button", name="Cancel")).to_have_count(0)
     expect(page.page.get_by_role("progressbar")).to_have_count(0)
     expect(card(page, "tiny/llama")).to_have_count(0)

@@ -26,10 +26,10 @@ def judge(handed: Handed) -> Verdict:
     asking = _it(ours, theirs)
     nouns = [place for place in nouns_of(first.tokens) if place != apart]
     if len(nouns) < 2:
-        raise UnfitError(message("Both sentences need two nouns in common, so that “it” has a choice."))
+        raise UnfitError(message("Both sentences need two nouns in common."))
     one, other = (merge_words(each.steps.weights, each.tokens)[0][asking][nouns] for each in (first, second))
     if not (one.any() and other.any()):
-        raise UnfitError(message("In this head, “it” cannot attend to any noun. Put the nouns before it."))
+        raise UnfitError(message("Here, “it” cannot attend to any noun. Put the nouns before it."))
     ahead, then = int(one.argmax()), int(other.argmax())
     names = {
         "place": first.place,

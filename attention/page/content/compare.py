@@ -199,8 +199,7 @@ def _changes(panes: Sequence[Pane]) -> Blocks:
 def _asked(view: View, comparison: Comparison, selected: tuple[int, int] | None) -> Asked:
     if not view[GUESS]:
         return Asked(view)
-    nothing = message("Nothing to guess here: only one of the two has both words.")
-    return Asked(view, is_asked=True, guess=comparison.guess(selected), nothing=nothing)
+    return Asked(view, is_asked=True, guess=comparison.guess(selected))
 
 
 def _selected(view: View, comparison: Comparison) -> tuple[tuple[int, int] | None, Blocks]:

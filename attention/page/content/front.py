@@ -88,8 +88,7 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     if telling.word != scene.word:
         scene, view = telling, view.replaced(WORD, telling.word)
     guess = front.guess(scene)
-    nothing = message("No word here stands out enough to guess. Try another sentence.")
-    asked = Asked(view, view[GUESS], guess, FIRST_ANSWER, next_word(scene), nothing)
+    asked = Asked(view, view[GUESS], guess, FIRST_ANSWER, next_word(scene))
     is_hidden = asked.is_asked and asked.is_open
     title = message("Where does “{word}” look?", word=scene.names[scene.word].strip(SPACE))
     has_choice = not whole and (guess is not None or view[GUESS])

@@ -70,13 +70,13 @@ def _own_file(view: View) -> Fold:
         "own_file",
         FILE,
         message(
-            "A UTF-8 text file, one sentence per line; up to {lines} lines or {size} MB are read",
+            "A UTF-8 text file, one sentence per line; up to {lines} lines or {size} MB",
             lines=f"{MAX_LINES:,}",
             size=MAX_BYTES // 2**20,
         ),
         message(
-            "Your file stays in this server's memory for a few hours, never stored or logged. Share this page's "
-            "link only with people who may see its results."
+            "Your file stays in this server's memory for a few hours, never stored or logged. "
+            "This page's link shows its results."
         ),
         view[FILE],
         message("Use the bundled sentences"),
@@ -91,7 +91,7 @@ def _texts(view: View, server: Server) -> _Texts:
         return bundled
     found = server.sentences(key)
     if found is None:
-        gone = message("The link's file is no longer on this server. Choose it again; these are other sentences.")
+        gone = message("The link's file is no longer on this server. Choose it again.")
         return _Texts(bundled.lines, bundled.source, (gone,))
     return _Texts(found.lines, message("from your file"), found.problems)
 

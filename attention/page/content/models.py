@@ -223,5 +223,5 @@ def _outcome(model_id: str, found: State) -> Notice:
     if found.failure is not None:
         return Notice(found.failure)
     if found.is_cancelled:
-        return Notice(message("Cancelled. Nothing of {model_id} was kept.", model_id=model_id), is_news=True)
+        return Notice(message("Cancelled: {model_id}.", model_id=model_id), is_news=True)
     return Notice(message("{model_id} is ready to choose on every page.", model_id=model_id), is_news=True)

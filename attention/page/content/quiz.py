@@ -24,7 +24,7 @@ class Asked:
     """The question, if guesses are asked for, and the answer to it.
 
     ``parameter`` holds the answer. ``next_word`` is the next word to ask about, if there is another. Without a
-    question, the notice is ``nothing``.
+    question, there is a notice.
     """
 
     view: View
@@ -32,7 +32,6 @@ class Asked:
     guess: Guess | None = None
     parameter: Parameter[Answer | None] = ANSWER
     next_word: int | None = None
-    nothing: str = message("Nothing to guess about this word at this step.")
 
     @classmethod
     def of(cls, view: View, step: Step, pane: Pane | None) -> Self:
@@ -56,7 +55,7 @@ class Asked:
         if not self.is_asked:
             return ()
         if self.guess is None:
-            return (Notice(self.nothing, is_quiet=True),)
+            return (Notice(message("Nothing to guess here. Choose another word or sentence."), is_quiet=True),)
         blocks = (*self._question(self.guess, stays=False), *self._verdict_blocks(self.guess))
         return (Section(SECTION, blocks, is_framed=True, is_line=not self.is_open),)
 

@@ -134,7 +134,7 @@ def _notes(info: ModelInfo, result: SyntaxResult, n_done: int) -> list[str]:
 
 
 def _table(view: View, shown: Sequence[Finding]) -> Blocks:
-    told = message("Press a row for an example above, a heading to sort.")
+    told = message("Press a row for an example.")
     names = tuple(finding.relation for finding in shown)
     choice = RowChoice(RELATION, names, names.index(_chosen_relation(view[RELATION], names)))
     table = Table("syntax_table", partial(findings_table, shown), file="syntax-check", choice=choice)

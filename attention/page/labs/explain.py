@@ -450,7 +450,7 @@ def _lengths(scene: HeadContext) -> Blocks:
         shares[row],
         scene.key_names,
         message("the row of “{word}”", word=scene.names[row]),
-        message("For each token, its weight and its share of the norms in the focused row."),
+        message("Weight and share of the norms of each token."),
         series=(message("weight"), message("share of the norms")),
     )
     table = Table("lengths_table", partial(_table_of_lengths, scene, lengths, shares), file="lengths")
@@ -545,7 +545,7 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
         ranking = charts.by_layer(
             ((message("weights of this layer"), np.array(raw)), (message("rollout to this layer"), np.array(rolled))),
             message("rank correlation with occlusion"),
-            message("Rank correlations with occlusion, by layer: weights, rollout and, where known, flow."),
+            message("Rank correlations with occlusion, by layer."),
             (-1.0, 1.0),
             points,
         )

@@ -151,7 +151,7 @@ def _sequence() -> Picture:
 
 def _training(start: int, status: Status, *, is_here: bool) -> Blocks:
     options = tuple(Option(each, str(each + 1)) for each in range(N_STARTS))
-    about = message("The random numbers both networks start from. Training succeeds with every seed.")
+    about = message("The random numbers both networks start from.")
     knob = Setting("start", START, message("Start"), start, options, is_scale=True, help=about)
     button = work(
         "train",
@@ -171,13 +171,13 @@ def _tell_going(run: Run) -> str:
 
 
 def _tell_ended(run: Run, facts: Mapping[str, str]) -> str:
-    return message("Trained on this server on {date}, from start {start}: {how}.", start=run.arguments[-1], **facts)
+    return message("Trained on {date}, from start {start}: {how}.", start=run.arguments[-1], **facts)
 
 
 _WORDS = Words(
     message("Train"),
     message("Train again"),
-    message("Nothing trained here yet. It takes half a minute on one core."),
+    message("Nothing trained yet. It takes half a minute."),
     _tell_going,
     _tell_ended,
 )
@@ -263,7 +263,7 @@ def _drawn(name: str, title: str, weights: Float[Array, "T T"]) -> Matrix:
         column_axis=message("keys (attended to)"),
         palette="weights",
         alt=message(
-            "{title}: weights of {n} syllables, whose second half repeats the first.",
+            "{title}: weights of {n} syllables.",
             title=title,
             n=len(_LABELS),
         ),

@@ -174,7 +174,7 @@ def _spread(width: int) -> Picture:
 
 def _example(width: int, before: Float[Array, " K"], after: Float[Array, " K"]) -> Chart:
     title = message("one query's weights, d = {width}", width=width)
-    alt = message("Weights of {n} keys for one random query, before and after dividing by √d.", n=N_KEYS)
+    alt = message("Weights of {n} keys, before and after dividing by √d.", n=N_KEYS)
     return Chart(charts.shares(before, after, tuple(f"k{index + 1}" for index in range(N_KEYS)), title, alt))
 
 
@@ -217,7 +217,7 @@ def _head(scene: HeadContext, divisor: Divisor, temperature: float) -> Blocks:
             temperature,
             tuple(Option(each, f"{each:g}") for each in TEMPERATURES),
             is_scale=True,
-            help=message("The scores are also divided by this; a high value evens out the weights."),
+            help=message("The scores are also divided by this."),
         ),
     )
     own = Picture(

@@ -153,7 +153,7 @@ def _tell_ended(run: Run, facts: Mapping[str, str]) -> str:
 _WORDS = Words(
     message("Train"),
     message("Train again"),
-    message("Nothing learnt here yet. It takes 15 to 30 seconds on one core."),
+    message("Nothing trained yet. It takes half a minute."),
     _tell_going,
     _tell_ended,
 )
@@ -239,10 +239,7 @@ def _losses(found: Sequence[Moment], at: int) -> Chart:
         charts.stages(
             (*references, *lines),
             message("loss in nats per character"),
-            message(
-                "Loss on training and held-out text, beside two baselines: equal probabilities and character "
-                "frequencies."
-            ),
+            message("Loss on training and held-out text, and two baselines."),
             n_steps=STEPS,
             limits=(0.0, most),
             axis=message("steps"),
@@ -365,7 +362,7 @@ def _characters() -> Chart:
 LAB = Lab(
     address="write",
     title=message("Train it on your text"),
-    purpose=message("A small Transformer learns to write like your text: before, during and after training."),
+    purpose=message("A small Transformer learns to write like your text."),
     knobs=(LAYERS, STAGE, WATCHED),
     guess=_guess,
     content=_content,

@@ -139,13 +139,13 @@ def _tell_going(run: Run) -> str:
 
 
 def _tell_ended(_: Run, facts: Mapping[str, str]) -> str:
-    return message("Measured on this server on {date}: {how}.", **facts)
+    return message("Measured on {date}: {how}.", **facts)
 
 
 _WORDS = Words(
     message("Measure time and memory"),
     message("Measure again"),
-    message("It takes half a minute on one core of this server."),
+    message("Nothing measured yet. It takes half a minute."),
     _tell_going,
     _tell_ended,
 )

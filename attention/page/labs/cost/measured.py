@@ -56,10 +56,7 @@ def time(source: Source, *, is_asked: bool = False) -> Blocks:
         AGAINST_LENGTH,
         lambda curve: 1000 * curve.seconds,
         message("milliseconds, by number of tokens"),
-        message(
-            "Time of explicit attention, fused attention and an LSTM for 64 to 4,096 tokens, on log–log axes; "
-            "numbers in the table below."
-        ),
+        message("Time of explicit attention, fused attention and an LSTM, by length."),
     )
     if is_asked:
         return _asked("time", drawn)
@@ -97,10 +94,7 @@ def memory(source: Source, *, is_asked: bool = False) -> Blocks:
         AGAINST_LENGTH,
         lambda curve: curve.n_bytes / 1e6,
         message("megabytes, by number of tokens"),
-        message(
-            "Memory of explicit attention, fused attention and an LSTM for 64 to 4,096 tokens, on log–log axes; "
-            "numbers in the table below."
-        ),
+        message("Memory of explicit attention, fused attention and an LSTM, by length."),
     )
     if is_asked:
         return _asked("memory", drawn)
@@ -135,10 +129,7 @@ def writing(source: Source) -> Blocks:
         WRITING,
         lambda curve: 1000 * curve.seconds,
         message("milliseconds for all new tokens, by their number"),
-        message(
-            "Time a decoder takes for 16 to 512 new tokens, with and without a KV cache, on log–log axes; numbers "
-            "in the table below."
-        ),
+        message("Time a decoder takes with and without a KV cache, by length."),
     )
     return _shown("writing", drawn, source.curves, WRITING, _tell_writing, _tell_decoder)
 

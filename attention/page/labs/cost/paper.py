@@ -99,7 +99,7 @@ def _tell_work(sizes: Sizes, tokens: int) -> str:
 
 def _caches(tokens: int, kept: int) -> Chart:
     title = message("gigabytes of KV cache, by number of tokens")
-    alt = message("KV cache for 1k to 1M tokens with 32 and with 8 key/value heads, on log–log axes.")
+    alt = message("KV cache with 32 and with 8 key/value heads, by length.")
     colours = ((LLAMA.n_heads, INACTIVE), (LLAMA.n_key_value_heads, WEIGHT))
     curves = tuple(
         _on_paper(
@@ -116,10 +116,7 @@ def _caches(tokens: int, kept: int) -> Chart:
 def _looking_back(sizes: Sizes, tokens: int) -> Chart:
     """Return the multiplications for the last token: those that grow with the length, and the others."""
     title = message("billions of multiplications for the last token")
-    alt = message(
-        "Multiplications for the last of 1k to 1M tokens: those for scores and sums grow with length, all others "
-        "stay constant. Numbers in the table below."
-    )
+    alt = message("Multiplications for the last token, by length: scores and sums, and all others.")
     at = ON_PAPER.index(tokens)
     back = [sizes.looking_back(each) / 1e9 for each in ON_PAPER]
     rest = [sizes.per_token / 1e9 for _ in ON_PAPER]

@@ -91,7 +91,7 @@ def t5(values: Values, scene: HeadContext | None) -> Blocks:
     stairs = charts.lines(
         [(message("keys before the query"), before.astype(float))],
         message("bucket of a key before the query"),
-        message("Which of T5’s 32 numbers is added to the score of a key before the query, by distance."),
+        message("Bucket of a key before the query, by distance."),
         message("distance"),
     )
     columns = {

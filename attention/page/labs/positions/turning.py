@@ -187,7 +187,7 @@ def _why_random(scene: HeadContext | None) -> tuple[str, str]:
     if scene.attention.rotary is None:
         return message("{name} does not use RoPE.", name=name), advice
     if len(scene.tokens) < 2:
-        reason = message("{name} uses RoPE, but it read a single token, which has no distance to another.", name=name)
+        reason = message("{name} uses RoPE, but it read a single token.", name=name)
         return reason, message("Type a longer text to see a real head.")
     return message("{name} uses RoPE, but what it rotates was not recorded.", name=name), advice
 
@@ -224,8 +224,7 @@ def _dials(drawn: _Turning, shift: int) -> Dials:
     return Dials(
         title=message("Pairs of numbers as arrows (dashed: before the shift)"),
         alt=message(
-            "{n} pairs of numbers of a query and a key as arrows on dials, rotated by a shift of {shift} positions. "
-            "Their angle stays the same.",
+            "{n} pairs of numbers of a query and a key as arrows, rotated by a shift of {shift} positions.",
             n=len(chosen),
             shift=shift,
         ),

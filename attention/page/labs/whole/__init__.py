@@ -176,7 +176,7 @@ def _code(scene: HeadContext, runs: Runs | None) -> Blocks:
 LAB = Lab(
     address="whole",
     title=message("The whole Transformer"),
-    purpose=message("One vector's path through a whole model, part by part, with the model in NumPy."),
+    purpose=message("One vector's path through a whole model, part by part."),
     knobs=(SHOWN, CODE),
     guess=_guess,
     content=_content,
