@@ -77,7 +77,7 @@ def _go(address: str) -> None:
 
 
 def _model(line: Line) -> None:
-    models = {info.model_id: info.name for info in list_models()}
+    models = {info.model_id: info.label for info in list_models()}
     more = (MODELS.address, message("All models …"))
     line.list(MODEL, message("Model"), list(models), list(models.values()), page=more)
     # The chosen model may have been removed meanwhile.

@@ -84,6 +84,8 @@ class ModelInfo:
     reading: Reading = TEXT
     # Remarks for the page, in whole sentences.
     note: str = ""
+    # The name where the model is chosen, if longer.
+    long_name: str = ""
     # The class of its modules that do not call transformers' attention interface; empty if all do.
     own_attention: str = ""
     # Identifies the state of its files among models with the same ID; empty for a bundled model.
@@ -92,6 +94,11 @@ class ModelInfo:
     d_value: int | None = None
     # The spacing of numbers near 1 in the model's type.
     spacing: float = 2.0**-23
+
+    @property
+    def label(self) -> str:
+        """The name where the model is chosen."""
+        return self.long_name or self.name
 
     @property
     def parts(self) -> tuple[Part, ...]:

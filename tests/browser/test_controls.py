@@ -60,7 +60,7 @@ def test_every_choice_changes_the_picture_and_the_address(opened, models):
     tab.pick("Model", "Toy").expect_query(step="softmax", mask="causal", model="toy", at="A-19")
     matrix.expect_to_show(later_hidden(weights(models, "toy", layer=0, head=1, mask="causal")), masked="0")
     expect(tab.words).to_contain_text("“mat” gives")
-    tab.pick("Model", "BERT").expect_query(step="softmax", mask="causal", at="A-19")
+    tab.pick("Model", "MiniLM (a small BERT)").expect_query(step="softmax", mask="causal", at="A-19")
     expect(tab.words).to_contain_text("“mat” gives")
     tab.select("Mask", "none").expect_query(step="softmax", at="A-19")
     matrix.expect_to_show(weights(models))
@@ -131,7 +131,7 @@ def test_two_models_stand_side_by_side_at_the_same_step_each_with_its_own_head(o
     tab.expect_query(step="softmax", beside="1")
     tab.matrix("weights").expect_to_show(weights(models))
     tab.matrix("weights", "other").expect_to_show(weights(models, "toy", layer=0, head=1))
-    expect(tab.proof).to_contain_text("BERT's output")
+    expect(tab.proof).to_contain_text("MiniLM's output")
     expect(tab.proof).to_contain_text("Toy's output")
 
     tab.select("Head", "1 of 3", nth=1).expect_query(step="softmax", beside="1", beside_head="1")
@@ -245,7 +245,7 @@ def test_the_tab_key_reaches_everything_in_the_order_of_the_page(opened):
     wanted = [
         "Learn",
         "Sentence",
-        "Toy BERT",
+        "Toy MiniLM (a small BERT)",
         "Present",
         "Back",
         "1 Tokens",

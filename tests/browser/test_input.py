@@ -66,7 +66,7 @@ def test_what_is_typed_is_shown_as_text(opened, shared_tab, models, name, model)
     if tab.page.url == "about:blank":
         opened(model="toy")
     kept = clean(text)
-    tab.to_step("Tokens").pick("Model", {"toy": "Toy", "minilm-l6": "BERT"}[model])
+    tab.to_step("Tokens").pick("Model", {"toy": "Toy", "minilm-l6": "MiniLM (a small BERT)"}[model])
     tab.type_sentence(text)
     expect(tab.field).to_have_value(kept)
     trace = models[model].trace(kept)

@@ -211,7 +211,7 @@ def test_the_parts_of_a_whole_model_open_by_mouse_and_keyboard_and_lead_on(tab, 
     tab.page.keyboard.press("Enter")
     expect(tab.page.get_by_text(f"leaves the last with {after:.2f}")).to_be_visible()
     tab.settled()
-    tab.page.get_by_text("BERT on one page of NumPy").click()
+    tab.page.get_by_text("MiniLM on one page of NumPy").click()
     expect(tab.page.get_by_text("run on your text")).to_be_visible()
     expect(tab.page.get_by_text("def bert(")).to_be_visible()
     check(tab)
@@ -249,7 +249,7 @@ def test_the_width_is_cut_into_other_heads_by_mouse_and_keyboard(tab, models):
 def test_a_head_is_chosen_where_its_worth_is_drawn_by_mouse_and_keyboard(tab):
     tab.go("explain", model="minilm-l6", text=SENTENCE, layer="3", head="1")
     show(tab)
-    expect(tab.page.get_by_role("heading", name="Layer 3, head 1 of BERT")).to_be_visible()
+    expect(tab.page.get_by_role("heading", name="Layer 3, head 1 of MiniLM")).to_be_visible()
     picture = tab.page.locator(".st-key-worth .picture")
     # Points in the order in which they are drawn from left to right: the last head is the one before the last mean.
     picture.focus()
@@ -257,7 +257,7 @@ def test_a_head_is_chosen_where_its_worth_is_drawn_by_mouse_and_keyboard(tab):
     expect(tab.page.locator(".st-key-worth [role=status]")).to_contain_text("layer 6, head 12")
     picture.press("Enter")
     tab.settled()
-    expect(tab.page.get_by_role("heading", name="Layer 6, head 12 of BERT")).to_be_visible()
+    expect(tab.page.get_by_role("heading", name="Layer 6, head 12 of MiniLM")).to_be_visible()
     assert {**tab.query(), "answer": ""}["layer"] == "6"
     expect(picture).to_be_focused()
     expect(tab.page.locator(".st-key-worth [role=status]")).to_contain_text("layer 6, head 12")
@@ -265,9 +265,9 @@ def test_a_head_is_chosen_where_its_worth_is_drawn_by_mouse_and_keyboard(tab):
     expect(tab.page.get_by_text("Here is the answer.")).to_be_visible()
     box = tab.page.locator(".st-key-worth .scatterlayer .trace:last-child .point").first.bounding_box()
     tab.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    expect(tab.page.get_by_role("heading", name="Layer 1, head 1 of BERT")).to_be_visible()
+    expect(tab.page.get_by_role("heading", name="Layer 1, head 1 of MiniLM")).to_be_visible()
     tab.page.go_back()
-    expect(tab.page.get_by_role("heading", name="Layer 6, head 12 of BERT")).to_be_visible()
+    expect(tab.page.get_by_role("heading", name="Layer 6, head 12 of MiniLM")).to_be_visible()
 
 
 def test_a_vector_is_followed_by_mouse_and_keyboard(tab, models):

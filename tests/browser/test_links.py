@@ -168,7 +168,7 @@ def test_a_link_that_makes_no_sense_shows_the_default_and_says_so(opened, query)
         for name, value in query.items():
             expect(tab.notices.filter(has_text=f"{name}={value}")).to_have_count(1)
     expect(tab.proof).to_contain_text("✓")
-    tab.expect_chosen("Model", "BERT")
+    tab.expect_chosen("Model", "MiniLM (a small BERT)")
     expect(tab.page.locator(".notice img")).to_have_count(0)
     # What is chosen next is a good link again, and the complaint goes.
     tab.next()

@@ -31,7 +31,7 @@ def test_the_toy_works_and_berts_place_says_what_is_wrong_and_the_command(broken
     toy = models["toy"].trace("The cat sat on the mat").layers[0].head(1)
     tab.matrix("weights", "other").expect_to_show(toy.weights)
     expect(tab.proof).to_contain_text("Toy's output")
-    expect(tab.proof).not_to_contain_text("BERT")
+    expect(tab.proof).not_to_contain_text("MiniLM")
 
     # One can go on, with the toy alone.
     tab.pick("Model", "Toy")
@@ -44,7 +44,7 @@ def test_the_toy_works_and_berts_place_says_what_is_wrong_and_the_command(broken
     front = models["toy"].trace(OPENING_TEXT).layers[0].head(2).weights
     expect(tab.page.locator(".arcs .weight").nth(1)).to_have_text(f"{front[7, 1]:.2f}")
     expect(tab.notices).to_have_count(0)
-    tab.pick("Model", "BERT")
+    tab.pick("Model", "MiniLM (a small BERT)")
     expect(tab.notices).to_contain_text(words)
     tab.pick("Model", "Toy")
     tab.to_page("All heads")

@@ -48,7 +48,7 @@ def test_every_page_that_reads_a_sentence_in_a_head_offers_both(shared_tab, mode
         nbformat.validate(notebook)
         title, place = notebook.cells[0].source.split("\n\n")[:2]
         assert title.startswith("# ")
-        assert re.findall(r"\d+|BERT", place) == ["3", "9", "BERT"]
+        assert re.findall(r"\d+|MiniLM", place) == ["3", "9", "MiniLM"]
         # A lab has a note that its settings stay behind, and a page about no single head one that says which this is.
         is_lab, is_about_none = page in [lab.address for lab in OF_LABS.values()], page in {"whole", "cost"}
         notes = [cell.source for cell in notebook.cells[1 : 1 + is_lab + is_about_none]]

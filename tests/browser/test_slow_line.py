@@ -15,7 +15,7 @@ PRESSES = {
     "an example": lambda tab: tab.pick_example(EXAMPLE),
     "own words": lambda tab: tab.type_sentence(OWN),
     "the toy": lambda tab: tab.pick("Model", "Toy"),
-    "BERT": lambda tab: tab.pick("Model", "BERT"),
+    "BERT": lambda tab: tab.pick("Model", "MiniLM (a small BERT)"),
     "a head": lambda tab: tab.heads().nth(1).click(),
     "a cell": lambda tab: tab.matrix("scores").click(1, 2),
     "next": lambda tab: tab.page.get_by_role("button", name=re.compile("^Next")).click(),
@@ -54,6 +54,6 @@ def test_no_press_is_lost_and_none_is_made_up(tab, presses, start, end):
     line.release()
     tab.expect_query(**{"step": "scores", **end})
     expect(tab.field).to_have_value(end.get("text", "The cat sat on the mat"))
-    chosen = "Toy" if end.get("model") == "toy" else "BERT"
+    chosen = "Toy" if end.get("model") == "toy" else "MiniLM (a small BERT)"
     tab.expect_chosen("Model", chosen)
     expect(tab.notices).to_have_count(0)

@@ -83,7 +83,7 @@ def test_a_model_that_is_added_opens_on_every_page(open_page, add, page):
 def test_a_model_that_is_added_is_invited_to_and_has_a_card(open_page, add):
     entry = add()
     front = open_page("app.py", text="Two birds")
-    assert sorted(front.headings(3)) == sorted(info.name for info in bundled.infos() if info.name != "BERT")
+    assert sorted(front.headings(3)) == sorted(info.label for info in bundled.infos() if info.name != "MiniLM")
     (way,) = [link for label, link in front.ways.items() if label.startswith(entry.invitation.label)]
     assert way == f"text=Two+birds&model={MODEL}&step=scores"
     assert entry.info.summary in front.text

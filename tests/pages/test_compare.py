@@ -95,7 +95,7 @@ def test_a_sentence_of_ones_own_is_compared_with_nothing_until_there_is_a_second
 def test_two_models_have_a_layer_and_a_head_each(open_page):
     shown = open_page(PAGE, text="The cat sat").choose("beside", 1)
     shown.choose("layer", 1).choose("beside_head", 2)
-    assert shown.component("first")["title"] == "BERT, layer 2, head 9"
+    assert shown.component("first")["title"] == "MiniLM, layer 2, head 9"
     assert shown.component("second")["title"] == "Toy, layer 1, head 3"
     assert shown.view.to_query() == {
         "text": "The cat sat",
@@ -210,10 +210,10 @@ def test_the_app_a_file_and_a_room_draw_the_same(open_page, link, names):
 def test_a_file_and_a_room_say_what_is_compared_and_in_which_head():
     told = show(Shown("compare", ""))
     assert told["title"] == f"{TIRED} / {WIDE}"
-    assert re.findall(r"BERT|\d|none", told["caption"]) == ["BERT", "4", "2", "none"]
+    assert re.findall(r"MiniLM|\d|none", told["caption"]) == ["MiniLM", "4", "2", "none"]
     told = show(Shown("compare", "text=The+cat+sat&beside=1"))
     assert told["title"] == "The cat sat"
-    assert [line.partition(":")[0] for line in told["caption"].split("\n")] == ["BERT", "Toy"]
+    assert [line.partition(":")[0] for line in told["caption"].split("\n")] == ["MiniLM", "Toy"]
 
 
 def test_a_room_asks_what_the_page_asks_and_shows_nothing_of_the_second_sentence_before():
@@ -238,7 +238,7 @@ def test_its_notebook_has_the_head_that_the_page_shows(open_page, link):
     wanted = load("minilm-l6").trace(shown.view.text).layers[layer].head(head).weights
     np.testing.assert_allclose(written["weights"], wanted, rtol=0, atol=1e-5)
     recorded = json.loads(file_of("notebook-model/attention-recorded.ipynb", **link))
-    assert f"Layer {layer + 1}, head {head + 1} of BERT" in "".join(recorded["cells"][0]["source"])
+    assert f"Layer {layer + 1}, head {head + 1} of MiniLM" in "".join(recorded["cells"][0]["source"])
 
 
 def test_its_difference_is_a_file_with_the_numbers_of_the_picture(open_page):

@@ -214,7 +214,7 @@ def test_what_the_model_called_bert_really_is_stands_where_one_meets_it(open_pag
     front = open_page("app.py")
     (caption,) = [each for each in front.captions if "MiniLM" in each]
     cards = open_page("pages/models.py").html
-    for place in (caption, *(card for card in cards if "<h3><bdi>BERT</bdi></h3>" in card)):
+    for place in (caption, *(card for card in cards if "<h3><bdi>MiniLM (a small BERT)</bdi></h3>" in card)):
         assert "distilled" in place
     assert sum("MiniLM" in card for card in cards) >= 1
 

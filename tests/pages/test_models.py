@@ -99,29 +99,29 @@ def test_it_lists_the_bundled_models_with_their_sizes_and_checksums(open_page):
         assert facts["Architecture"] == info.architecture
         assert facts["Parameters"] == f"{info.n_parameters:,}"
         assert (facts["Licence"], facts["Source"]) == (info.licence, info.source)
-    assert card(shown, "BERT")["Layers × heads"] == "6 × 12"
+    assert card(shown, "MiniLM (a small BERT)")["Layers × heads"] == "6 × 12"
     assert card(shown, "Translator")["Layers × heads"] == "(2 + 2) × 4"
     assert card(shown, "SmolLM2")["Layers × heads"] == "30 × 9 (3 key/value heads)"
-    assert bundled.MINILM.weights.sha256 in card(shown, "BERT")["SHA-256"]
+    assert bundled.MINILM.weights.sha256 in card(shown, "MiniLM (a small BERT)")["SHA-256"]
     assert "SHA-256" not in card(shown, "Toy")
 
 
 def test_it_says_what_is_in_memory(open_page):
-    assert card(open_page(PAGE), "BERT")["place"] == "on disk"
+    assert card(open_page(PAGE), "MiniLM (a small BERT)")["place"] == "on disk"
     open_page(model="minilm-l6")
-    assert "in memory" in card(open_page(PAGE), "BERT")["place"]
+    assert "in memory" in card(open_page(PAGE), "MiniLM (a small BERT)")["place"]
     assert card(open_page(PAGE), "SmolLM2")["place"] == "on disk"
 
 
 def test_weights_that_are_not_installed_are_not_said_to_be(open_page, tmp_path, monkeypatch):
     monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(tmp_path))
-    assert card(open_page(PAGE), "BERT")["place"] == "not installed"
+    assert card(open_page(PAGE), "MiniLM (a small BERT)")["place"] == "not installed"
 
 
 def test_each_model_leads_to_step_by_step_with_the_sentence(open_page):
     shown = open_page(PAGE, text="Two birds", model="toy", layer="1")
     assert ways(shown)["Look at SmolLM2 ▸"] == "text=Two+birds&model=smollm2-135m"
-    assert ways(shown)["Look at BERT ▸"] == "text=Two+birds"
+    assert ways(shown)["Look at MiniLM ▸"] == "text=Two+birds"
 
 
 def test_where_the_hub_is_off_it_says_how_the_owner_switches_it_on(open_page):

@@ -123,11 +123,11 @@ def test_a_word_is_the_same_after_three_models_and_one_of_the_second_sentence_to
 def test_the_ways_to_another_model_take_the_word_along(open_page):
     chosen = {"text": "The dog saw the dog", "word": "4"}
     shown = open_page(STEP_PAGE, model="toy", **chosen)
-    for label, way in (("Models", "Look at BERT ▸"), ("What this is", "See what SmolLM2 predicts next ▸")):
+    for label, way in (("Models", "Look at MiniLM ▸"), ("What this is", "See what SmolLM2 predicts next ▸")):
         query = link(follow(shown, label), way)
         assert (query["text"], query["at"]) == (chosen["text"], "A-16")
     follow(shown, "Models")
-    follow(shown, "Look at BERT ▸", STEP_PAGE)
+    follow(shown, "Look at MiniLM ▸", STEP_PAGE)
     assert load("minilm-l6").trace(chosen["text"]).tokens[shown.widget("word").value].start == 16
 
 

@@ -117,7 +117,7 @@ def test_what_cannot_be_made_says_why():
 
 def test_the_tasks_of_another_model_are_about_the_same_word_in_the_toy():
     body = ask(pages.STEP_BY_STEP, model="minilm-l6", text="A bird sang <loudly>", word="3").body.decode()
-    assert re.search(r"BERT\D+32\b", body)
+    assert re.search(r"MiniLM\D+32\b", body)
     assert re.search("1, head 3 of Toy", body)
     assert re.search("<caption>[^/]*sang[^/]*</bdi></caption>", body)
 

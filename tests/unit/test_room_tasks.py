@@ -74,7 +74,7 @@ def test_a_wrong_and_then_a_right_head_are_judged_at_once_and_the_best_counts(te
     assert first["best"] == first["verdict"]
     second = hand_in(pupil, code, f"http://{HOST}{RIGHT}").json()
     assert second["verdict"]["isSolved"]
-    assert says(second["verdict"]["told"], "1", "3", "BERT")
+    assert says(second["verdict"]["told"], "1", "3", "MiniLM")
     third = hand_in(pupil, code, WRONG).json()
     assert third["verdict"] == first["verdict"]
     assert third["best"] == second["best"] == second["verdict"]
@@ -108,11 +108,11 @@ def test_a_task_about_a_head_is_about_the_one_on_the_screen(teacher, code, new_p
     set_task(teacher, code, "change")
     pupil = new_pupil()
     asked = pupil.get(f"{ROOM}/{code}/task").json()["task"]
-    assert says(asked["rule"], "2", "5", "BERT")
+    assert says(asked["rule"], "2", "5", "MiniLM")
     assert {"model=minilm-l6", "layer=2", "head=5"} <= set(asked["start"].partition("?")[2].split("&"))
     two = {"model": BERT, "text": "The river bank was wet today", "versus": "The river bank was red today"}
     other = hand_in(pupil, code, f"compare?{urlencode({**two, 'layer': 2, 'head': 6})}")
-    assert says(other.json()["told"], "2", "6", "BERT", "2", "5", "BERT")
+    assert says(other.json()["told"], "2", "6", "MiniLM", "2", "5", "MiniLM")
     own = hand_in(pupil, code, f"compare?{urlencode({**two, 'layer': 2, 'head': 5})}").json()
     assert 0 <= float(own["verdict"]["score"]) <= 1
 

@@ -108,7 +108,7 @@ def test_the_same_sentence_has_the_same_questions(school):
 
 @pytest.mark.slow
 def test_the_model_is_that_of_the_class_where_it_reads_sentences(app):
-    expected = {"toy": "Toy: layer 1, head 3", "minilm-l6": "BERT: layer 2, head 3", "vit-digits": "BERT: layer"}
+    expected = {"toy": "Toy: layer 1, head 3", "minilm-l6": "MiniLM: layer 2, head 3", "vit-digits": "MiniLM: layer"}
     for model, place in expected.items():
         school = Class(app, {"page": "step_by_step", "link": f"model={model}&layer=2&head=3"}).start()
         assert school.begin(school.pupil()).json()["about"].startswith(place)

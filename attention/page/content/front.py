@@ -180,7 +180,7 @@ def _way_to(entry: Bundled, server: Server) -> Blocks:
     start = start.with_value(PART, invitation.part).with_value(STEP, invitation.step)
     start = start.with_value(NEXT, invitation.next).with_value(FACTORS, invitation.factors)
     return (
-        Heading(info.name, 3),
+        Heading(info.label, 3),
         Prose(lesson(invitation.lesson, summary=info.summary)),
         Way(f"way_in_{info.model_id}", f"{invitation.label} ▸", STEP_BY_STEP, start.to_query()),
     )

@@ -152,7 +152,7 @@ def _checksum(checksum: str) -> str:
 def _way(entry: Entry, seen_with: Callable[[str], View]) -> Blocks:
     if entry.info is None:
         return ()
-    label = message("Look at {name} ▸", name=entry.name)
+    label = message("Look at {name} ▸", name=entry.info.name)
     query = seen_with(entry.model_id).for_page(STEP_BY_STEP).to_query()
     return (Way(f"way_in_card_{entry.model_id}", label, STEP_BY_STEP, query),)
 

@@ -240,7 +240,7 @@ def test_where_no_head_was_chosen_it_is_the_one_that_changes_most(minilm):
         np.argmax([[judge("change", minilm, TIRED, la, he, WIDE).score for he in range(12)] for la in range(6)]),
         (6, 12),
     )
-    assert f"Layer {largest[0] + 1}, head {largest[1] + 1} of BERT" in verdict.told
+    assert f"Layer {largest[0] + 1}, head {largest[1] + 1} of MiniLM" in verdict.told
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_another_head_than_the_given_one_does_not_count(minilm):
     given = ModelHead(BERT, "BERT", 5, 6)
     assert judge("change", minilm, TIRED, 5, 6, WIDE, given=given)
     said = refusal("change", minilm, TIRED, 5, 7, WIDE, given=given)
-    assert says(said, "6", "8", "BERT", "6", "7", "BERT")
+    assert says(said, "6", "8", "MiniLM", "6", "7", "BERT")
 
 
 def test_a_model_that_is_gone_does_not_read_the_second_sentence(minilm):

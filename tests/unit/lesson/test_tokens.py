@@ -12,7 +12,7 @@ def test_tokens_are_counted_and_the_word_in_focus_has_its_place(scene_of):
     scene = scene_of("minilm-l6", at=3)
     told = step_of("tokens").words(scene)
     assert facts_in(told, "tokens/words") == {
-        "model": "BERT",
+        "model": "MiniLM",
         "tokens": "8 tokens",
         "focus": "sat",
         "position": 3,

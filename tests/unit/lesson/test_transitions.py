@@ -58,7 +58,7 @@ def test_what_is_told_of_scaling_is_what_was_done(scene):
 
 
 def test_what_is_told_of_the_mask_is_how_many_cells_it_hides(scene_of):
-    assert masking(scene_of(mask="none")).told.endswith("hides no cell.")
+    assert masking(scene_of(mask="none")).told.endswith("Changed: nothing.")
     scene = scene_of(mask="causal")
     n, total = len(scene.tokens) * (len(scene.tokens) - 1) // 2, len(scene.tokens) ** 2
     assert masking(scene).told.endswith(f"Changed: {n} of {total} cells are now −∞.")
