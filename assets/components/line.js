@@ -403,7 +403,7 @@ function bringClass(items) {
   const modules = items.flatMap(({ module }) => module ?? []);
   if (!modules.length) return;
   if (isOpenedByFrame()) void bring(modules[0]).then((found) => found.open());
-  else if (document.cookie.includes("attention_class_here=")) void bring(modules[0]);
+  else if (location.hash.startsWith("#plan=") || document.cookie.includes("attention_class_here=")) void bring(modules[0]);
 }
 
 /** Whether a frame has opened this tab for a module; true only once, not after a reload. */

@@ -21,7 +21,7 @@ function notesButton() {
 }
 
 /** The chosen plan, if any. */
-const planNow = () => plans.find(({ name }) => name === lesson.plan);
+const planNow = () => allPlans().find(({ name }) => name === lesson.plan);
 
 /** The notes: the plan, the clock, and the current part. */
 function notes() {
@@ -32,12 +32,13 @@ function notes() {
     return found;
   });
   const head = part("notes head", room.code, () => make("div", "line"));
-  put(head, [choiceOfPlan(), ...(plan ? clockOf(plan) : [])]);
+  put(head, [choiceOfPlan(), ...(plan ? clockOf(plan) : []), ...waysOfPlan(plan)]);
   if (!plan) return put(box, [head]);
-  const stages = part("stages", plan.name, () => stagesOf(plan));
+  const stages = part("stages", [plan.name, plan.parts.map(({ title, minutes }) => [title, minutes])], () => stagesOf(plan));
   [...stages.querySelectorAll("button")].forEach((each, at) => setAttribute(each, "aria-current", at === lesson.at ? "step" : null));
   const beside = part("stage beside", plan.name, () => make("div", "beside"));
-  put(beside, [stages, part("said", [plan.name, lesson.at], () => saidOf(plan))]);
+  const said = plan.isOwn ? editorOf(plan) : part("said", [plan.name, lesson.at], () => saidOf(plan));
+  put(beside, [stages, said]);
   return put(box, [head, beside]);
 }
 
@@ -49,20 +50,21 @@ function begin(plan) {
 /** Take over the plan chosen on the page *A class*. */
 function takePlanOfPage() {
   const { page, link } = here();
-  const hasBegun = lesson.plan && (lesson.shown >= 0 || lesson.at > 0);
+  const hasBegun = lesson.plan && (lesson.shown >= 0 || lesson.at > 0 || planNow()?.isOwn);
   if (!room || page !== "classroom" || !plans.length || hasBegun) return;
   const plan = new URLSearchParams(link).get("plan") ?? plans[0].name;
   if (plan !== lesson.plan) begin(plan);
 }
 
 function choiceOfPlan() {
-  const choice = part("plan", plans.map(({ name }) => name), () => {
+  const all = allPlans().map(({ name, label }) => [name, label]);
+  const choice = part("plan", all, () => {
     const found = make("select");
     found.setAttribute("aria-label", message("Lesson plan"));
     found.dataset.name = "plan";
-    const options = [["", message("Choose a lesson plan")], ...plans.map(({ name, label }) => [name, label])];
+    const options = [["", message("Choose a lesson plan")], ...all, [NEW_PLAN, message("New plan")]];
     found.append(...options.map(([value, label]) => new Option(label, value)));
-    found.onchange = () => begin(found.value);
+    found.onchange = () => begin(found.value === NEW_PLAN ? addPlan(message("My plan"), []) : found.value);
     return found;
   });
   if (choice.value !== lesson.plan) choice.value = lesson.plan;
@@ -101,7 +103,7 @@ function saidOf(plan) {
 
 /** The button and the request for each kind of activity. */
 const ACTS = {
-  ask: ({ subject }) => ({ label: message("Ask the class"), path: "ask", body: subject ? { ready: subject } : {} }),
+  ask: ({ subject, own }) => ({ label: message("Ask the class"), path: "ask", body: own ? { own } : subject ? { ready: subject } : {} }),
   find: ({ subject }) => ({ label: message("Set the task"), path: "task", body: { name: subject } }),
   own: () => ({ label: message("Start the ten questions"), path: "own/start", body: {} }),
 };
@@ -114,6 +116,7 @@ function nextOfPlan(going) {
   const plan = planNow();
   if (!plan || (going && !going.ends)) return null;
   const stage = plan.parts[lesson.at];
+  if (!stage) return null;
   if (!going && lesson.shown !== lesson.at) return { label: message("Show: {title}", stage), press: () => showStage(plan, lesson.at) };
   if (!going && waits(stage)) return actOf(stage.act);
   const following = plan.parts[lesson.at + 1];

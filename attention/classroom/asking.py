@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from attention.classroom.store import Answered
 from attention.core.messages import message
+from attention.core.text import clean, is_visible
+from attention.figures.click_schema import is_index
 from attention.figures.question import Answer, Question
 from attention.lesson.prose import typed
 from attention.lesson.quiz import Guess, verdict_words
@@ -18,11 +20,31 @@ Meanwhile = Literal["closed", "as it is", "hidden"]
 _SETS = ("right", "close")
 _VERDICTS = (*_SETS, "other")
 _MEANWHILE, _BEFORE = "meanwhile", "before"
+# The limits of a teacher's own question, in characters and answers.
+_MAX_QUESTION, _MAX_ANSWER, _OWN_ANSWERS = 300, 100, range(2, 7)
 
 
 def packed(guess: Guess, seen_meanwhile: Meanwhile = "closed") -> dict[str, Any]:
     """Return a question as a JSON object, with what the screens show while it is open."""
     return asdict(guess) | {name: sorted(getattr(guess, name)) for name in _SETS} | {_MEANWHILE: seen_meanwhile}
+
+
+def written(said: object) -> Guess | None:
+    """Return a teacher's own question as a browser sends it: its text, its answers, and the index of the right one.
+
+    ``right`` is null in a poll, where no answer is wrong. Return None for anything malformed.
+    """
+    match said:
+        case {"question": str(question), "answers": list(given), "right": right}:
+            answers = tuple(clean(each)[:_MAX_ANSWER] for each in given if isinstance(each, str) and is_visible(each))
+        case _:
+            return None
+    if not is_visible(question) or len(answers) not in _OWN_ANSWERS or len(set(answers)) < len(given):
+        return None
+    if right is not None and not is_index(right, len(answers)):
+        return None
+    asked = f"<p>{typed(clean(question)[:_MAX_QUESTION])}</p>"
+    return Guess(asked, answers, "", frozenset(() if right is None else (right,)))
 
 
 def again(data: Mapping[str, Any], answers: Counter[Answered]) -> dict[str, Any]:
@@ -119,8 +141,10 @@ def _means(answers: Counter[Answered]) -> dict[str, list[float]]:
     return {"means": [round(each / total, 1) for each in sums]}
 
 
-def worth(answers: Mapping[str, Answered]) -> dict[str, str]:
-    """Return the verdict on each pupil's own answer, as HTML."""
+def worth(guess: Guess, answers: Mapping[str, Answered]) -> dict[str, str]:
+    """Return the verdict on each pupil's own answer, as HTML; none for a poll."""
+    if _is_poll(guess):
+        return {}
     return {pupil: verdict_words(answered.verdict) for pupil, answered in answers.items()}
 
 
@@ -133,8 +157,12 @@ def _wrong(guess: Guess, wrong: int, count: int) -> str:
 
 def _commonest_wrong(guess: Guess, counts: Sequence[int]) -> int | None:
     """Return the most frequent wrong answer; None if there is none, or a tie."""
-    if guess.shares:
+    if guess.shares or _is_poll(guess):
         return None
     wrong = [0 if index in guess.right else n for index, n in enumerate(counts)]
     most = max(wrong)
     return wrong.index(most) if most and wrong.count(most) == 1 else None
+
+
+def _is_poll(guess: Guess) -> bool:
+    return not (guess.right or guess.shares)

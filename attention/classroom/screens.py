@@ -155,10 +155,11 @@ class Screens:
 
     async def _judge(self, live: Live, room: Room) -> None:
         """Send each pupil the verdict on their answer after the reveal; answers are final then."""
-        if not room.is_revealed or live.judged == room.number:
+        if room.question is None or not room.is_revealed or live.judged == room.number:
             return
         answers = await self._database(Store.own_answers, room.code, room.number)
-        told = {pupil: {"number": room.number, "told": words} for pupil, words in asking.worth(answers).items()}
+        worth = asking.worth(asking.unpacked(room.question), answers)
+        told = {pupil: {"number": room.number, "told": words} for pupil, words in worth.items()}
         live.screens.send_each("verdict", told)
         live.judged = room.number
 

@@ -184,10 +184,14 @@ async def _questions(act: Act) -> Json:
 
 
 async def _ask(act: Act) -> Json:
-    """Ask the view's own question or a ready one."""
-    name = act.said.get("ready")
-    question = partial(_ready_question, act.room, name) if name is not None else partial(_question_of_view, act.room)
-    await act.change(Store.ask, await run_in_threadpool(question))
+    """Ask the view's question, a ready one, or the teacher's own."""
+    name, own = act.said.get("ready"), act.said.get("own")
+    if own is not None:
+        question = _own_question(own)
+    else:
+        make = partial(_question_of_view, act.room) if name is None else partial(_ready_question, act.room, name)
+        question = await run_in_threadpool(make)
+    await act.change(Store.ask, question)
     return {}
 
 
@@ -228,6 +232,13 @@ def _ready_question(room: Room, name: object) -> Mapping[str, Any]:
         raise RefusedError(409, message("This question does not fit this view. Choose another."))
     is_closed = is_guessed(room.page, room.link)
     return asking.packed(guess, "closed" if is_closed else "hidden" if question.is_hidden else "as it is")
+
+
+def _own_question(said: object) -> Mapping[str, Any]:
+    guess = asking.written(said)
+    if guess is None:
+        raise RefusedError(409, message("A question needs a text and two to six different answers."))
+    return asking.packed(guess, "as it is")
 
 
 # ------------------------------------------------------------------------------------- tasks

@@ -119,7 +119,8 @@ def test_true_shares_are_told_in_percent_and_only_of_shares():
 
 def test_each_pupil_is_told_what_the_own_answer_is_worth():
     told = asking.worth(
-        {"a": Answered((9, 1), "right"), "b": Answered((7, 3), "close"), "c": Answered((1, 9), "other")}
+        SHARES,
+        {"a": Answered((9, 1), "right"), "b": Answered((7, 3), "close"), "c": Answered((1, 9), "other")},
     )
     words = {"a": "Right.", "b": "Close.", "c": "Not this time."}
     assert {pupil: re.sub("<.*?>", "", said).strip() for pupil, said in told.items()} == words
@@ -128,3 +129,45 @@ def test_each_pupil_is_told_what_the_own_answer_is_worth():
 def test_shares_are_counted_by_their_verdicts():
     answers = Counter({Answered((90, 10), "right"): 3, Answered((80, 20), "right"): 1, Answered((1, 99), "other"): 2})
     assert asking.told(SHARES, answers)["counts"] == [4, 0, 2]
+
+
+def own(question="Where will it look?", answers=("cat", "mat"), right=1):
+    return {"question": question, "answers": list(answers), "right": right}
+
+
+def test_a_teachers_own_question_is_judged_and_nothing_in_it_is_interpreted():
+    guess = asking.written(own("Is 1 < 2 & <b>bold</b>?", ["yes", "no "], 0))
+    assert guess.question == "<p><bdi>Is 1 &lt; 2 &amp; &lt;b&gt;bold&lt;/b&gt;?</bdi></p>"
+    assert guess.answers == ("yes", "no")
+    assert [asking.given(guess, index).verdict for index in (0, 1)] == ["right", "other"]
+    assert asking.unpacked(asking.packed(guess)) == guess
+
+
+def test_in_a_poll_no_answer_is_right_or_wrong():
+    poll = asking.written(own(right=None))
+    answers = {"Ada": asking.given(poll, 0), "Ben": asking.given(poll, 0)}
+    told = asking.told(poll, Counter(answers.values()))
+    assert (told["counts"], told["right"], told["wrong"]) == ([2, 0], [], "")
+    assert asking.worth(poll, answers) == {}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        "Where?",
+        own(""),
+        own(7),
+        own(answers=["cat"]),
+        own(answers=["cat", "\u200b"]),
+        own(answers=["cat", "cat "]),
+        own(answers=["cat", 7]),
+        own(answers=list("abcdefg")),
+        own(right=2),
+        own(right=-1),
+        own(right=True),
+        {"question": "Where?", "answers": ["cat", "mat"]},
+    ],
+)
+def test_a_malformed_question_is_refused(said):
+    assert asking.written(said) is None

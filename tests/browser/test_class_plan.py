@@ -1,0 +1,137 @@
+"""A teacher's own lesson plan: made from views, taught by its one button, kept, and shared as a link and a file."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.classroom import CROSSED, Pupil, Teacher
+
+QUESTION = "Where <b>would</b> you look?"
+
+
+@pytest.fixture
+def teacher(new_person):
+    teacher = Teacher(new_person()).open(step="scores")
+    teacher.press("Notes")
+    return teacher
+
+
+@pytest.fixture
+def own_plan(teacher):
+    """A plan of two stages: a question of the teacher's own, and a view to watch."""
+    choose(teacher, "New plan")
+    teacher.press("Add this view")
+    field(teacher, "Stage").fill("Our pond")
+    teacher.bar.get_by_role("combobox", name="Activity").select_option("my question")
+    field(teacher, "Question").fill(QUESTION)
+    field(teacher, "Answers, one per line; * before the right one").fill("geese\n* pond\ngrey")
+    teacher.next()
+    expect(teacher.tab.page).to_have_url(re.compile("step=scale"))
+    teacher.press("Add this view")
+    return teacher
+
+
+def choose(teacher, plan):
+    teacher.bar.get_by_label("Lesson plan").select_option(plan)
+
+
+def field(teacher, name):
+    return teacher.bar.get_by_label(name, exact=True)
+
+
+def stages(teacher):
+    return teacher.bar.locator(".stages button")
+
+
+def test_an_own_plan_is_taught_by_the_one_button_and_outlives_the_tab(own_plan, new_person):
+    teacher, pupil = own_plan, Pupil(new_person()).join(own_plan.code)
+    expect(stages(teacher)).to_have_count(2)
+    teacher.tab.page.reload()
+    stages(teacher).first.click()
+    expect(field(teacher, "Question")).to_have_value(QUESTION)
+    for size, _ in CROSSED:
+        teacher.look("the editor of a plan", size)
+    expect(teacher.plan).to_have_text(re.compile("^Show: Our pond$"))
+    teacher.press_plan()
+    pupil.expect_step(4)
+    expect(teacher.plan).to_have_text("Ask the class")
+    teacher.press_plan()
+    # The picture stays beside the question.
+    expect(pupil.question).to_contain_text(QUESTION)
+    expect(pupil.page.locator("#view .matrix").first).to_be_visible()
+    pupil.answer(1)
+    teacher.press("Show the answers")
+    expect(pupil.question.locator("tr.right th")).to_have_text("pond")
+    assert pupil.counts() == [0, 1, 0]
+    expect(teacher.plan).to_have_text(re.compile("^Next: "))
+    teacher.press_plan()
+    pupil.expect_step(5)
+    expect(teacher.plan).to_have_count(0)
+
+
+def test_a_malformed_question_is_refused_with_the_reason(own_plan):
+    stages(own_plan).first.click()
+    field(own_plan, "Answers, one per line; * before the right one").fill("geese")
+    own_plan.press_plan()
+    expect(own_plan.plan).to_have_text("Ask the class")
+    own_plan.press_plan()
+    expect(own_plan.trouble).to_contain_text("two to six")
+    own_plan.tab.errors.clear()  # the browser counts what is refused
+
+
+def test_stages_move_and_go_and_a_ready_plan_can_be_copied(teacher):
+    choose(teacher, "20 minutes")
+    titles = [each.inner_text().partition("\n")[0].partition(". ")[2] for each in stages(teacher).all()]
+    teacher.press("Copy to edit")
+    expect(teacher.bar.get_by_role("textbox", name="Notes")).not_to_have_value("")
+    n_stages = len(titles)
+    teacher.press("Later")
+    expect(stages(teacher).nth(1)).to_contain_text(titles[0])
+    teacher.press("Remove")
+    expect(stages(teacher)).to_have_count(n_stages - 1)
+    expect(stages(teacher).first).to_contain_text(titles[1])
+    # The ready plan stays as it was.
+    choose(teacher, "20 minutes")
+    expect(stages(teacher)).to_have_count(n_stages)
+    expect(stages(teacher).first).to_contain_text(titles[0])
+
+
+def test_a_plan_is_shared_as_a_file_and_as_a_link(own_plan, new_person, tmp_path):
+    with own_plan.tab.page.expect_download() as started:
+        own_plan.press("Save as a file")
+    file = tmp_path / started.value.suggested_filename
+    started.value.save_as(file)
+    assert json.loads(file.read_text())["parts"][0]["title"] == "Our pond"
+    own_plan.tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    own_plan.press("Copy the link")
+    expect(own_plan.bar.get_by_role("button", name="Copied ✓")).to_be_visible()
+    link = own_plan.tab.page.evaluate("navigator.clipboard.readText()")
+    # A colleague opens the link, then a room; the link has done its work.
+    colleague = Teacher(new_person())
+    colleague.tab.page.goto(link)
+    expect(colleague.trouble).to_contain_text("My plan")
+    assert "#" not in colleague.tab.page.url
+    colleague.open()
+    colleague.press("Notes")
+    choose(colleague, "My plan")
+    expect(stages(colleague)).to_have_count(2)
+    # The file has the same plan: it is not there twice. Another file is refused.
+    upload(colleague, file)
+    expect(colleague.bar.get_by_label("Lesson plan").get_by_role("option", name="My plan")).to_have_count(1)
+    other = tmp_path / "other.json"
+    other.write_text('{"title": "x", "parts": [{"title": "t", "address": "javascript:alert(1)"}]}')
+    upload(colleague, other)
+    expect(colleague.trouble).to_contain_text("not a lesson plan")
+    expect(stages(colleague)).to_have_count(2)
+    colleague.tab.page.once("dialog", lambda dialog: dialog.accept())
+    colleague.press("Delete the plan")
+    expect(colleague.bar.get_by_role("option", name="My plan")).to_have_count(0)
+    expect(colleague.plan).to_have_count(0)
+
+
+def upload(teacher, file):
+    with teacher.tab.page.expect_file_chooser() as choosing:
+        teacher.press("Open a file")
+    choosing.value.set_files(file)
