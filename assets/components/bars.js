@@ -87,9 +87,3 @@ function turnNames({ picture }) {
   const isWide = [...picture.querySelectorAll(".name")].some((name) => name.scrollWidth > name.clientWidth + 1);
   picture.classList.toggle("downwards", isWide && picture.classList.contains("upright"));
 }
-
-/** A number with a true minus sign; zero has none. */
-function fixed(value, decimals) {
-  const text = Math.abs(value).toFixed(decimals);
-  return value < 0 && Number(text) !== 0 ? `\u2212${text}` : text;
-}

@@ -53,6 +53,20 @@ function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+const MINUS = "\u2212";
+
+/** A number with a true minus sign; zero has none. */
+function fixed(value, decimals) {
+  if (value === -Infinity) return `${MINUS}∞`;
+  const text = Math.abs(value).toFixed(decimals);
+  return value < 0 && Number(text) !== 0 ? MINUS + text : text;
+}
+
+/** A number with four significant digits: 10.80, 0.0004213. */
+function precise(value) {
+  return value === 0 ? "0" : value.toPrecision(4).replaceAll("-", MINUS);
+}
+
 /** A label with visible white space. */
 function visible(label) {
   return label.trim() === "" ? "␣" : label;

@@ -72,7 +72,6 @@ const EDGE = 5; // for the outlines
 const TOTAL_GAP = 9;
 const GROUP_ROOM = 24; // for the names of groups of rows and columns
 const SLANT = 38;
-const MINUS = "\u2212";
 
 const stateOf = remembering(build);
 
@@ -347,12 +346,6 @@ function fitNumbers(state, room, height) {
 
 /** The text in a cell. */
 const written = ({ masked }, value, write) => (value === -Infinity ? masked : write(value));
-
-/** Format a number with a true minus sign; zero has none. */
-function fixed(value, decimals) {
-  const text = Math.abs(value).toFixed(decimals);
-  return value < 0 && Number(text) !== 0 ? MINUS + text : text;
-}
 
 /** The short form of a number between −1 and 1: .04 */
 function bare(value, decimals = 2) {
@@ -844,12 +837,10 @@ function showFound(state) {
   writeReadout(state);
 }
 
-/** A number with four significant digits: 10.80, 0.0004213. */
 function exact(value, { blank, masked }) {
   if (value === -Infinity) return message("{number} (masked)", { number: masked });
   if (!Number.isFinite(value)) return blank;
-  if (value === 0) return "0";
-  return value.toPrecision(4).replaceAll("-", MINUS);
+  return precise(value);
 }
 
 /** Update the texts around the picture and the readout for the current frame. */

@@ -30,7 +30,6 @@ const CELL = { least: 5, most: 22 }; // the width of one number
 const NARROW = 560;
 // The width that fits on A4 and letter paper, with a browser's margins.
 const PAPER = 680;
-const MINUS = "\u2212";
 const FAINTEST = 0.005; // smaller weights get no line
 const WIDEST = 7; // the width of weight 1
 
@@ -312,13 +311,6 @@ function drawFan({ fan, data, numbers, layout, theme }) {
   fan.replaceChildren(...lines);
 }
 
-/** Format a number with a true minus sign; zero has none. */
-function fixed(value, decimals) {
-  if (value === -Infinity) return `${MINUS}∞`;
-  const text = Math.abs(value).toFixed(decimals);
-  return value < 0 && Number(text) !== 0 ? MINUS + text : text;
-}
-
 // ---- What is pointed at and chosen -------------------------------------------------------------
 
 function show(state) {
@@ -346,14 +338,9 @@ function writeReadout(state) {
   const where = message("dimension {dimension}", { dimension });
   const [q, k, product] = [numbers.queryVector[dimension], numbers.keys[place], numbers.products[place]];
   readout.replaceChildren(
-    ...[...start, `, ${where}: q `, make("b", "", exact(q)), " × k ", make("b", "", exact(k))],
-    ...[" = ", make("b", "", exact(product))],
+    ...[...start, `, ${where}: q `, make("b", "", precise(q)), " × k ", make("b", "", precise(k))],
+    ...[" = ", make("b", "", precise(product))],
   );
-}
-
-/** A number with four significant digits. */
-function exact(value) {
-  return value === 0 ? "0" : value.toPrecision(4).replaceAll("-", MINUS);
 }
 
 function choose(state, query, key) {
