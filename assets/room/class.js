@@ -62,7 +62,7 @@ const LOST = message("Connection lost. Reconnecting …");
 // for its tab alone. Of the plan's stages, `at` is the one in the notes, `shown` the one on the class's screens, `acted`
 // the last that was asked or skipped.
 const KEPT = "attention.lesson";
-const NO_LESSON = { plan: "", at: 0, shown: -1, acted: -1, since: 0, isOpen: false, isPrivate: false };
+const NO_LESSON = { plan: "", at: 0, shown: -1, acted: -1, since: 0, isOpen: false, isPrivate: false, asked: [] };
 let lesson = NO_LESSON;
 
 /** The earlier choices for a room; the defaults if storage is denied, as in another site's frame. */

@@ -2,6 +2,7 @@
 
 // In ms: look for questions once the view has been stable this long.
 const SETTLED = 400;
+const MOST_ASKED = 50;
 
 let asked = null; // the open question
 let ready = []; // the questions that fit the view
@@ -21,6 +22,7 @@ ACTIVITIES.push({
     question: (found) => {
       if (!found?.told || found.number !== asked?.number) isAside = false;
       asked = found;
+      if (found?.told) remember(found);
     },
   },
   moved: () => {
@@ -36,6 +38,34 @@ ACTIVITIES.push({
     hasOwn = true;
   },
 });
+
+/** Keep a question with its result until the class ends. */
+function remember({ number, question, shape, told }) {
+  const others = lesson.asked.filter((each) => each.number !== number);
+  keep({ asked: [...others, { number, question, shape, told }].slice(-MOST_ASKED) });
+}
+
+/** What was asked so far, with the results; in the notes. */
+function askedSoFar() {
+  if (!lesson.asked.length) return [];
+  const fold = part("asked", null, () => {
+    const found = make("details");
+    const summary = make("summary", "", message("Asked so far"));
+    summary.dataset.name = "asked";
+    found.append(summary);
+    return found;
+  });
+  const results = part("asked results", lesson.asked, () => {
+    const found = make("div", "asked");
+    for (const { question, shape, told } of lesson.asked) {
+      const heading = make("div", "words");
+      heading.innerHTML = question; // from the server, which escapes users' texts
+      found.append(heading, tallyOf(told, shape));
+    }
+    return found;
+  });
+  return [put(fold, [fold.firstElementChild, results])];
+}
 
 /** Offer the questions that fit the view; if the request fails, keep the old ones. */
 async function findQuestions() {
@@ -135,7 +165,7 @@ function answered() {
       return found;
     }),
   ];
-  const all = [questionOf(), part("tally", asked.told, () => tallyOf(asked.told)), part("reason", asked.told, reasonOf)];
+  const all = [questionOf(), part("tally", asked.told, () => tallyOf(asked.told, asked.shape)), part("reason", asked.told, reasonOf)];
   return { all, own: [], line, hides: false, ends: "withdraw", aside: isAside };
 }
 
@@ -178,7 +208,7 @@ function untilNow() {
     found.ontoggle = () => (isUnfolded = found.open);
     return found;
   });
-  put(fold, [fold.firstElementChild, ...(now.tally ? [part("tally now", now.tally, () => tallyOf(now.tally))] : [])]);
+  put(fold, [fold.firstElementChild, ...(now.tally ? [part("tally now", now.tally, () => tallyOf(now.tally, asked.shape))] : [])]);
   return fold;
 }
 
@@ -194,7 +224,7 @@ function aloneWithQuestion() {
 }
 
 /** The count of each answer. */
-function tallyOf(tally) {
+function tallyOf(tally, shape) {
   const found = make("table");
   const most = Math.max(1, ...tally.counts);
   tally.labels.forEach((label, index) => {
@@ -209,7 +239,7 @@ function tallyOf(tally) {
     length.append(shade);
     const sign = tally.right.includes(index) ? message("right") : tally.close.includes(index) ? message("close") : "";
     // Shares are counted by verdict, which the labels name.
-    const said = asked.shape === "one" ? sign : "";
+    const said = shape === "one" ? sign : "";
     row.append(name, length, make("td", "count", tally.counted[index]), make("td", "sign", said));
   });
   return found;

@@ -60,8 +60,15 @@ function resultsOfTen() {
     found.download = "";
     return found;
   });
+  const places = ten.isOpen && ten.underWay.length ? [words("ten places", "here", placesOfTen())] : [];
   const rows = part("ten rows", ten.questions, rowsOfTen);
-  return put(fold, [fold.firstElementChild, rows, ...(ten.asksNickname ? [nicknames()] : []), way]);
+  return put(fold, [fold.firstElementChild, ...places, rows, ...(ten.asksNickname ? [nicknames()] : []), way]);
+}
+
+/** How many pupils are at each question: who stays behind shows, without names. */
+function placesOfTen() {
+  const counts = ten.underWay.map(([question, count]) => message("question {question}: {count}", { question, count }));
+  return message("Under way at {counts}", { counts: counts.join(", ") });
 }
 
 /** How many answers to each question were right. */

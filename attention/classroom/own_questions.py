@@ -44,14 +44,15 @@ class OnTheirOwn:
         found: Round | None = await self._database(own_store.round_of, code)
         if found is None:
             return None
-        begun, finished = await self._database(own_store.progress, code)
+        under_way, finished = await self._database(own_store.progress, code)
         tallies = await self._database(own_store.tallies, code)
         return {
             "number": found.number,
             "isOpen": found.is_open,
             "asksNickname": found.asks_nickname,
-            "begun": begun,
+            "begun": sum(under_way.values()) + finished,
             "finished": finished,
+            "underWay": list(under_way.items()),
             "questions": own.summary(tallies),
         }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -135,8 +135,8 @@ def finish(store: Store, code: str, key: str) -> None:
         store.notify(connection, code)
 
 
-def progress(store: Store, code: str) -> tuple[int, int]:
-    """Return how many pupils have begun, and how many have finished."""
+def progress(store: Store, code: str) -> tuple[dict[int, int], int]:
+    """Return how many pupils are at each question, counted from 1, and how many have finished."""
     answered = _answered(code)
     counted = (
         sql.select(_PAPERS.c.names, sql.func.coalesce(answered.c.n, 0).label("n"))
@@ -145,7 +145,8 @@ def progress(store: Store, code: str) -> tuple[int, int]:
     )
     with store.reading() as connection:
         rows = connection.execute(counted).all()
-    return len(rows), sum(row.n == len(row.names.split()) for row in rows)
+    under_way = Counter(row.n + 1 for row in rows if row.n < len(row.names.split()))
+    return dict(sorted(under_way.items())), len(rows) - under_way.total()
 
 
 def tallies(store: Store, code: str) -> list[Tally]:

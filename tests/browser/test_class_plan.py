@@ -69,6 +69,12 @@ def test_an_own_plan_is_taught_by_the_one_button_and_outlives_the_tab(own_plan, 
     teacher.press_plan()
     pupil.expect_step(5)
     expect(teacher.plan).to_have_count(0)
+    # The result stays in the notes, also in another tab.
+    teacher.tab.page.reload()
+    teacher.bar.get_by_text("Asked so far").click()
+    result = teacher.bar.locator(".asked")
+    expect(result).to_contain_text(QUESTION)
+    expect(result.locator("tr.right th")).to_have_text("pond")
 
 
 def test_a_malformed_question_is_refused_with_the_reason(own_plan):

@@ -87,6 +87,7 @@ def test_a_pupil_answers_ten_questions_and_the_teacher_sees_how_many_were_right(
     school.answer(other, 0)
     told = school.told()
     assert (told["begun"], told["finished"], told["isOpen"]) == (2, 1, True)
+    assert told["underWay"] == [(2, 1)]
     by_title = {each["title"]: each for each in told["questions"]}
     for place, question in enumerate(questions[1:], 1):
         found = by_title[question["title"]]

@@ -94,18 +94,18 @@ def test_nothing_is_taken_of_another_round_before_a_paper_or_after_the_end(store
     assert own_store.mark(store, code, 1, "me", right("sums")) is None
     assert begin(store, code, "you") == "over"
     # What was there is kept for the teacher.
-    assert own_store.progress(store, code) == (1, 0)
+    assert own_store.progress(store, code) == ({1: 1}, 0)
     assert not own_store.round_of(store, code).is_open
 
 
 def test_who_has_begun_and_finished_is_counted(store, room):
     code, _ = room
-    assert own_store.progress(store, code) == (0, 0)
+    assert own_store.progress(store, code) == ({}, 0)
     for pupil in "abc":
         begin(store, code, pupil, pupil)
     for pupil, question in (("a", "sums"), ("a", "cost"), ("b", "sums")):
         own_store.mark(store, code, 1, pupil, right(question))
-    assert own_store.progress(store, code) == (3, 1)
+    assert own_store.progress(store, code) == ({1: 1, 2: 1}, 1)
     counts = {each.question: each.count for each in own_store.tallies(store, code)}
     assert counts == {"sums": 2, "cost": 1}
     assert [each.nickname for each in own_store.taken(store, code)] == ["a", "b", "c"]
@@ -118,7 +118,7 @@ def test_a_new_round_begins_with_nothing(store, room):
     own_store.start(store, code, key, "model=minilm-l6", False)
     found = own_store.round_of(store, code)
     assert (found.number, found.link, found.asks_nickname) == (2, "model=minilm-l6", False)
-    assert own_store.progress(store, code) == (0, 0)
+    assert own_store.progress(store, code) == ({}, 0)
     assert own_store.paper(store, code, "me") is None
     assert own_store.mark(store, code, 1, "me", right("sums")) is None
 
