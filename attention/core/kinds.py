@@ -152,7 +152,7 @@ ENCODER = Build()
 
 DECODER = Build(
     mask_names={
-        "none": message("causal (its own)"),
+        "none": message("causal, as in the model"),
         "causal": message("causal"),
         "padding": message("causal, padding"),
     },

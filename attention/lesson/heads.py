@@ -30,7 +30,7 @@ def _thumb(scene: HeadContext, head: int, weights: Float[Array, "Q K"]) -> HeadT
     row = weights[scene.word]
     best = int(row.argmax())
     description = message(
-        "{query} attends most to {key}, {weight}.",
+        "“{query}” attends most to “{key}”, {weight}.",
         query=scene.names[scene.word],
         key=scene.key_names[best],
         weight=number(float(row[best])),

@@ -28,13 +28,13 @@ def neuron(scene: HeadContext, key: int) -> Neuron:
     place = message("layer {layer}, head {head}", layer=scene.layer + 1, head=scene.head + 1)
     return Neuron(
         title=message(
-            "{name}, {place}: the query of {text} and every key",
+            "{name}, {place}: the query of “{text}” and every key",
             name=scene.info.name,
             place=place,
             text=scene.focus.text,
         ),
         alt=message(
-            "The query of {text} and {n_key_labels} keys of {d_head} numbers, {place}.",
+            "The query of “{text}” and {n_key_labels} keys of {d_head} numbers, {place}.",
             text=scene.focus.text,
             n_key_labels=len(scene.key_labels),
             d_head=scene.d_head,
@@ -66,7 +66,7 @@ def key_picture(scene: HeadContext, key: int) -> Matrix:
         np.stack([query_vector, key_vector, query_vector * key_vector]),
         names,
         message(
-            "The query of {query}, the key of {key} and their products, number by number.",
+            "The query of “{query}”, the key of “{key}” and their products, number by number.",
             query=scene.focus.text,
             key=scene.key_labels[key],
         ),
@@ -87,7 +87,7 @@ def value_picture(scene: HeadContext, key: int) -> Matrix:
         values,
         (f"v({scene.key_labels[key]})", f"{part} × v", message("output({query})", query=scene.focus.text)),
         message(
-            "The value of {key}, its weighted value, and the output of {query}.",
+            "The value of “{key}”, its weighted value, and the output of “{query}”.",
             key=scene.key_labels[key],
             query=scene.focus.text,
         ),

@@ -27,7 +27,7 @@ def overlay(scene: HeadContext, *, is_bare: bool = False) -> Overlay:
         row = scene.attention.head(head).weights[scene.word]
         best = int(row.argmax())
         told = message(
-            "{query} attends most to {key}, {weight}.",
+            "“{query}” attends most to “{key}”, {weight}.",
             query=scene.labels[scene.word],
             key=scene.labels[best],
             weight=number(float(row[best])),

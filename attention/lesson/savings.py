@@ -160,7 +160,7 @@ def savings_table(sizes: Sizes) -> dict[str, list[str]]:
         weights = (found.W_Q, found.W_K, found.W_V, found.W_O, found.weights) if sizes.has_matrices else ()
         title = VARIANTS[name]
         if n_groups == sizes.n_key_value_heads:
-            title = message("{name} (its own)", name=title)
+            title = message("{name}, as in the model", name=title)
         caches = (found.bytes_per_token, found.bytes_per_context)
         table[title] = [f"{number:,}" for number in (n_groups, *weights)] + [_size(n_bytes) for n_bytes in caches]
     return table
@@ -252,7 +252,7 @@ def tell_shared(scene: HeadContext, variants: Sequence[Shared]) -> str:
 
 def _title(name: str, count: int, own: int) -> str:
     facts = {"name": VARIANTS[name].capitalize(), "heads": _key_value_heads(count)}
-    return message("{name}: {heads}, its own", **facts) if count == own else message("{name}: {heads}", **facts)
+    return message("{name}: {heads}, as in the model", **facts) if count == own else message("{name}: {heads}", **facts)
 
 
 def _key_value_heads(count: int) -> str:

@@ -91,7 +91,7 @@ def test_a_click_on_a_head_shows_that_head(opened, models):
     expect(tab.heads().nth(6)).not_to_have_attribute("aria-current", "true")
     row = weights(models, layer=2, head=1)[5]
     tokens = models["minilm-l6"].trace(SENTENCE).tokens
-    name = f"Head 2: the (5) attends most to {tokens[row.argmax()].text}, {row.max():.2f}."
+    name = f"Head 2: “the (5)” attends most to “{tokens[row.argmax()].text}”, {row.max():.2f}."
     expect(tab.heads().nth(1)).to_have_accessible_name("Head 2")
     expect(tab.heads().nth(1)).to_have_accessible_description(name)
 

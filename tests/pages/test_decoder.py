@@ -99,7 +99,7 @@ def test_beside_the_toy_both_are_proved(open_page):
 
 
 def test_the_mask_of_a_decoder_is_named_as_it_is_and_a_link_has_it_as_ever(open_page):
-    names = {"none": "causal (its own)", "causal": "causal", "padding": "causal, padding"}
+    names = {"none": "causal, as in the model", "causal": "causal", "padding": "causal, padding"}
     for mask, name in names.items():
         shown = open_page(model=MODEL, step="mask", mask=mask)
         control = shown.widget("mask")

@@ -50,7 +50,7 @@ def test_a_pair_from_a_link_is_shown_on_every_page_and_can_be_changed_there(open
 def test_a_model_that_takes_no_pairs_says_so_and_shows_the_first_sentence_alone(open_page, page):
     shown = open_page(page, pair=PAIR, model="toy", step="softmax", sort="across", block="AB")
     (notice,) = shown.notices
-    assert "toy" in notice
+    assert "Toy" in notice
     matrix = shown.component("head_matrix" if page == HEADS else "main_stage")
     assert matrix["rows"] == ["the", "cat", "sat", "on", "the", "mat"]
 

@@ -57,14 +57,14 @@ def test_the_sizes_of_the_bundled_model_are_its_own(smollm2):
 @pytest.mark.parametrize("sizes", PRESETS, ids=lambda sizes: sizes.name)
 def test_the_table_has_three_variants_and_marks_the_models_own(sizes):
     table = savings_table(sizes)
-    assert [name.removesuffix(" (its own)") for name in table] == ["", "multi-head", "grouped", "multi-query"]
-    (own,) = (column for name, column in table.items() if name.endswith("(its own)"))
+    assert [name.removesuffix(", as in the model") for name in table] == ["", "multi-head", "grouped", "multi-query"]
+    (own,) = (column for name, column in table.items() if name.endswith(", as in the model"))
     assert own[0] == str(sizes.n_key_value_heads)
     assert "$" not in tell_savings(sizes)
 
 
 def test_bytes_are_said_in_the_unit_that_fits():
-    column = savings_table(LLAMA)["grouped (its own)"]
+    column = savings_table(LLAMA)["grouped, as in the model"]
     assert column[-2:] == ["128.0 KiB", "1.0 GiB"]
     assert re.fullmatch(r"[\d,]+", column[1])
 
@@ -139,7 +139,7 @@ def test_a_model_with_one_head_has_nothing_to_share_and_says_so():
     sizes = Sizes("Single", 2, 1, 1, 32, 32, 6, "a test")
     assert list(sizes.variants.values()) == [1]
     assert [len(column) for column in savings_table(sizes).values()] == [8, 8]
-    assert list(savings_table(sizes))[1:] == ["single-head (its own)"]
+    assert list(savings_table(sizes))[1:] == ["single-head, as in the model"]
     told = tell_savings(sizes)
     assert says(told, "1", "32")
     assert "nothing to share" in told

@@ -180,8 +180,8 @@ def _dot_product(hand: Hand) -> Task:
     scene, steps = hand.scene, hand.scene.steps
     focus, key = scene.names[scene.word], scene.key_names[hand.pair]
     vectors = {
-        message("q of {name}", name=focus): steps.queries[scene.word],
-        message("k of {name}", name=key): steps.keys[hand.pair],
+        message("q of “{name}”", name=focus): steps.queries[scene.word],
+        message("k of “{name}”", name=key): steps.keys[hand.pair],
     }
     given: list[Row] = [
         (name, (*(written(rounded(float(vector[d]), 1)) for d in hand.dimensions), ""))
@@ -193,7 +193,7 @@ def _dot_product(hand: Hand) -> Task:
     )
     in_model, pair = message("in the model"), message("{query} → {key}", query=focus, key=key)
     product = Grid(
-        message("The query of {query} and the key of {key}", query=focus, key=key),
+        message("The query of “{query}” and the key of “{key}”", query=focus, key=key),
         message("dimension"),
         (*map(str, hand.dimensions), message("sum")),
         (*given, (message("product"), worked)),
@@ -280,7 +280,7 @@ def _weighted_sum(hand: Hand) -> Task:
         empty = ("",) * (len(_columns(hand)) - 1)
         name = message("in the model: {name}", name=feature_of(scene, dimension))
         own.append((name, (*empty, number(float(scene.steps.head_outputs[scene.word, dimension])))))
-    grid = Grid(message("What {name} gets", name=focus), "", _columns(hand), tuple(rows), own=tuple(own))
+    grid = Grid(message("What “{name}” gets", name=focus), "", _columns(hand), tuple(rows), own=tuple(own))
     words = lesson("worksheet/weighted-sum", focus=word(focus), d=scene.steps.values.shape[1], n=len(hand.outputs))
     if hand.others:
         words += lesson("worksheet/weighted-sum-others")

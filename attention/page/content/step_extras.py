@@ -128,7 +128,7 @@ def _end(pane: Pane, scene: HeadContext) -> Blocks:
     if not told:
         return ()
     names, lengths = zip(*((place.name, place.length) for place in places(scene)), strict=True)
-    title = message("norms of the vectors of {focus}", focus=scene.names[scene.word])
+    title = message("norms of the vectors of “{focus}”", focus=scene.names[scene.word])
     table = {message("place"): list(names), message("norm"): [repr(length) for length in lengths]}
     return (
         Heading(message("{name}: after the heads of layer {layer}", name=pane.info.name, layer=scene.layer + 1), 3),

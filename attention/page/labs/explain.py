@@ -512,7 +512,7 @@ def _table_of_lengths(
 def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
     """Compare rollout, flow and raw weights with the effect of occluding each token on the one in focus."""
     others = _others(scene)
-    opening = (Heading(message("What {word} depends on", word=scene.names[scene.word])),)
+    opening = (Heading(message("What “{word}” depends on", word=scene.names[scene.word])),)
     if not others.any():
         return (*opening, Notice(message("This token may attend to no other. Choose another.")))
     keys = np.flatnonzero(others)

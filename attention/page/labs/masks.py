@@ -296,7 +296,7 @@ def _outputs(scene: HeadContext, masked: _Masked) -> Blocks:
 
 def _both_outputs(scene: HeadContext, both: Float[Array, "3 D"]) -> Matrix:
     """Return as rows the output of the word in focus in the model, with this mask, and their difference."""
-    title = message("output of {word}", word=scene.names[scene.word])
+    title = message("output of “{word}”", word=scene.names[scene.word])
     return Matrix(
         name="row_outputs",
         title=title,

@@ -194,14 +194,14 @@ def _seen(
     focus = scene.names[scene.word]
     return Matrix(
         name=name,
-        title=message("{heads}: what {word} attends to", heads=title, word=focus),
+        title=message("{heads}: what “{word}” attends to", heads=title, word=focus),
         values=values,
         row_labels=labels if mean is None else (*labels, message("mean")),
         column_labels=scene.key_labels,
         row_axis=_HEAD_AXIS,
         column_axis=_KEY_AXIS,
         palette="weights",
-        alt=message("{heads}: the weights of {word} for each key.", heads=title, word=focus),
+        alt=message("{heads}: the weights of “{word}” for each key.", heads=title, word=focus),
         column_role="key",
         limit=1.0,
         column_groups=groups(scene.key_tokens),
@@ -293,7 +293,7 @@ def _read(scene: HeadContext) -> Blocks:
         return (heading, Prose(lesson("one-or-many/whole-unknown")))
     changes = _changes(scene, parts)
     focus = scene.names[scene.word]
-    title = message("how far each query of {word} moves", word=focus)
+    title = message("how far each head's query of “{word}” moves", word=focus)
     figure = Matrix(
         name="read",
         title=title,

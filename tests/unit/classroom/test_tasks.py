@@ -338,10 +338,10 @@ def test_change_is_the_largest_between_words_of_both_sentences(minilm, smollm2, 
 
 
 def test_another_head_than_the_given_one_does_not_count(minilm):
-    given = ModelHead(BERT, "BERT", 5, 6)
+    given = ModelHead(BERT, "MiniLM", 5, 6)
     assert judge("change", minilm, TIRED, 5, 6, WIDE, given=given)
     said = refusal("change", minilm, TIRED, 5, 7, WIDE, given=given)
-    assert says(said, "6", "8", "MiniLM", "6", "7", "BERT")
+    assert says(said, "6", "8", "MiniLM", "6", "7", "MiniLM")
 
 
 def test_a_model_that_is_gone_does_not_read_the_second_sentence(minilm):

@@ -45,7 +45,7 @@ def test_the_small_pictures_are_the_weights_of_all_heads(scene):
         np.testing.assert_allclose(thumb.weights, drawn, atol=1e-6)
         best = weights[scene.word].argmax()
         assert thumb.label.startswith(f"Head {index + 1}")
-        assert f"{scene.focus.text} attends most to {scene.names[best]}" in thumb.description
+        assert f"“{scene.focus.text}” attends most to “{scene.names[best]}”" in thumb.description
         assert f"{weights[scene.word, best]:.2f}" in thumb.description
         # The label is read out before the description: it is not said twice.
         assert thumb.label not in thumb.description

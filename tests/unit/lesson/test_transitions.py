@@ -112,7 +112,7 @@ def test_where_nothing_changes_nothing_moves(scene_of):
     assert shown("scale", scene).moves
     layer = replace(scene.attention, scale=1.0)
     undivided = HeadContext(replace(scene.trace, layers=(layer,)), 0, 0, 1)
-    assert scaling(undivided).told.endswith("divide its scores.")
+    assert scaling(undivided).told.endswith("Changed: nothing.")
     assert not shown("scale", undivided).moves
 
 

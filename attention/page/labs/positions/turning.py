@@ -148,7 +148,7 @@ def _by_distance(drawn: _Turning, told: str) -> Blocks:
     alt = message("Dot product of one query and one key, by distance.")
     curve = charts.lines(
         [(message("q · k"), products)],
-        message("q · k of {query} and {key}, moved apart", query=query, key=key),
+        message("q · k of “{query}” and “{key}”, moved apart", query=query, key=key),
         alt,
         message("distance"),
         current=here,

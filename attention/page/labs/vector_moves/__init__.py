@@ -200,7 +200,7 @@ def _other_arrows(
             places[token],
             (
                 message(
-                    "{word}, before and after: moves by {length}",
+                    "“{word}”, before and after: moves by {length}",
                     word=scene.names[token],
                     length=number(float(np.linalg.norm(after[token] - before[token]))),
                 ),
@@ -231,8 +231,8 @@ def _picture(scene: HeadContext, scope: Scope, plane: Plane, chains: tuple[Chain
     arrows = plane_of_arrows(
         chains,
         dict(legend[scope]),
-        message("the way of {word}", word=focus),
-        message("Arrows in a plane: how the vector of {word} moves, and those of the other words.", word=focus),
+        message("how “{word}” moves", word=focus),
+        message("Arrows in a plane: how the vector of “{word}” moves, and those of the other words.", word=focus),
         shares,
     )
     return Chart(arrows)

@@ -110,7 +110,7 @@ def drift(scene: HeadContext, values: Values, runs: Runs | None) -> Blocks:
     names: Mapping[Beside, str] = {
         "after": message("the bank of the …"),
         "before": message("the … has a bank"),
-        "alone": message("{word}, read alone", word=scene.names[scene.word]),
+        "alone": message("“{word}”, read alone", word=scene.names[scene.word]),
         "typed": message("your text and another"),
     }
     options = tuple(Option(each, names[each]) for each in BESIDES)

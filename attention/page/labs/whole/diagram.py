@@ -40,7 +40,7 @@ def diagram(
     network = Added(message("Feed-forward"), np.array(fed), ("",) * len(fed), _norms(scene, "feed-forward"))
     return Stream(
         label=message(
-            "The path of {word} through {model}: what each part adds to its vector. Arrow keys move between parts, "
+            "The path of “{word}” through {model}: what each part adds to its vector. Arrow keys move between parts, "
             "Enter opens one; numbers in the tables below.",
             word=scene.names[scene.word],
             model=scene.info.name,
@@ -107,7 +107,7 @@ def _ends(scene: HeadContext, likeliest: Outcome) -> End:
     told = [(label, probability) for label, probability in likeliest[:N_NAMED] if probability >= SMALLEST_TOLD]
     named = tuple(f"“{label}” {number(probability)}" for label, probability in told)
     if scene.info.build.says_next:
-        after = message("after {word}", word=scene.names[-1])
+        after = message("after “{word}”", word=scene.names[-1])
         return End(message("Next token"), tuple(filter(None, (norm, after, *named))))
     if named:
         return End(message("Answer"), tuple(filter(None, (norm, *named))))
