@@ -129,7 +129,7 @@ def test_the_question_is_answered_by_the_record_every_head_reads_the_whole_vecto
     assert guess.answers[right] == f"in all {n_heads}"
     drawn = figure(shown(scene), "read")
     assert (drawn.values > 0).all()
-    assert f"{drawn.values.size} of {drawn.values.size} cells are coloured" in prose(shown(scene))
+    assert f"{drawn.values.size} of {drawn.values.size} are coloured" in prose(shown(scene))
 
 
 @pytest.mark.parametrize("word", range(7))
