@@ -153,7 +153,6 @@ PICTURE = Reading(
         "embed/words": "embed/words-picture",
         "explain/words": "explain/words-picture",
         "train-one/yours-none": "train-one/yours-none-picture",
-        "whole/next-none": "whole/next-none-picture",
     },
 )
 

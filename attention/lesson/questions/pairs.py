@@ -59,7 +59,7 @@ def largest(scene: HeadContext) -> Guess | None:
         top_score=fact(float(scores[top, top_key])),
         top_weight=fact(float(weights[top, top_key])),
     )
-    question = lesson("questions/largest" if rows.size == len(scene.tokens) else "questions/largest-some", **place)
+    question = lesson("questions/largest", **place)
     return pick(question, reason, lesson("questions/largest-why"), answers, 0 if row == top else 2)
 
 
@@ -136,9 +136,14 @@ def special(scene: HeadContext) -> Guess | None:
         message("more than {high}", high=high_told),
     )
     names = listed([f"“{word(scene.key_names[key])}”" for key in idle])
-    because = "questions/special-because" if marks else "questions/special-because-first"
     question = lesson("questions/special", names=names, fair=fact(fair))
-    return pick(question, lesson(because, share=fact(share)), lesson("questions/special-why"), answers, right)
+    return pick(
+        question,
+        lesson("questions/special-because", share=fact(share)),
+        lesson("questions/special-why"),
+        answers,
+        right,
+    )
 
 
 def first(scene: HeadContext) -> Guess | None:

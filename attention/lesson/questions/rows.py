@@ -161,7 +161,7 @@ def negative(scene: HeadContext) -> Guess | None:
     names = {"query": word(scene.names[row]), "key": word(scene.key_names[key])}
     score = fact(float(scores[row, key]))
     answers = (message("a negative one"), message("exactly 0"), message("one above 0"))
-    reason = lesson("questions/negative-because", score=score, weight=nonzero(weight))
+    reason = lesson("questions/negative-because", weight=nonzero(weight))
     question = lesson("questions/negative", score=score, **names)
     return pick(question, reason, lesson("questions/negative-why"), answers, 2)
 

@@ -37,7 +37,6 @@ def equal(scene: HeadContext) -> Guess | None:
     )
     reason = lesson(
         "questions/equal-because",
-        length=length(parts.words[one]),
         layer=scene.layer + 1,
         difference=length(inputs[one] - inputs[other]),
     )

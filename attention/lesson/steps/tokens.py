@@ -168,12 +168,7 @@ def _guess(scene: HeadContext) -> Guess | None:
         longest = max(groups, key=lambda group: sum(len(token.typed) for token in group))
         typed = word("".join(token.typed for token in longest))
         pieces = " + ".join(f"<b>{word(token.text)}</b>" for token in longest)
-        facts: dict[str, str | int] = {"word": typed, "pieces": pieces}
-        because = (
-            lesson("guess/tokens-word-because", count=len(longest), **facts)
-            if len(longest) > 1
-            else lesson("guess/tokens-word-because-one", **facts)
-        )
+        because = lesson("guess/tokens-word-because", word=typed, pieces=pieces)
         asked = around(len(longest), lesson("guess/tokens-word", word=typed), because)
         return replace(asked, is_of_tokens=True)
     count = sum(not token.is_padding for token in scene.tokens)

@@ -32,11 +32,7 @@ def _tell(found: Forecast, here: int) -> str:
     facts: dict[str, str | int] = {"layer": here, "best": word(found.candidates[0].label)}
     if here == found.since:
         return lesson("find/layer-found", probability=fact(guess.answer_probability), **facts)
-    if here > found.since:
-        return lesson("find/layer-earlier", **facts)
-    if guess.answer_rank > 1:
-        return lesson("find/layer-later", guess=word(guess.label), rank=f"{guess.answer_rank:,}", **facts)
-    return lesson("find/layer-again", **facts)
+    return lesson("find/layer-earlier" if here > found.since else "find/layer-later", **facts)
 
 
 def rule(_: ModelHead | None) -> str:

@@ -306,8 +306,7 @@ def test_the_answer_may_come_and_go_before_it_stays(smollm2):
         runs.forecast = lambda: made
         told.append(task.judge(Handed(HeadContext(view.scene.trace, layer, 0, 0), runs)))
     assert [each.is_solved for each in told] == [False, False, True, False]
-    assert tells(told[0].told, "find/layer-again")
-    assert "has rank 2" in told[1].told
+    assert all("look later" in each.told for each in told[:2])
     assert "look earlier" in told[3].told
 
 

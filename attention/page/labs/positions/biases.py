@@ -15,7 +15,7 @@ from attention.figures import charts
 from attention.lesson.head_context import HeadContext
 from attention.lesson.latex import K_T, Q
 from attention.lesson.matrices import pairs, weight_matrix
-from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.prose import exact, lesson, word
 from attention.lesson.tables import full_precision
 from attention.page.blocks import Blocks, Fold, Formula, Option, Picture, Prose, Row, Setting, Table
 from attention.page.labs.positions.knobs import N_SLOPES, SLOPE, opened
@@ -40,14 +40,7 @@ def alibi(values: Values, scene: HeadContext | None) -> Blocks:
     weights = softmax(mask_scores(steps.unmasked_scores + bias, steps.mask))
     away = np.abs(positions.distances(len(scene.tokens)))
     before, after = ((each * away).sum(axis=1) for each in (steps.weights, weights))
-    row = scene.word
     told = lesson("positions/alibi", slope=exact(slope)) + _tell_own(scene)
-    told_row = lesson(
-        "positions/alibi-row",
-        focus=word(scene.names[row]),
-        before=fact(float(before[row])),
-        after=fact(float(after[row])),
-    )
     drawn = (
         pairs(scene, "alibi", message("added bias"), bias),
         weight_matrix(scene, "own_weights", message("the model's own weights"), steps.weights),
@@ -63,7 +56,6 @@ def alibi(values: Values, scene: HeadContext | None) -> Blocks:
         *begun,
         Prose(told),
         Row(pictures, gap="small"),
-        Prose(told_row),
         Fold("away_fold", message("As a table"), (Table("away_table", lambda: columns, file="distances"),)),
     )
 

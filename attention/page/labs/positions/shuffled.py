@@ -205,12 +205,6 @@ def _weights(scene: HeadContext, moved: _Moved, *, is_placed: bool) -> Blocks:
 def _moves(scene: HeadContext, without: _Moved, placed: _Moved) -> Blocks:
     """Show how far the output of each token moves, with and without positions."""
     moves = without.lengths(), placed.lengths()
-    told = lesson(
-        "positions/word-outputs",
-        focus=word(scene.names[scene.word]),
-        without=fact(float(moves[0][scene.word])),
-        placed=fact(float(moves[1][scene.word])),
-    )
     names = message("without positions"), message("with positions")
     chart = charts.compared(
         scene.labels,
@@ -223,7 +217,7 @@ def _moves(scene: HeadContext, without: _Moved, placed: _Moved) -> Blocks:
     columns |= {name: full_precision(lengths) for name, lengths in zip(names, moves, strict=True)}
     table = Table("moves_table", lambda: columns, file="moves")
     return (
-        Row(((Prose(told),), (Picture("moves", charts.Chart(chart)),)), (4, 5)),
+        Picture("moves", charts.Chart(chart)),
         Fold("moves_fold", message("As a table"), (table,)),
     )
 

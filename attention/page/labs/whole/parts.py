@@ -209,25 +209,17 @@ def _table_of_neurons(fired: Float[Array, " F"], order: Array) -> dict[str, list
 
 def _output(scene: HeadContext, likeliest: Outcome) -> Blocks:
     """Show the prediction from the last token's vector, or say where the vector goes."""
-    after = scene.trace.hidden_states[-1][scene.word]
-    told = lesson(
-        "whole/output",
-        focus=word(scene.names[scene.word]),
-        n=messages("{n} layer", "{n} layers", len(scene.trace.layers)),
-        before=length(scene.trace.hidden_states[0][scene.word]),
-        after=length(after),
-    )
     heading = Heading(message("What comes out"))
     if not likeliest:
-        none = "whole/next-decoder" if scene.info.parts else scene.info.reading.lesson("whole/next-none")
-        return (heading, Prose(told + lesson(none, model=word(scene.info.name))))
+        none = "whole/next-decoder" if scene.info.parts else "whole/next-none"
+        return (heading, Prose(lesson(none, model=word(scene.info.name))))
     labels, probabilities = zip(*likeliest[:N_CANDIDATES], strict=True)
     facts = {"first": word(labels[0]), "probability": fact(probabilities[0])}
     if scene.info.build.says_next:
-        told += lesson("whole/next", last=word(scene.names[-1]), **facts)
+        told = lesson("whole/next", last=word(scene.names[-1]), **facts)
         bars = candidates_bars(labels, probabilities)
     else:
-        told += lesson("whole/answer", whole=word(scene.names[0]), **facts)
+        told = lesson("whole/answer", whole=word(scene.names[0]), **facts)
         bars = lengths_bars(labels, probabilities, message("probability"))
     columns = {message("token"): list(labels), message("probability"): [repr(each) for each in probabilities]}
     table = Table("next_table", lambda: columns, file="next")
