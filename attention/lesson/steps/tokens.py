@@ -168,7 +168,12 @@ def _guess(scene: HeadContext) -> Guess | None:
         longest = max(groups, key=lambda group: sum(len(token.typed) for token in group))
         typed = word("".join(token.typed for token in longest))
         pieces = " + ".join(f"<b>{word(token.text)}</b>" for token in longest)
-        because = lesson("guess/tokens-word-because", word=typed, pieces=pieces)
+        because = lesson(
+            "guess/tokens-word-because",
+            word=typed,
+            count=messages("{n} token", "{n} tokens", len(longest)),
+            pieces=pieces,
+        )
         asked = around(len(longest), lesson("guess/tokens-word", word=typed), because)
         return replace(asked, is_of_tokens=True)
     count = sum(not token.is_padding for token in scene.tokens)

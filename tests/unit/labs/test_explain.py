@@ -255,7 +255,7 @@ def test_an_order_of_fewer_than_five_is_not_compared(n_others):
     scene = scene_of("smollm2-135m", word=n_others)
     blocks = shown(scene, Runs(scene.trace), experiment="words")
     told = prose(blocks) + " ".join(each.sentence for each in blocks if isinstance(each, Notice))
-    assert ("Their rank correlation" in told) == (n_others > 4)
+    assert ("The rank correlation of" in told) == (n_others > 4)
     assert ("Too few other tokens" in told) == (n_others < 5)
 
 
