@@ -43,16 +43,15 @@ def _words(scene: HeadContext) -> str:
 
 
 def _tell_seen(scene: HeadContext) -> str:
-    """Return how many tokens the row in focus may look at, and how many cells the mask hides."""
+    """Return how many tokens the row in focus may look at; empty for a lone token."""
     hidden = np.isneginf(scene.steps.mask)
     if hidden.size == 1 and not hidden.any():
         return ""
     return lesson(
-        "mask/seen-hidden" if hidden.any() else "mask/seen",
+        "mask/seen",
         focus=word(scene.names[scene.word]),
         visible=int((~hidden[scene.word]).sum()),
         total=hidden.shape[1],
-        hidden=int(hidden.sum()),
     )
 
 

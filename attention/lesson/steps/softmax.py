@@ -154,7 +154,6 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
             value=exact(value),
         )
     else:
-        title = lesson("softmax/cell-hidden", **names)
         note = lesson("softmax/cell-hidden-note", visible=int(visible.sum()), total=visible.size)
     labels = indexed(scene.key_labels)
     columns = {

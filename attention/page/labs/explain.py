@@ -67,7 +67,6 @@ _EXPERIMENTS: dict[Experiment, str] = {
 }
 _OFFS: dict[Off, str] = {"zero": message("zeros"), "mean": message("its mean"), "even": message("equal weights")}
 _ONLYS: dict[Only, str] = {"one": message("this head alone"), "rest": message("all others of its layer")}
-_OFF_LESSONS: dict[Off, str] = {"zero": "explain/zero", "mean": "explain/mean", "even": "explain/even"}
 
 Head = tuple[int, int]
 
@@ -327,7 +326,7 @@ def _ablation(scene: HeadContext, worth: _HeadEffects | None, off: Off, only: On
     if worth is None:
         return (*_opening(scene, off, only), _missing(scene, scene.info.n_heads))
     own = worth.of[scene.layer, scene.head]
-    told = lesson(_OFF_LESSONS[off]) + _tell_head(scene, worth, only)
+    told = (lesson("explain/even") if off == "even" else "") + _tell_head(scene, worth, only)
     if own.likeliest:
         told += lesson(
             "explain/predicted",

@@ -18,7 +18,7 @@ from attention.figures.format import full_colour
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext, numbered
 from attention.lesson.matrices import pairs, weight_matrix
-from attention.lesson.prose import SMALLEST_TOLD, fact, length, lesson, listed, small, word
+from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, listed, small, word
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import full_precision
 from attention.models.base import Unmasked
@@ -271,23 +271,13 @@ def _outputs(scene: HeadContext, masked: _Masked) -> Blocks:
     outputs = weighted_sum(masked.weights, values)
     lengths = np.linalg.norm(outputs - own, axis=-1)
     chart = charts.lengths(scene.labels, lengths, message("how far the outputs move"))
-    told = lesson(
-        "masks/outputs",
-        focus=word(scene.names[row]),
-        length=length(own[row]),
-        after=length(outputs[row]),
-        moved=fact(float(lengths[row])),
-    )
     both = np.stack([own[row], outputs[row], outputs[row] - own[row]])
-    shown: Blocks = (
-        (Row(((Prose(told),), (Picture("moved", charts.Chart(chart)),)), (4, 5)),) if lengths.any() else (Prose(told),)
-    )
     tables = (
         Table("row_table", partial(_table_of_row, both), file="row_outputs"),
         Table("outputs_table", partial(_table, scene, masked, lengths), file="outputs"),
     )
     return (
-        *shown,
+        *((Picture("moved", charts.Chart(chart)),) if lengths.any() else ()),
         Picture("row_outputs", _both_outputs(scene, both)),
         Fold("row_fold", message("These numbers as a table"), tables[:1]),
         Fold("outputs_fold", message("Every row as a table"), tables[1:]),

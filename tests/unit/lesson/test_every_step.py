@@ -183,7 +183,7 @@ def check_detail(step, scene, cell, value):
     is_product = cell.matrix == "contributions" and cell.row < len(scene.tokens)
     if cell.matrix == "weights" and np.isneginf(scene.steps.mask[cell.row, cell.column]):
         names = {"query": scene.names[cell.row], "key": scene.key_names[cell.column]}
-        assert facts_in(explained.title, "softmax/cell-hidden") == names
+        assert facts_in(explained.title, "softmax/cell") == names | {"value": 0}
         visible = int(np.isfinite(scene.steps.mask[cell.row]).sum())
         facts = facts_in(explained.note, "softmax/cell-hidden-note")
         assert facts == {"visible": visible, "total": len(scene.key_tokens)}

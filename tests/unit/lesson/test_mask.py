@@ -12,21 +12,15 @@ from attention.lesson.steps import step_of
 from tests.unit.lesson.telling import TEXT, TOY, facts_in, shown
 
 
-def _told_of(mask):
-    return f"mask/{mask}", "mask/seen" if mask == "none" else "mask/seen-hidden"
-
-
 @pytest.mark.parametrize("model_id", ["toy", "minilm-l6"])
-def test_what_a_mask_hides_is_counted(scene_of, model_id):
+def test_what_a_mask_leaves_visible_is_counted(scene_of, model_id):
     n = len(scene_of(model_id).tokens)
     shown_of = {"none": n, "causal": 3, "padding": n}
     for mask in MASK_NAMES:
-        told = facts_in(step_of("mask").words(scene_of(model_id, mask=mask, at=2)), *_told_of(mask))
+        told = facts_in(step_of("mask").words(scene_of(model_id, mask=mask, at=2)), f"mask/{mask}", "mask/seen")
         total = n + 3 if mask == "padding" else n
-        hidden = {"none": 0, "causal": n * (n - 1) // 2, "padding": 3 * total}[mask]
         assert told["total"] == total
         assert told["visible"] == shown_of[mask]
-        assert told.get("hidden", 0) == hidden
 
 
 def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what_is_read(scene_of):
@@ -35,8 +29,8 @@ def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what
         scene = scene_of("translator-fr-en", text, mask=mask, at=1, part="decoder")
         told = step_of("mask").words(scene)
         n = len(scene.tokens)
-        wanted = {"focus": scene.names[1], "visible": 2, "total": n, "hidden": n * (n - 1) // 2}
-        assert facts_in(told, "mask/written", "mask/seen-hidden") == wanted
+        wanted = {"focus": scene.names[1], "visible": 2, "total": n}
+        assert facts_in(told, "mask/written", "mask/seen") == wanted
     none, causal = (scene_of("translator-fr-en", text, mask=m, layer=1, part="decoder") for m in ("none", "causal"))
     assert not np.allclose(none.steps.queries[0], causal.steps.queries[0], atol=1e-3)
     none, causal = (scene_of("smollm2-135m", mask=m, layer=9) for m in ("none", "causal"))
@@ -61,9 +55,8 @@ def test_a_mask_made_by_hand_is_told_with_its_own_count():
     hidden = np.zeros((6, 6), np.float32)
     hidden[2, [0, 1, 4]] = hidden[5, 3] = -np.inf
     scene = HeadContext(TOY.trace(TEXT, mask=hidden), 0, 1, 2)
-    assert facts_in(step_of("mask").words(scene), "mask/painted", "mask/seen-hidden") == {
+    assert facts_in(step_of("mask").words(scene), "mask/painted", "mask/seen") == {
         "unit": "word",
-        "hidden": 4,
         "focus": "sat",
         "visible": 3,
         "total": 6,

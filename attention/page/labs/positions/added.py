@@ -15,7 +15,7 @@ from attention.core.trace import PositionTable
 from attention.figures import charts
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext, numbered
-from attention.lesson.prose import exact, fact, lesson, small, word
+from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.tables import full_precision
 from attention.page.blocks import Blocks, Fold, Formula, Notice, Picture, Prose, Row, Table
 from attention.page.labs.positions.knobs import opened
@@ -52,7 +52,6 @@ def sinusoids(values: Values, scene: HeadContext | None) -> Blocks:
         "positions/sinusoids-product",
         near=exact(by_distance[1], 2),
         far=exact(by_distance[10], 2),
-        spread=f"<b>{small(_spread_of_distances(products))}</b>",
         own=exact(by_distance[0], 2),
     )
     product = charts.lines(
@@ -73,12 +72,6 @@ def sinusoids(values: Values, scene: HeadContext | None) -> Blocks:
         ),
         Fold("products_fold", message("As a table"), (_by_distance(message("dot product"), by_distance),)),
     )
-
-
-def _spread_of_distances(products: Float[Array, "P P"]) -> float:
-    """Return the largest difference between products at the same distance."""
-    diagonals = (np.diagonal(products, distance) for distance in range(len(products)))
-    return float(max(np.ptp(each) for each in diagonals))
 
 
 def _by_distance(name: str, numbers: Float[Array, " P"]) -> Table:
