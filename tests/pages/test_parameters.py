@@ -6,6 +6,7 @@ from attention.answer import page as pages
 from attention.answer import state
 from attention.models import list_models
 from attention.page.blocks import Code, Fold
+from attention.page.content import registry
 from attention.page.pages import STEP_BY_STEP
 from attention.page.settings import SAVINGS
 from tests.pages import made_up_page
@@ -20,7 +21,7 @@ def open_made_up(monkeypatch):
     """Open the page that is made up here, or the same one with other blocks."""
 
     def open_(make=made_up_page.make, **query):
-        contents = {**pages.CONTENTS, MADE_UP: pages.Content(make)}
+        contents = {**pages.CONTENTS, MADE_UP: registry.Content(make)}
         for module in ("page", "running"):
             monkeypatch.setattr(f"attention.answer.{module}.CONTENTS", contents)
         return Shown(MADE_UP, query).run()
