@@ -18,8 +18,7 @@ from cachetools import LRUCache, cached
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.answer.byte_cache import Kept
-from attention.answer.memory import give_back_arrays
+from attention.answer.byte_cache import Kept, give_back_arrays
 from attention.answer.once import once
 from attention.answer.run_queue import Places, aside
 from attention.core.ablation import Change, Effect, effects

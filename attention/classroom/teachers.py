@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -136,7 +135,7 @@ async def _point(act: Act) -> Json:
         found = pointing.read(act.said)
     except ValueError as error:
         raise not_read() from error
-    told = None if found is None or found.view != pointable(act.room) else asdict(found)
+    told = None if found is None or found["view"] != pointable(act.room) else found
     await act.hall.copies.point(act.room.code, told)
     return {}
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from attention.core.text import clean
 from attention.models import bundled, weights
-from attention.models.unknown_words import refusal
-from attention.training.vocabulary import known_words
+from attention.training.vocabulary import known_words, refusal
 
 
 def words(model_id: str) -> tuple[str, ...]:

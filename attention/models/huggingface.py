@@ -42,7 +42,7 @@ from attention.models.recorder import ATTENTION_NAME, altering, masking, recordi
 from attention.models.stack import LayerStack, batch_traces, layers_of, shared
 from attention.models.tensors import numbers
 from attention.models.tokens import TextReader
-from attention.models.unknown_words import refusal
+from attention.training.vocabulary import refusal
 
 # The most numbers beyond those in the files and a pooler: computed tables, causal masks.
 _SPARE_NUMBERS = 10**7

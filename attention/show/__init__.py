@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from attention.core.given import integer, integers
 from attention.core.messages import message
 from attention.core.trace import Trace
+from attention.figures.heatmaps import atlas_heatmap, head_heatmap
 from attention.show.arrays import of_arrays, of_parts
-from attention.show.figures import atlas_of, head_of
 from attention.show.output import Shown
 from attention.show.pages import compared, neurons, one_step
 from attention.show.views import lines, tiles
@@ -243,7 +243,11 @@ def figure(
     if isinstance(attention, Trace):
         layer = attention.info.default_layer if layer is None else layer
         head = attention.info.default_head if head is None else head
-    return head_of(part, _index_of("layer", layer, part.layer_numbers), _index_of("head", head, part.head_numbers))
+    at = _index_of("layer", layer, part.layer_numbers), _index_of("head", head, part.head_numbers)
+    title = message(
+        "Layer {layer}, head {head}", layer=part.layer_numbers[at[0]] + 1, head=part.head_numbers[at[1]] + 1
+    )
+    return head_heatmap(part.layers[at[0]][at[1]], part.rows, part.columns, title)
 
 
 def atlas_figure(
@@ -262,7 +266,9 @@ def atlas_figure(
         ValueError: not attention weights, or an unknown layer or head.
     """
     (part, *_), title = _weights(attention, tokens, None, prettify_tokens, (None,) * 5, include_layers, include_heads)
-    return atlas_of(part, title or message("Attention weights"))
+    title = title or message("Attention weights")
+    numbers = {"layer_numbers": part.layer_numbers, "head_numbers": part.head_numbers}
+    return atlas_heatmap(part.layers, part.rows, part.columns, title, **numbers)
 
 
 def of_run(trace: Trace) -> Shown:

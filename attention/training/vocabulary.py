@@ -11,6 +11,8 @@ from unicodedata import combining, normalize
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
+from attention.core.messages import message
+
 BOS, PAD, EOS, UNKNOWN = SPECIAL = "<s>", "<pad>", "</s>", "<unk>"
 
 # First elided words such as "l'", which are separate tokens; then words, which may contain an apostrophe (aujourd'hui)
@@ -52,6 +54,27 @@ def unknown_words(text: str, folder: Path) -> list[str]:
         if number == unknown or number >= first_english
     )
     return list(dict.fromkeys(found))
+
+
+def refusal(name: str, text: str, folder: Path) -> str:
+    """Name the words of a cleaned text that a model does not know, with similar known ones; empty if it knows all."""
+    unknown = unknown_words(text, folder)
+    if not unknown:
+        return ""
+    told = message(
+        "{name} knows only the French words it was trained on, not {words}.",
+        name=name,
+        words=_quoted(unknown),
+    )
+    alike = [(word, closest_words(word, folder)) for word in unknown]
+    hints = [
+        message("Spelt like “{word}”: {words}.", word=word, words=_quoted(found)) for word, found in alike if found
+    ]
+    return " ".join([told, *hints, message("The words it knows are listed under the field.")])
+
+
+def _quoted(found: list[str]) -> str:
+    return ", ".join(f"“{word}”" for word in found)
 
 
 @cache

@@ -2,14 +2,13 @@
 
 import pytest
 
-from attention.classroom.pointing import Pointed, read
+from attention.classroom.pointing import read
 
 
 @pytest.mark.parametrize("at", [[0], [3, 11]])
 def test_a_place_is_a_picture_and_one_or_two_numbers(at):
-    assert read({"point": {"view": "a1", "picture": "weights_1-a", "at": at}}) == Pointed(
-        "a1", "weights_1-a", tuple(at)
-    )
+    place = {"view": "a1", "picture": "weights_1-a", "at": at}
+    assert read({"point": {**place, "text": "<b>"}}) == place
 
 
 def test_nothing_is_pointed_at_only_where_that_is_said():
