@@ -43,7 +43,6 @@ def tell_five_ways(scene: HeadContext, results: Sequence[Result]) -> str:
         model=word(scene.info.name),
         layer=scene.layer + 1,
         head=scene.head + 1,
-        count=len(scene.tokens),
     )
     told += lesson(
         "five-ways/agree" if all(each.relative <= TOLERANCE for each in differences) else "five-ways/disagree",
@@ -52,11 +51,7 @@ def tell_five_ways(scene: HeadContext, results: Sequence[Result]) -> str:
     )
     if not all(result.is_models_own for result in results):
         told += lesson("five-ways/not-kept", model=word(scene.info.name))
-    return told + lesson(
-        "five-ways/times",
-        fastest=word(min(results[1:], key=lambda result: result.seconds).way.name),
-        slowest=word(max(results[1:], key=lambda result: result.seconds).way.name),
-    )
+    return told
 
 
 def _n_lines(source: str) -> int:

@@ -146,7 +146,7 @@ def _first_token_phrase(gaze: Gaze | None, special: Sequence[str]) -> str:
     # More than half of all weight is on the first token, so it is the gaze's column.
     if gaze is None:
         return message("attends to the first token")
-    return message("attends to “{name}” (first token)", name=gaze.column)
+    return message("attends to {name} (first token)", name=f"“{gaze.column}”")
 
 
 def _pattern_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:

@@ -85,22 +85,17 @@ def aligned(result: StudyResult, alignment: Alignment) -> AlignedMean:
 def averages(result: StudyResult, alignment: Alignment, current: Head, zoom: int | None = None) -> Atlas:
     """Return the mean weights of all heads as thumbnails."""
     tiles = Tiles.of(list(aligned(result, alignment).weights))
-    name, n_heads = result.info.name, len(result.summaries)
+    title = message(
+        "{name}: {n_heads} heads, averaged over {n_sentences} sentences",
+        name=result.info.name,
+        n_heads=len(result.summaries),
+        n_sentences=f"{result.n_sentences:,}",
+    )
     return Atlas(
         tiles=tiles,
         groups=by_layer(tiles),
-        title=message(
-            "{name}: {n_heads} heads, averaged over {n_sentences} sentences",
-            name=name,
-            n_heads=n_heads,
-            n_sentences=f"{result.n_sentences:,}",
-        ),
-        alt=message(
-            "Mean weights of all {n_heads} heads of {name} over {n_sentences} sentences.",
-            n_heads=n_heads,
-            name=name,
-            n_sentences=f"{result.n_sentences:,}",
-        ),
+        title=title,
+        alt=title,
         current=current,
         zoom=zoom,
         descriptions={

@@ -59,17 +59,17 @@ _OTHER_LAYER = re.compile("linear_.*|lightning_.*|.*(?<!attention)")
 _PARTS = ("text_config", "vision_config", "audio_config")
 
 
+def _refusal(reason: str) -> ValueError:
+    """Return an error that also names what is supported."""
+    known = message("Supported: {known}.", known=", ".join((*ARCHITECTURES, *TEXT_PARTS)))
+    return ValueError(f"{reason} {known}")
+
+
 def other_architecture(config: dict[str, Any]) -> Architecture:
     """Return what is known of an architecture outside the table; raise ValueError if it cannot be recorded."""
     model_type = config.get("model_type")
-    known = ", ".join((*ARCHITECTURES, *TEXT_PARTS))
     if not isinstance(model_type, str) or not model_type:
-        raise ValueError(
-            message(
-                "This model does not state its architecture. Supported: {known}.",
-                known=known,
-            )
-        )
+        raise _refusal(message("This model does not state its architecture."))
     name = in_one_line(repr(model_type))[:60]
     if model_type.endswith("encoder-decoder"):
         raise ValueError(
@@ -81,39 +81,18 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
         )
     code = _code_of(model_type)
     if code is None:
-        raise ValueError(
-            message(
-                "The installed version of transformers lacks this model's architecture, {name}. Supported: {known}.",
-                name=name,
-                known=known,
-            )
-        )
+        lacks = message("The installed version of transformers lacks this model's architecture, {name}.", name=name)
+        raise _refusal(lacks)
     if not code.names_ids:
-        raise ValueError(
-            message(
-                "This model ({name}) does not read text. Supported: {known}, and other text-only models.",
-                name=name,
-                known=known,
-            )
-        )
+        raise _refusal(message("This model ({name}) does not read text.", name=name))
     if not config.get("vocab_size") and (code.uses_interface or any(part in config for part in _PARTS)):
-        raise ValueError(
-            message(
-                "This model ({name}) does not read text alone: config.json states no single vocabulary. Supported: "
-                "{known}, and other text-only models.",
-                name=name,
-                known=known,
-            )
+        not_alone = message(
+            "This model ({name}) does not read text alone: config.json states no single vocabulary.", name=name
         )
+        raise _refusal(not_alone)
     if not code.uses_interface:
-        raise ValueError(
-            message(
-                "This model ({name}) has no attention, or computes it in its own code. Supported: {known}, and "
-                "others that use transformers' attention functions.",
-                name=name,
-                known=known,
-            )
-        )
+        in_own_code = message("This model ({name}) has no attention, or computes it in its own code.", name=name)
+        raise _refusal(in_own_code)
     if code.has_sinks:
         raise ValueError(
             message(
@@ -131,13 +110,7 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
         )
     has_two = bool(config.get("is_encoder_decoder"))
     if has_two and code.has_other_input:
-        raise ValueError(
-            message(
-                "This model ({name}) does not read text. Supported: {known}, and other text-only models.",
-                name=name,
-                known=known,
-            )
-        )
+        raise _refusal(message("This model ({name}) does not read text.", name=name))
     is_causal = not has_two and _is_causal(config, code)
     return Architecture(
         message("{name}, partly known", name=model_type[:40]),

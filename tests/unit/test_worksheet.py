@@ -194,7 +194,7 @@ def test_the_solutions_are_compared_with_the_model(toy, text, head):
     largest = np.sort(-np.abs(steps.head_outputs[3]))[:2]
     assert sorted(-abs(each) for each in outputs) == pytest.approx(sorted(largest), abs=0.0051)
     scores = table(solved, "The query").numbers("in the model")
-    key = names[re.search("the key of (.*)", table(solved, "The query").caption)[1]]
+    key = names[re.search("the key of “(.*)”", table(solved, "The query").caption)[1]]
     assert scores[-1] == pytest.approx(steps.scores[3, key], abs=0.0051)
 
 

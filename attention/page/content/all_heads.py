@@ -142,7 +142,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         return missing(pane.reason)
     view = _applicable(view, [pane])
     surveyed = found.survey(view.look)
-    notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
+    notes = _look_notes(view.look, _hide_labels([pane])[view.look.hide])
     return (
         Prose(lesson("all-heads/intro", noun=scene.info.reading.noun, choose=_STILL if whole else _CHOOSE)),
         *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
@@ -185,11 +185,7 @@ def _atlas(view: View, scene: HeadContext, surveyed: Survey) -> Atlas:
         tiles=surveyed.tiles,
         groups=arranged.groups,
         title=_title_of(scene, len(surveyed.summaries)),
-        alt=message(
-            "All {n_summaries} heads of {name} as small heatmaps.",
-            n_summaries=len(surveyed.summaries),
-            name=scene.info.name,
-        ),
+        alt=message("All {n_summaries} heads as small heatmaps.", n_summaries=len(surveyed.summaries)),
         current=current,
         descriptions={
             place_of(summary): surveyed.in_words(place_of(summary), scene.info.reading)
@@ -324,7 +320,7 @@ def _title_of(scene: HeadContext, n_heads: int) -> str:
     return message("{name}: {n_summaries} heads", name=scene.info.name, n_summaries=n_heads)
 
 
-def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
+def _look_notes(look: Look, hidden: str) -> list[str]:
     """Return a sentence about each way in which the pictures alter the weights."""
     notes = []
     if look.words:
@@ -338,11 +334,6 @@ def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
             else message("Hidden: {hidden}; rows are not renormalised.", hidden=hidden)
         )
         notes.append(message("Behaviours are measured on all tokens, hidden ones too."))
-    if max(surveyed.tiles.block) > 1:
-        rows, columns = surveyed.tiles.block
-        notes.append(
-            message("Long text: each pixel is the largest weight of {rows}×{columns}.", rows=rows, columns=columns)
-        )
     return notes
 
 

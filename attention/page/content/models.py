@@ -207,10 +207,8 @@ def _how_far(model_id: str, found: State) -> str:
         "total": f"{total:,.1f}",
         "speed": f"{found.bytes_per_second / 1e6:,.1f}",
     }
-    left = found.seconds_left
-    if left is None:
-        return message("{model_id}: {done} of {total} MB, {speed} MB/s", **facts)
-    return message("{model_id}: {done} of {total} MB, {speed} MB/s, {time} left", time=_duration(left), **facts)
+    told, left = message("{model_id}: {done} of {total} MB, {speed} MB/s", **facts), found.seconds_left
+    return told if left is None else ", ".join((told, message("{time} left", time=_duration(left))))
 
 
 def _duration(seconds: float) -> str:

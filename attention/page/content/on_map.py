@@ -138,10 +138,11 @@ class _Map:
 
     def _place_announcement(self) -> str:
         facts = {"layer": self.scene.layer + 1, "head": self.scene.head + 1}
+        told = message("You are here: layer {layer}, head {head}", **facts)
         if not self.has_steps:
-            return message("You are here: layer {layer}, head {head}", **facts)
-        number = steps.number_of(steps.step_of(self.view.step))
-        return message("You are here: layer {layer}, head {head}, step {number}", **facts, number=number)
+            return told
+        step = message("step {number}", number=steps.number_of(steps.step_of(self.view.step)))
+        return f"{told}, {step}"
 
     def _place_label(self, n_layers: int) -> str:
         scene, step = self.scene, steps.step_of(self.view.step)
@@ -151,14 +152,8 @@ class _Map:
             "head": scene.head + 1,
             "heads": scene.info.n_heads,
         }
-        if not self.has_steps:
-            return message("Layer {layer} of {layers} · head {head} of {heads}", **facts)
-        return message(
-            "Layer {layer} of {layers} · head {head} of {heads} · {number} {step}",
-            **facts,
-            number=steps.number_of(step),
-            step=step.name,
-        )
+        told = message("Layer {layer} of {layers} · head {head} of {heads}", **facts)
+        return f"{told} · {steps.number_of(step)} {step.name}" if self.has_steps else told
 
     def _column(self, trace: Trace) -> Column:
         structure, is_second = trace.structure, trace is self.whole.decoder

@@ -275,7 +275,6 @@ def _tell_row(scene: HeadContext, weights: Float[Array, "Q K"], *, is_own: bool)
         "best": word(scene.key_names[best]),
         "before": fact(float(own[row, best])),
         "most": fact(float(np.log(n_visible))),
-        "visible": str(n_visible),
         "entropy": fact(float(entropy(own)[row])),
         "slope": exact(float(gradient_length(own)[row]), 3),
     }

@@ -35,7 +35,6 @@ from attention.training.writing_results import (
     MOMENTS,
     MOST,
     N_HEADS,
-    N_MEASURED,
     STEPS,
     TEMPERATURES,
     WIDTH,
@@ -196,7 +195,7 @@ def _written(here: Moment) -> Blocks:
 
 def _tell_state(found: Sequence[Moment], at: int) -> str:
     here = found[at]
-    n_learnt, n_held_out, n_symbols = here.sizes
+    _, n_held_out, n_symbols = here.sizes
     told = lesson(
         "write/state",
         step=here.step,
@@ -209,8 +208,6 @@ def _tell_state(found: Sequence[Moment], at: int) -> str:
         uniform=fact(uniform(n_symbols)),
         unigram=fact(here.unigram),
     )
-    if n_learnt > N_MEASURED * CONTEXT:
-        told += lesson("write/measured", pieces=N_MEASURED, context=CONTEXT)
     best = min(found[: at + 1], key=lambda each: float(each.losses[1]))
     if best is not here and here.losses[0] < best.losses[0]:
         told += lesson("write/by-heart", best=best.step, loss=fact(float(best.losses[1])))

@@ -137,14 +137,6 @@ def test_what_is_said_of_a_stage_is_what_was_measured_there(at):
     assert "<img" not in markup
 
 
-@pytest.mark.parametrize(("n_learnt", "is_told"), [(3000, False), (6400, False), (6401, True), (180_000, True)])
-def test_it_is_said_where_a_text_is_too_long_to_be_measured_whole(n_learnt, is_told):
-    last = run()
-    long = tuple({**frame, "sizes": np.array((n_learnt, n_learnt // 9, 41))} for frame in last.frames)
-    told = prose(shown(Runs(last=Run(last.arguments, "", BEGAN, long, "done", 1.0))))
-    assert bool(re.search(r"\b100\b[^.\d]+\b64\b", told)) == is_told
-
-
 def test_where_both_parts_get_worse_nothing_is_said_of_learning_by_heart():
     last = run(3)
     worse = {**last.frames[-1], "losses": np.array([2.9, 2.9], dtype=np.float32)}
