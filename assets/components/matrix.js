@@ -462,7 +462,7 @@ function writeFrame(state) {
   const sketch = toldOfSketch(data.areFew && !state.asked.found);
   const few = sketch ? [" · ", sketch] : [];
   // There, neighbouring columns are drawn as their mean.
-  const narrow = layout.isImage && layout.pitchX < 1 ? [" · ", message("cells narrower than a pixel: neighbours blend")] : [];
+  const narrow = layout.isImage && layout.pitchX < 1 ? [" · ", message("cells narrower than a pixel are blended")] : [];
   caption.replaceChildren(`${message("rows: {rows} · columns: {columns}", axes)} · `, range, ...beyond, ...narrow, ...few);
 }
 

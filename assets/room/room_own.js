@@ -57,7 +57,7 @@ function makeEntry() {
   const form = make("form", "entry");
   const told = round.asksNickname
     ? message("Only your teacher sees your nickname and which answers were right.")
-    : message("Your teacher sees how many answers were right, and no names.");
+    : message("Your teacher sees how many answers were right, but no names.");
   const lead = message("Type a sentence. You get ten questions about it, each marked at once.");
   const text = field(message("Your sentence"), round.longest);
   text.input.placeholder = round.examples[0];

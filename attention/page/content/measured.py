@@ -35,7 +35,7 @@ def how_far(measured: Measured[Any], *, is_held: bool) -> Blocks:
     if is_held:
         told = message("Cancelled. These results cover {n_done} of {n_texts} sentences.", **facts)
         return (Notice(told), Progress("measuring", HOLD, "", None, go_on, hold))
-    told = message("{name} reads: {n_done} of {n_texts} sentences", **facts)
+    told = message("{name} has read {n_done} of {n_texts} sentences", **facts)
     return (Progress("measuring", HOLD, told, measured.share, go_on, hold),)
 
 

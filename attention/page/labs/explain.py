@@ -449,7 +449,7 @@ def _lengths(scene: HeadContext) -> Blocks:
         shares[row],
         scene.key_names,
         message("the row of “{word}”", word=scene.names[row]),
-        message("Weight and share of the norms of each token."),
+        message("Each token's weight and share of the norms."),
         series=(message("weight"), message("share of the norms")),
     )
     table = Table("lengths_table", partial(_table_of_lengths, scene, lengths, shares), file="lengths")
@@ -664,6 +664,6 @@ LAB = Lab(
     before=_before,
     leaves_out=(MASK,),
     idle=_idle,
-    waiting=message("Running the model repeatedly …"),
+    waiting=message("Running the model …"),
     minutes=10,
 )

@@ -46,7 +46,7 @@ Beside = Literal["after", "before", "alone", "typed"]
 
 BESIDES: tuple[Beside, ...] = ("after", "before", "alone", "typed")
 BESIDE_TEXT: Parameter[Beside | None] = Parameter(
-    "other", Choice(lambda _: BESIDES), None, otherwise=message("One of the ready pairs is shown.")
+    "other", Choice(lambda _: BESIDES), None, otherwise=message("An example pair is shown.")
 )
 
 # A word at the same position in two texts; the context that decides its meaning comes after it, or before.
