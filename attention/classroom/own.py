@@ -1,6 +1,6 @@
 """Ten questions on a pupil's own sentence: which ones, and what the pupil and the teacher see of them.
 
-They are ready questions; those whose answers depend most on the sentence come first.
+Those of the steps, whose answers are the sentence's own words and numbers, go before the ready ones.
 """
 
 from __future__ import annotations
@@ -15,16 +15,24 @@ from attention.classroom.own_store import Mark, Taken, Tally
 from attention.core.messages import message
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import without_tags
-from attention.lesson.questions import QUESTIONS, Ready, ready
+from attention.lesson.questions import MOST, QUESTIONS, Ready
+from attention.lesson.quiz import Guess
+from attention.lesson.steps import STEPS
 from attention.lesson.tables import Columns
 
 N_QUESTIONS = 10
 # In characters: a model reads what thirty pupils type at once in a few seconds.
 MAX_SENTENCE, MAX_NICKNAME = 200, 24
-# Questions with the same answer for every sentence come last.
-_FIRST = ("zero", "longer", "special", "largest", "itself", "even", "sums", "symmetric", "mean", "turned")
-_NEXT = ("shape", "cost", "scaled", "doubled", "after", "negative", "added", "mixed")
+# Those with the same answer for most sentences come last.
+_FIRST = ("tokens", "embed", "qkv", "scores", "most", "even", "longer", "special", "zero", "largest")
+_NEXT = ("mean", "itself", "sums", "symmetric", "turned", "shape", "cost", "scaled", "doubled", "after", "negative")
 _RANK = {name: place for place, name in enumerate(_FIRST + _NEXT)}
+_OF_STEPS = tuple(
+    Ready(step.key, step.title, step.guess, names_words=True, seen_at=step.key) for step in STEPS if step.key in _RANK
+)
+# All that may be asked about a pupil's sentence. The first are about its words, which a teacher is not told.
+_OF_SENTENCE = (*_OF_STEPS, MOST)
+ASKABLE = (*_OF_SENTENCE, *QUESTIONS)
 _COUNT = re.compile(r"\d+")
 # Some spreadsheets accept full-width characters, too.
 _BEGINS_FORMULA = frozenset("=+-@＝＋－＠")
@@ -33,11 +41,11 @@ _BEGINS_FORMULA = frozenset("=+-@＝＋－＠")
 def questions_on(scene: HeadContext) -> list[dict[str, Any]]:
     """Return ten questions on a scene (or fewer if fewer fit) as JSON objects, always the same ones."""
     found: dict[str, dict[str, Any]] = {}
-    for question in sorted(QUESTIONS, key=lambda each: _RANK.get(each.name, len(_RANK))):
+    for question in sorted(ASKABLE, key=lambda each: _RANK.get(each.name, len(_RANK))):
         guess = question.make(scene) if len(found) < N_QUESTIONS else None
         if guess is not None:
             found[question.name] = {"name": question.name, "seen_at": question.seen_at, **asking.packed(guess)}
-    return [found[each.name] for each in QUESTIONS if each.name in found]
+    return [found[each.name] for each in ASKABLE if each.name in found]
 
 
 def judged(question: Mapping[str, Any], given: int) -> Mark | None:
@@ -49,7 +57,8 @@ def judged(question: Mapping[str, Any], given: int) -> Mark | None:
     if answered.verdict == "right":
         return Mark(asked.name, given, is_right=True)
     answer = "" if asked.names_words else guess.answers[given]
-    return Mark(asked.name, given, is_right=False, answer=answer, thought=without_tags(guess.whys[given]))
+    thought = "" if asked in _OF_SENTENCE else without_tags(_why(guess, given))
+    return Mark(asked.name, given, is_right=False, answer=answer, thought=thought)
 
 
 def seen(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,8 +75,12 @@ def seen(question: Mapping[str, Any]) -> dict[str, Any]:
 def marked(question: Mapping[str, Any], given: int) -> dict[str, Any]:
     """Return what a pupil sees after answering: the right answer and why, and why a wrong one is wrong."""
     guess = asking.unpacked(question)
-    why = guess.whys[given] if given not in guess.right else ""
+    why = _why(guess, given) if given not in guess.right else ""
     return {"given": given, "right": sorted(guess.right), "reason": guess.reason, "why": why}
+
+
+def _why(guess: Guess, given: int) -> str:
+    return guess.whys[given] if guess.whys else ""
 
 
 def summary(tallies: Iterable[Tally]) -> list[dict[str, Any]]:
@@ -75,13 +88,13 @@ def summary(tallies: Iterable[Tally]) -> list[dict[str, Any]]:
     found: dict[str, list[Tally]] = defaultdict(list)
     for each in tallies:
         found[each.question].append(each)
-    return [_question_summary(question, found[question.name]) for question in QUESTIONS if question.name in found]
+    return [_question_summary(question, found[question.name]) for question in ASKABLE if question.name in found]
 
 
 def _question_summary(question: Ready, tallies: Sequence[Tally]) -> dict[str, Any]:
     wrong: dict[str, list[Tally]] = defaultdict(list)
     for each in tallies:
-        if not each.is_right:
+        if not each.is_right and (each.answer or each.thought):
             # Answers that differ only in the number of tokens count as the same.
             wrong[_COUNT.sub("", each.answer)].append(each)
     counts = [_count(each) for each in wrong.values()]
@@ -137,6 +150,6 @@ def _as_no_formula(text: str) -> str:
 
 
 def _known(name: str) -> Ready:
-    found = ready(name)
+    found = next((each for each in ASKABLE if each.name == name), None)
     # A newer version of the server may have dropped a question that an older one has asked.
     return found or Ready(name, name, lambda _: None)
