@@ -394,7 +394,6 @@ def _effects_table(scene: HeadContext, worth: _HeadEffects, off: Off, only: Only
     told = lesson("explain/layer-only", model=word(scene.info.name), layer=scene.layer + 1)
     table = Table("heads_table", partial(_table_of_heads, worth, off, only), file="heads")
     return (
-        Heading(message("Which heads matter for this {noun}", noun=scene.info.reading.noun)),
         *(() if is_whole else (Prose(told),)),
         Fold("worth_fold", message("Every head, sorted"), (table,)),
     )

@@ -282,7 +282,6 @@ def check_detail(step, scene, cell, value):
         case "weights":
             assert total == pytest.approx(1, abs=1e-5)
             assert explained.parts[cell.column] == value
-            assert title["percent"] == rounded(100 * value, 0)
             note = facts_in(explained.note, "softmax/cell-sum")
             assert note["exponential"] / note["total"] == pytest.approx(value, abs=2e-4)
         case other:
