@@ -23,7 +23,7 @@ KINDS = {
         [("raw", BEFORE), ("rolled", AFTER)], "By layer", "Ranks.", (-1, 1), [("flow", 2, 0.5)]
     ),
     "growth": lambda: charts.growth((1, 8, 64, 512), BEFORE, AFTER, "Growth", "Growth.", "d", 2),
-    "spread": lambda: charts.spread(100 * LAYERS, 10 * LAYERS, is_closer=True, counted="dot products"),
+    "spread": lambda: charts.spread(100 * LAYERS, 10 * LAYERS, "dot products"),
     "shares": lambda: charts.shares(BEFORE, AFTER, NAMES, "Shares", "Shares of weight."),
     "compared": lambda: charts.compared(
         tuple(f"token {n}" for n in range(24)), ("one", np.ones(24)), ("two", np.ones(24)), "", ""

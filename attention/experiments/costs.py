@@ -221,12 +221,6 @@ class Sizes:
         """The length at which attention costs the last token as much as all the rest."""
         return self.per_token / self.looking_back(1)
 
-    @property
-    def n_weights(self) -> int:
-        """All weights: the embedding, an equal matrix for the logits, two norms in each layer and a final one."""
-        norms = (2 * self.n_layers + 1) * self.d_model
-        return self.per_token + self.n_vocabulary * self.d_model + norms
-
 
 # Grattafiori et al. 2024, "The Llama 3 Herd of Models", table 3; the vocabulary as in the model's own configuration.
 LLAMA = Sizes(32, 4096, 32, 8, 128, 14336, 128256)

@@ -75,14 +75,14 @@ def parts_bars(labels: Sequence[str], parts: Float[Array, " N"], title: str, *, 
     )
 
 
-def lengths_bars(labels: Sequence[str], lengths: Sequence[float] | Array, title: str, *, decimals: int = 2) -> Bars:
+def lengths_bars(labels: Sequence[str], lengths: Sequence[float] | Array, title: str) -> Bars:
     """Return one horizontal bar for each norm."""
     return Bars(
         title=title,
         alt=message("Bar chart: {title}.", title=title),
         labels=tuple(labels),
         series=(("", "inactive", np.asarray(lengths)),),
-        decimals=decimals,
+        decimals=2,
     )
 
 

@@ -480,13 +480,8 @@ def compared(
     return figure(data, title, alt, x=_named(names), y=_values(), barmode="group")
 
 
-def spread(
-    before: Float[Array, "Q K"], after: Float[Array, "Q K"], *, is_closer: bool, counted: str = message("cells")
-) -> go.Figure:
-    """Return histograms of the scores before and after scaling, with the same bins.
-
-    ``is_closer`` states whether scaling brings the scores closer to 0; ``counted`` is the unit of the counts.
-    """
+def spread(before: Float[Array, "Q K"], after: Float[Array, "Q K"], counted: str) -> go.Figure:
+    """Return histograms of the scores before and after division; ``counted`` is the unit of the counts."""
     edges, counts = binned(before, after)
     data = [
         {
@@ -502,7 +497,7 @@ def spread(
     return figure(
         data,
         message("distribution of scores"),
-        told_spread(is_closer=is_closer),
+        told_spread(is_closer=True),
         x={**_titled(message("score")), "hoverformat": ".2f"},
         y={**_values(counted), "hoverformat": _COUNTS},
         barmode="overlay",

@@ -12,8 +12,8 @@ from numpy import ndarray as Array
 
 from attention.core.messages import message
 from attention.figures.charts import escaped, figure, shortened
+from attention.figures.colours import PAGES, SCALES
 from attention.figures.format import MAX_LABELLED
-from attention.figures.template import colour_scale
 
 # In pixels: the side of a cell, and the least and the largest side of a heatmap.
 _CELL, _LEAST, _MOST = 34, 240, 900
@@ -89,7 +89,7 @@ def _weights(values: Array) -> dict[str, Any]:
         "z": values,
         "zmin": 0,
         "zmax": 1,
-        "colorscale": colour_scale(),
+        "colorscale": [(0.0, PAGES["light"]["background"]), (1.0, SCALES["light"]["weights"])],
         "colorbar": {"thickness": 12, "outlinewidth": 0},
         "xgap": 1,
         "ygap": 1,

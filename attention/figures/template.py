@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from attention.figures.colours import MUTED, PAGES, SCALES, Theme
+from attention.figures.colours import MUTED, PAGES, Theme
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 
@@ -59,11 +59,6 @@ def _template(theme: Theme) -> dict[str, Any]:
         "bargap": 0.15,
     }
     return {"layout": layout}
-
-
-def colour_scale(theme: Theme = "light") -> list[tuple[float, str]]:
-    """Return the colour scale of weights from 0 to 1."""
-    return [(0.0, PAGES[theme]["background"]), (1.0, SCALES[theme]["weights"])]
 
 
 TEMPLATES: Mapping[Theme, Mapping[str, Any]] = MappingProxyType(

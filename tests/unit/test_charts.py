@@ -89,7 +89,7 @@ def test_a_line_without_a_colour_has_that_of_the_text_in_either_theme():
 @given(arrays.arrays(np.float32, (4, 4), elements=st.floats(-100, 100, width=32)), st.floats(0.05, 1))
 def test_every_score_is_counted_in_the_bin_where_it_lies(before, scale):
     after = before * np.float32(scale)
-    for bars, scores in zip(charts.spread(before, after, is_closer=True).data, (before, after), strict=True):
+    for bars, scores in zip(charts.spread(before, after, "dot products").data, (before, after), strict=True):
         assert bars.y.sum() == scores.size
         half = np.diff(bars.x).max() / 2
         for centre, count in zip(bars.x, bars.y, strict=True):
@@ -99,13 +99,13 @@ def test_every_score_is_counted_in_the_bin_where_it_lies(before, scale):
 
 def test_scores_that_are_all_large_lie_lower_after_scaling():
     scores = np.linspace(30, 50, 36).reshape(6, 6)
-    before, after = charts.spread(scores, scores / np.sqrt(8), is_closer=True).data
+    before, after = charts.spread(scores, scores / np.sqrt(8), "dot products").data
     assert before.x[before.y > 0].max() == pytest.approx(50, abs=1)
     assert after.x[after.y > 0].max() == pytest.approx(50 / np.sqrt(8), abs=1)
 
 
 def test_scores_that_are_all_the_same_are_drawn():
-    bars = charts.spread(np.zeros((2, 2)), np.zeros((2, 2)), is_closer=False).data
+    bars = charts.spread(np.zeros((2, 2)), np.zeros((2, 2)), "dot products").data
     assert [each.y.sum() for each in bars] == [4, 4]
 
 

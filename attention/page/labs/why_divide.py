@@ -167,9 +167,7 @@ def _by_width(width: int, before: Float[Array, " W"], after: Float[Array, " W"],
 
 def _spread(width: int) -> Picture:
     before, after = (each.scores[WIDTHS.index(width)] for each in _drawn())
-    return Picture(
-        "spread_at_width", Chart(charts.spread(before, after, is_closer=True, counted=message("dot products")))
-    )
+    return Picture("spread_at_width", Chart(charts.spread(before, after, message("dot products"))))
 
 
 def _example(width: int, before: Float[Array, " K"], after: Float[Array, " K"]) -> Chart:

@@ -351,10 +351,10 @@ def _through_layers(scene: HeadContext, plane: Plane, changes: Float[Array, "L M
     )
     columns = {
         message("layer"): [str(at + 1) for at in range(len(changes))],
-        message("norm before it"): _written(np.linalg.norm(states[:-1], axis=-1)),
-        message("norm of ΔE"): _written(np.linalg.norm(changes, axis=-1)),
-        message("norm of the rest"): _written(np.linalg.norm(rests, axis=-1)),
-        message("cosine with the start"): _written(cosines(states[1:], states[0])),
+        message("norm before it"): full_precision(np.linalg.norm(states[:-1], axis=-1)),
+        message("norm of ΔE"): full_precision(np.linalg.norm(changes, axis=-1)),
+        message("norm of the rest"): full_precision(np.linalg.norm(rests, axis=-1)),
+        message("cosine with the start"): full_precision(cosines(states[1:], states[0])),
     }
     tables = (Table("way_table", lambda: columns, file="way"), of_words.table)
     return _Path(told + of_words.told, (chain, words), tables)
@@ -399,10 +399,6 @@ def _attention_output(scene: HeadContext, at: int) -> Float[Array, " M"]:
     return contributions(layer.model_output[:, [scene.word]], parts).total[0]
 
 
-def _written(numbers: Float[Array, " N"]) -> list[str]:
-    return full_precision(numbers)
-
-
 # ---------------------------------------------------------------------------------------- the stream
 
 
@@ -433,9 +429,9 @@ def _stream(scene: HeadContext, added: Float[Array, "L M"]) -> Blocks:
     alt = message("{title}, by layer.", title=name)
     columns = {
         message("layer"): list(numbers),
-        message("norm of the stream"): _written(stream),
-        message("norm of ΔE"): _written(changes),
-        message("norm of the feed-forward network's output"): _written(fed) if len(curves) > 1 else [],
+        message("norm of the stream"): full_precision(stream),
+        message("norm of ΔE"): full_precision(changes),
+        message("norm of the feed-forward network's output"): full_precision(fed) if len(curves) > 1 else [],
     }
     columns = {title: column for title, column in columns.items() if column}
     chart = charts.layer_lines(numbers, curves, name, alt, is_log=_is_uneven([each.values for each in curves]))

@@ -247,10 +247,13 @@ def _drift_of(scene: HeadContext, pair: _Pair) -> Blocks:
     places = tuple(map(str, range(len(own))))
     numbers = np.arange(len(own))
     curves = [Curve(message("the same word"), numbers, own)]
-    columns: dict[str, list[str]] = {message("after layer"): list(places), message("the same word"): _written(own)}
+    columns: dict[str, list[str]] = {
+        message("after layer"): list(places),
+        message("the same word"): full_precision(own),
+    }
     if others is not None:
         curves.append(Curve(message("different words"), numbers, others, INACTIVE))
-        columns[message("different words")] = _written(others)
+        columns[message("different words")] = full_precision(others)
     title = message("cosine of the two vectors")
     alt = message("{title}, by layer.", title=title)
     lowest = min(float(np.nanmin(each.values)) for each in curves if not np.isnan(each.values).all())
@@ -280,7 +283,3 @@ def _tell_tokens(pair: _Pair) -> str:
 
 def _table(columns: Columns) -> Table:
     return Table("drift_table", lambda: columns, file="drift")
-
-
-def _written(numbers: Float[Array, " N"]) -> list[str]:
-    return full_precision(numbers)
