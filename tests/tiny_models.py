@@ -69,11 +69,7 @@ def _word_piece() -> PreTrainedTokenizerFast:
     )
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
-        unk_token="[UNK]",
-        pad_token="[PAD]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        mask_token="[MASK]",
+        **{f"{name}_token": f"[{name.upper()}]" for name in ("unk", "pad", "cls", "sep", "mask")},
     )
 
 
@@ -108,21 +104,21 @@ def _llama_tokenizer() -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="</s>")
 
 
+_LIKE_ROBERTA = {
+    **dict.fromkeys(("bos_token", "cls_token"), "<s>"),
+    **dict.fromkeys(("eos_token", "sep_token"), "</s>"),
+    "unk_token": "<unk>",
+    "pad_token": "<pad>",
+    "mask_token": "<mask>",
+}
+
+
 def _roberta_tokenizer() -> PreTrainedTokenizerFast:
     tokenizer = _byte_level("<s>", "<pad>", "</s>", "<unk>", "<mask>")
     tokenizer.post_processor = processors.RobertaProcessing(
         ("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=False
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token="<s>",
-        cls_token="<s>",
-        eos_token="</s>",
-        sep_token="</s>",
-        unk_token="<unk>",
-        pad_token="<pad>",
-        mask_token="<mask>",
-    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **_LIKE_ROBERTA)
 
 
 def _unigram(*special: str) -> Tokenizer:
@@ -154,17 +150,7 @@ def _xlm_roberta_tokenizer(
     tokenizer.post_processor = processors.TemplateProcessing(
         single=single, pair=pair, special_tokens=[(name, number) for number, name in enumerate(names)]
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token="<s>",
-        cls_token="<s>",
-        eos_token="</s>",
-        sep_token="</s>",
-        unk_token="<unk>",
-        pad_token="<pad>",
-        mask_token="<mask>",
-        extra_special_tokens=list(languages),
-    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **_LIKE_ROBERTA, extra_special_tokens=list(languages))
 
 
 # Language codes follow <mask>; this is the second.
@@ -191,149 +177,74 @@ def _blenderbot_tokenizer() -> PreTrainedTokenizerFast:
 
 # ----------------------------------------------------------------------------------------- models
 
-
-def _bert(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=48,
-        max_position_embeddings=128,
-        initializer_range=SPREAD,
-    )
-    return transformers.BertForMaskedLM(config)
+_Maker = Callable[[Any], Any]
 
 
-def _roberta(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.RobertaConfig(**_roberta_sizes(tokenizer))
-    return transformers.RobertaForMaskedLM(config)
+def _of(name: str, **sizes: Any) -> _Maker:
+    """Return a maker of a model of transformers, with these sizes and the vocabulary of its tokenizer."""
+
+    def make_model(tokenizer: PreTrainedTokenizerFast | None) -> Any:
+        kind = getattr(transformers, name)
+        words = {} if tokenizer is None else {"vocab_size": len(tokenizer)}
+        return kind(kind.config_class(**words, **sizes))
+
+    return make_model
 
 
-def _xlm_roberta(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.XLMRobertaConfig(**_roberta_sizes(tokenizer))
-    return transformers.XLMRobertaForMaskedLM(config)
+def _then(make_model: _Maker, change: Callable[[Any], Any]) -> _Maker:
+    """Return a maker of a model that is changed after it is made."""
+
+    def make_changed(tokenizer: PreTrainedTokenizerFast) -> Any:
+        model = make_model(tokenizer)
+        change(model)
+        return model
+
+    return make_changed
 
 
-def _roberta_sizes(tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
-    return {
-        "vocab_size": len(tokenizer),
-        "hidden_size": 32,
-        "num_hidden_layers": 3,
-        "num_attention_heads": 4,
-        "intermediate_size": 48,
-        # Positions begin at 2, after the padding position.
-        "max_position_embeddings": 130,
-        "type_vocab_size": 1,
-        "initializer_range": SPREAD,
-        "bos_token_id": 0,
-        "pad_token_id": 1,
-        "eos_token_id": 2,
-    }
+def _legible(make_model: _Maker) -> _Maker:
+    """Make a model write letters, and no bigram twice: a random one would repeat one byte for ever."""
+
+    def make_legible(tokenizer: PreTrainedTokenizerFast) -> Any:
+        model = make_model(tokenizer)
+        texts = {number: tokenizer.decode([number]) for number in range(len(tokenizer))}
+        special = set(tokenizer.all_special_ids) - {tokenizer.eos_token_id, model.generation_config.forced_bos_token_id}
+        model.generation_config.no_repeat_ngram_size = 2
+        model.generation_config.suppress_tokens = [
+            number for number, text in texts.items() if number in special or not (text.isascii() and text.isprintable())
+        ]
+        return model
+
+    return make_legible
 
 
-def _distilbert(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.DistilBertConfig(
-        vocab_size=len(tokenizer),
-        dim=32,
-        n_layers=2,
-        n_heads=4,
-        hidden_dim=48,
-        max_position_embeddings=128,
-        initializer_range=SPREAD,
-    )
-    return transformers.DistilBertForMaskedLM(config)
+_SMALL: dict[str, Any] = {
+    "hidden_size": 32,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "max_position_embeddings": 128,
+    "initializer_range": SPREAD,
+}
+_NARROW_WORDS = _SMALL | {"embedding_size": 20, "hidden_size": 36, "intermediate_size": 44}
+_SPECIAL = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2}
+# Positions begin at 2, after the padding position.
+_ROBERTAS = _SMALL | _SPECIAL | {"max_position_embeddings": 130}
 
-
-def _gpt2(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.GPT2Config(
-        vocab_size=len(tokenizer),
-        n_embd=32,
-        n_layer=3,
-        n_head=4,
-        n_positions=128,
-        initializer_range=SPREAD,
-        bos_token_id=0,
-        eos_token_id=0,
-    )
-    return transformers.GPT2LMHeadModel(config)
-
-
-def _llama(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=48,
-        num_hidden_layers=3,
-        num_attention_heads=6,
-        num_key_value_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=128,
-        initializer_range=SPREAD / 2,
-        bos_token_id=0,
-        eos_token_id=1,
-        pad_token_id=1,
-        tie_word_embeddings=True,
-    )
-    return transformers.LlamaForCausalLM(config)
-
-
-def _bart(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.BartConfig(
-        vocab_size=len(tokenizer),
-        d_model=32,
-        encoder_layers=2,
-        decoder_layers=3,
-        encoder_attention_heads=4,
-        decoder_attention_heads=4,
-        encoder_ffn_dim=48,
-        decoder_ffn_dim=48,
-        max_position_embeddings=128,
-        init_std=SPREAD,
-        bos_token_id=0,
-        pad_token_id=1,
-        eos_token_id=2,
-        decoder_start_token_id=2,
-        forced_eos_token_id=2,
-    )
-    return _legible(transformers.BartForConditionalGeneration(config), tokenizer)
-
-
-def _t5(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return _of_t5s_kind(tokenizer, transformers.T5Config, transformers.T5ForConditionalGeneration)
-
-
-def _mt5(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return _of_t5s_kind(tokenizer, transformers.MT5Config, transformers.MT5ForConditionalGeneration)
-
-
-def _umt5(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return _of_t5s_kind(tokenizer, transformers.UMT5Config, transformers.UMT5ForConditionalGeneration)
-
-
-def _of_t5s_kind(tokenizer: PreTrainedTokenizerFast, make_config: Any, make_model: Any, **own: int) -> Any:
-    config = make_config(
-        vocab_size=len(tokenizer),
-        d_model=32,
-        # The heads together are wider than the model, as in larger T5s.
-        d_kv=12,
-        num_heads=4,
-        num_layers=2,
-        num_decoder_layers=3,
-        d_ff=48,
-        relative_attention_num_buckets=8,
-        relative_attention_max_distance=16,
-        pad_token_id=0,
-        eos_token_id=1,
-        decoder_start_token_id=0,
-        **own,
-    )
-    model = make_model(config)
-    with torch.no_grad():
-        for stack in (model.encoder, model.decoder):
-            torch.nn.init.normal_(stack.block[0].layer[0].SelfAttention.relative_attention_bias.weight)
-    return _legible(model, tokenizer)
-
-
+_T5S: dict[str, Any] = {
+    "d_model": 32,
+    # The heads together are wider than the model, as in larger T5s.
+    "d_kv": 12,
+    "num_heads": 4,
+    "num_layers": 2,
+    "num_decoder_layers": 3,
+    "d_ff": 48,
+    "relative_attention_num_buckets": 8,
+    "relative_attention_max_distance": 16,
+    "pad_token_id": 0,
+    "eos_token_id": 1,
+    "decoder_start_token_id": 0,
+}
 # Encoder–decoders of odd sizes, whose halves also differ in inner width.
 _TWO_STACKS: dict[str, Any] = {
     "d_model": 30,
@@ -347,88 +258,30 @@ _TWO_STACKS: dict[str, Any] = {
     "scale_embedding": True,
     "init_std": SPREAD / 2,
 }
-_LIKE_BART = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "forced_eos_token_id": 2}
-_LIKE_BLENDERBOT = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
+_BARTS = _TWO_STACKS | _SPECIAL | {"forced_eos_token_id": 2}
+_BLENDERBOTS = _TWO_STACKS | {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
 
 
-def _pegasus(tokenizer: PreTrainedTokenizerFast) -> Any:
-    special = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0, "forced_eos_token_id": 1}
-    config = transformers.PegasusConfig(vocab_size=len(tokenizer), **_TWO_STACKS, **special)
-    return _legible(transformers.PegasusForConditionalGeneration(config), tokenizer)
+def _bias_by_distance(*stacks: Any) -> None:
+    """Give relative positions a bias; transformers begins with zeros."""
+    for stack in stacks:
+        torch.nn.init.normal_(stack.relative_attention_bias.weight)
 
 
-def _mbart(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.MBartConfig(
-        vocab_size=len(tokenizer), decoder_start_token_id=_FRENCH, **_TWO_STACKS, **_LIKE_BART
-    )
-    return _legible(transformers.MBartForConditionalGeneration(config), tokenizer)
+def _of_t5s_kind(name: str, **own: int) -> _Maker:
+    def bias(model: Any) -> None:
+        _bias_by_distance(*(stack.block[0].layer[0].SelfAttention for stack in (model.encoder, model.decoder)))
+
+    return _legible(_then(_of(name, **_T5S, **own), bias))
 
 
-def _m2m_100(tokenizer: PreTrainedTokenizerFast) -> Any:
-    sizes = _TWO_STACKS | {"max_position_embeddings": 130}
-    config = transformers.M2M100Config(vocab_size=len(tokenizer), decoder_start_token_id=2, **sizes, **_LIKE_BART)
-    model = transformers.M2M100ForConditionalGeneration(config)
+def _begin_in_french(model: Any) -> None:
     model.generation_config.forced_bos_token_id = _FRENCH
-    return _legible(model, tokenizer)
 
 
-def _plbart(tokenizer: PreTrainedTokenizerFast) -> Any:
-    # It names no decoder start token: then that is the token at the beginning of a text.
-    config = transformers.PLBartConfig(vocab_size=len(tokenizer), **_TWO_STACKS, **_LIKE_BART)
-    return _legible(transformers.PLBartForConditionalGeneration(config), tokenizer)
-
-
-def _blenderbot(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.BlenderbotConfig(vocab_size=len(tokenizer), **_TWO_STACKS, **_LIKE_BLENDERBOT)
-    model = _legible(transformers.BlenderbotForConditionalGeneration(config), tokenizer)
-    # It never repeats source n-grams (n = 3 in the real one).
+def _repeat_nothing_of_the_source(model: Any) -> None:
+    """Never repeat source n-grams (n = 3 in the real one)."""
     model.generation_config.encoder_no_repeat_ngram_size = 1
-    return model
-
-
-def _blenderbot_small(tokenizer: PreTrainedTokenizerFast) -> Any:
-    sizes = _TWO_STACKS | {"init_std": SPREAD}
-    config = transformers.BlenderbotSmallConfig(vocab_size=len(tokenizer), **sizes, **_LIKE_BLENDERBOT)
-    return _legible(transformers.BlenderbotSmallForConditionalGeneration(config), tokenizer)
-
-
-def _switch(tokenizer: PreTrainedTokenizerFast) -> Any:
-    made = transformers.SwitchTransformersConfig, transformers.SwitchTransformersForConditionalGeneration
-    experts = {"num_experts": 3, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1}
-    return _of_t5s_kind(tokenizer, *made, **experts)
-
-
-def _nllb_moe(tokenizer: PreTrainedTokenizerFast) -> Any:
-    sizes = {"num_experts": 3, "encoder_sparse_step": 2, "decoder_sparse_step": 2}
-    special = _LIKE_BART | {"decoder_start_token_id": 2}
-    config = transformers.NllbMoeConfig(vocab_size=len(tokenizer), **_TWO_STACKS, **special, **sizes)
-    return _legible(transformers.NllbMoeForConditionalGeneration(config), tokenizer)
-
-
-def _t5gemma(tokenizer: PreTrainedTokenizerFast) -> Any:
-    layers = {**_GROUPED, "vocab_size": len(tokenizer), "sliding_window": 4, "query_pre_attn_scalar": 9}
-    layers["pad_token_id"] = 0
-    config = transformers.T5GemmaConfig(
-        encoder={**layers, "num_hidden_layers": 2},
-        decoder=layers,
-        vocab_size=len(tokenizer),
-        pad_token_id=0,
-        eos_token_id=1,
-        # It treats every padding token as padding, even the one with which others begin.
-        decoder_start_token_id=2,
-    )
-    return _legible(transformers.T5GemmaForConditionalGeneration(config), tokenizer)
-
-
-def _legible(model: Any, tokenizer: PreTrainedTokenizerFast) -> Any:
-    """Make a model write letters, and no bigram twice: a random one would repeat one byte for ever."""
-    texts = {number: tokenizer.decode([number]) for number in range(len(tokenizer))}
-    special = set(tokenizer.all_special_ids) - {tokenizer.eos_token_id, model.generation_config.forced_bos_token_id}
-    model.generation_config.no_repeat_ngram_size = 2
-    model.generation_config.suppress_tokens = [
-        number for number, text in texts.items() if number in special or not (text.isascii() and text.isprintable())
-    ]
-    return model
 
 
 # Recent architectures, of odd sizes: heads that are together wider or narrower than the model, windows shorter than
@@ -446,314 +299,80 @@ _GROUPED: dict[str, Any] = {
     "eos_token_id": 1,
     "pad_token_id": 1,
 }
-_LAYERS_IN_TURN = ["sliding_attention", "full_attention", "sliding_attention"]
+# Where the width of a head is that of the model, shared out.
+_SHARED_OUT = {name: size for name, size in _GROUPED.items() if name != "head_dim"} | {"hidden_size": 48}
+_IN_TURN = {
+    "sliding_window": 4,
+    "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+}
 
 
-def _llama_untied(tokenizer: PreTrainedTokenizerFast) -> Any:
-    stretched = {
-        "rope_type": "llama3",
-        "rope_theta": 10_000.0,
-        "factor": 4.0,
-        "low_freq_factor": 1.0,
-        "high_freq_factor": 4.0,
-        "original_max_position_embeddings": 16,
-    }
-    config = transformers.LlamaConfig(
-        vocab_size=len(tokenizer),
-        tie_word_embeddings=False,
-        attention_bias=True,
-        rope_parameters=stretched,
-        **_GROUPED,
-    )
-    return transformers.LlamaForCausalLM(config)
+def _rope(kind: str, **settings: Any) -> dict[str, Any]:
+    return {"rope_parameters": {"rope_type": kind, "rope_theta": 10_000.0, **settings}}
 
 
-def _mistral(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.MistralConfig(vocab_size=len(tokenizer), sliding_window=5, **_GROUPED)
-    return transformers.MistralForCausalLM(config)
-
-
-def _qwen2(tokenizer: PreTrainedTokenizerFast) -> Any:
-    sizes = {name: size for name, size in _GROUPED.items() if name != "head_dim"} | {"hidden_size": 48}
-    config = transformers.Qwen2Config(
-        vocab_size=len(tokenizer),
-        tie_word_embeddings=True,
-        use_sliding_window=True,
-        sliding_window=4,
-        layer_types=_LAYERS_IN_TURN,
-        **sizes,
-    )
-    return transformers.Qwen2ForCausalLM(config)
-
-
-def _qwen3(tokenizer: PreTrainedTokenizerFast) -> Any:
-    stretched = {
-        "rope_type": "yarn",
-        "rope_theta": 10_000.0,
-        "factor": 4.0,
-        "original_max_position_embeddings": 32,
-    }
-    config = transformers.Qwen3Config(
-        vocab_size=len(tokenizer), attention_bias=True, rope_parameters=stretched, **_GROUPED
-    )
-    return transformers.Qwen3ForCausalLM(config)
-
-
-def _gemma2(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.Gemma2Config(
-        vocab_size=len(tokenizer),
-        # Low enough that the largest scores are capped.
-        attn_logit_softcapping=2.0,
-        final_logit_softcapping=3.0,
-        query_pre_attn_scalar=7,
-        sliding_window=4,
-        layer_types=_LAYERS_IN_TURN,
-        **_GROUPED,
-    )
-    return transformers.Gemma2ForCausalLM(config)
-
-
-def _gemma3(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.Gemma3TextConfig(
-        vocab_size=len(tokenizer),
-        query_pre_attn_scalar=9,
-        sliding_window=4,
-        layer_types=_LAYERS_IN_TURN,
-        **_GROUPED,
-    )
-    return transformers.Gemma3ForCausalLM(config)
+_LONGROPE = _rope(
+    "longrope",
+    short_factor=[1.0, 1.1, 1.3, 1.7],
+    long_factor=[1.0, 2.0, 4.0, 8.0],
+    factor=4.0,
+    original_max_position_embeddings=32,
+)
+_LLAMA3S_ROPE = _rope(
+    "llama3", factor=4.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=16
+)
+_GEMMA3 = _GROUPED | _IN_TURN | {"query_pre_attn_scalar": 9}
+_NEOX = {
+    **{
+        name: size for name, size in _GROUPED.items() if name not in ("head_dim", "num_key_value_heads", "pad_token_id")
+    },
+    "hidden_size": 48,
+    "num_attention_heads": 4,
+    "tie_word_embeddings": False,
+    **_rope("default", partial_rotary_factor=0.5),
+}
+_OPT = {
+    "hidden_size": 30,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 5,
+    "ffn_dim": 44,
+    "max_position_embeddings": 128,
+    "init_std": SPREAD / 2,
+    "bos_token_id": 2,
+    "eos_token_id": 2,
+    "pad_token_id": 1,
+}
 
 
 def _gemma3_with_pictures(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.Gemma3Config(
-        text_config=_gemma3(tokenizer).config,
-        vision_config={
-            "hidden_size": 16,
-            "intermediate_size": 20,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 2,
-            "image_size": 8,
-            "patch_size": 4,
-        },
+    return _of(
+        "Gemma3ForConditionalGeneration",
+        text_config=transformers.Gemma3TextConfig(vocab_size=len(tokenizer), **_GEMMA3),
+        vision_config=_SIGHT | {"image_size": 8, "patch_size": 4},
         mm_tokens_per_image=1,
         image_token_index=len(tokenizer) - 1,
-    )
-    return transformers.Gemma3ForConditionalGeneration(config)
+    )(None)
 
 
-def _phi3(tokenizer: PreTrainedTokenizerFast) -> Any:
-    sizes = {name: size for name, size in _GROUPED.items() if name != "head_dim"} | {"hidden_size": 48}
-    stretched = {
-        "rope_type": "longrope",
-        "rope_theta": 10_000.0,
-        "short_factor": [1.0, 1.1, 1.3, 1.7],
-        "long_factor": [1.0, 2.0, 4.0, 8.0],
-        "factor": 4.0,
-        "original_max_position_embeddings": 32,
-    }
-    config = transformers.Phi3Config(
-        vocab_size=len(tokenizer),
-        rope_parameters=stretched,
-        original_max_position_embeddings=32,
-        sliding_window=5,
-        **sizes,
-    )
-    return transformers.Phi3ForCausalLM(config)
+def _t5gemma(tokenizer: PreTrainedTokenizerFast) -> Any:
+    layers = _GROUPED | {"vocab_size": len(tokenizer), "sliding_window": 4, "query_pre_attn_scalar": 9}
+    layers["pad_token_id"] = 0
+    return _legible(
+        _of(
+            "T5GemmaForConditionalGeneration",
+            encoder={**layers, "num_hidden_layers": 2},
+            decoder=layers,
+            pad_token_id=0,
+            eos_token_id=1,
+            # It treats every padding token as padding, even the one with which others begin.
+            decoder_start_token_id=2,
+        )
+    )(tokenizer)
 
 
-def _gpt_neox(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.GPTNeoXConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=48,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=56,
-        max_position_embeddings=128,
-        initializer_range=SPREAD / 2,
-        bos_token_id=0,
-        eos_token_id=1,
-        tie_word_embeddings=False,
-        rope_parameters={"rope_type": "default", "rope_theta": 10_000.0, "partial_rotary_factor": 0.5},
-    )
-    return transformers.GPTNeoXForCausalLM(config)
-
-
-def _gpt_neox_in_turn(tokenizer: PreTrainedTokenizerFast) -> Any:
-    model = _gpt_neox(tokenizer)
+def _in_turn(model: Any) -> Any:
     model.config.use_parallel_residual = False
     return transformers.GPTNeoXForCausalLM(model.config)
-
-
-def _opt_config(tokenizer: PreTrainedTokenizerFast, **changes: Any) -> Any:
-    return transformers.OPTConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=30,
-        num_hidden_layers=3,
-        num_attention_heads=5,
-        ffn_dim=44,
-        max_position_embeddings=128,
-        init_std=SPREAD / 2,
-        bos_token_id=2,
-        eos_token_id=2,
-        pad_token_id=1,
-        **changes,
-    )
-
-
-def _opt(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return transformers.OPTForCausalLM(_opt_config(tokenizer, word_embed_proj_dim=30))
-
-
-def _opt_350m(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return transformers.OPTForCausalLM(_opt_config(tokenizer, word_embed_proj_dim=18, do_layer_norm_before=False))
-
-
-def _bloom(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.BloomConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=42,
-        n_layer=3,
-        # Not a power of 2: then the slopes come from two sequences.
-        n_head=6,
-        initializer_range=SPREAD / 2,
-        bos_token_id=0,
-        eos_token_id=1,
-        pad_token_id=1,
-    )
-    return transformers.BloomForCausalLM(config)
-
-
-def _electra(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.ElectraConfig(
-        vocab_size=len(tokenizer),
-        embedding_size=20,
-        hidden_size=36,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=44,
-        max_position_embeddings=128,
-        initializer_range=SPREAD,
-    )
-    return transformers.ElectraForPreTraining(config)
-
-
-def _albert(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.AlbertConfig(
-        vocab_size=len(tokenizer),
-        embedding_size=20,
-        hidden_size=36,
-        num_hidden_layers=4,
-        num_hidden_groups=2,
-        num_attention_heads=4,
-        intermediate_size=44,
-        max_position_embeddings=128,
-        initializer_range=SPREAD,
-        bos_token_id=0,
-        pad_token_id=1,
-        eos_token_id=2,
-    )
-    return transformers.AlbertForMaskedLM(config)
-
-
-def _mpnet(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.MPNetConfig(
-        **{name: size for name, size in _roberta_sizes(tokenizer).items() if name != "type_vocab_size"}
-    )
-    model = transformers.MPNetForMaskedLM(config)
-    with torch.no_grad():
-        torch.nn.init.normal_(model.mpnet.encoder.relative_attention_bias.weight)
-    return model
-
-
-def _modernbert(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.ModernBertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=36,
-        num_hidden_layers=3,
-        num_attention_heads=3,
-        intermediate_size=44,
-        max_position_embeddings=128,
-        initializer_range=SPREAD,
-        initializer_cutoff_factor=2.0,
-        attention_bias=True,
-        local_attention=4,
-        global_attn_every_n_layers=2,
-        bos_token_id=0,
-        cls_token_id=0,
-        pad_token_id=1,
-        eos_token_id=2,
-        sep_token_id=2,
-    )
-    return transformers.ModernBertForMaskedLM(config)
-
-
-def _starcoder2(tokenizer: PreTrainedTokenizerFast) -> Any:
-    sizes = {name: size for name, size in _GROUPED.items() if name != "head_dim"} | {"hidden_size": 48}
-    return transformers.Starcoder2ForCausalLM(transformers.Starcoder2Config(vocab_size=len(tokenizer), **sizes))
-
-
-def _olmo2(tokenizer: PreTrainedTokenizerFast) -> Any:
-    sizes = {name: size for name, size in _GROUPED.items() if name != "head_dim"} | {"hidden_size": 48}
-    return transformers.Olmo2ForCausalLM(transformers.Olmo2Config(vocab_size=len(tokenizer), **sizes))
-
-
-def _deepseek_v3(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.DeepseekV3Config(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        num_key_value_heads=4,
-        # Queries and keys of 8 + 6 dimensions, values of 7.
-        qk_nope_head_dim=8,
-        qk_rope_head_dim=6,
-        v_head_dim=7,
-        q_lora_rank=20,
-        kv_lora_rank=12,
-        intermediate_size=40,
-        moe_intermediate_size=16,
-        n_routed_experts=4,
-        num_experts_per_tok=2,
-        n_group=1,
-        topk_group=1,
-        max_position_embeddings=128,
-        initializer_range=SPREAD / 2,
-        bos_token_id=0,
-        eos_token_id=1,
-        pad_token_id=1,
-    )
-    return transformers.DeepseekV3ForCausalLM(config)
-
-
-def _mobilebert(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.MobileBertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=48,
-        # The heads share vectors narrowed to 32 dimensions.
-        intra_bottleneck_size=32,
-        embedding_size=16,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=40,
-        max_position_embeddings=128,
-        initializer_range=SPREAD,
-    )
-    return transformers.MobileBertForMaskedLM(config)
-
-
-def _vit(_: None) -> Any:
-    config = transformers.ViTConfig(
-        image_size=8,
-        patch_size=2,
-        num_channels=1,
-        hidden_size=32,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=48,
-        initializer_range=SPREAD,
-        num_labels=10,
-    )
-    return transformers.ViTForImageClassification(config)
 
 
 # A vision part with two layers; each architecture has its own names in the configuration.
@@ -831,59 +450,261 @@ _BESIDE: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     ),
 }
 
-_MAKERS: dict[str, tuple[Callable[[Any], Any], Callable[[], PreTrainedTokenizerFast | None]]] = {
-    "bert": (_bert, _word_piece),
-    "roberta": (_roberta, _roberta_tokenizer),
-    "xlm-roberta": (_xlm_roberta, _xlm_roberta_tokenizer),
-    "distilbert": (_distilbert, _word_piece),
-    "gpt2": (_gpt2, _gpt2_tokenizer),
-    "llama": (_llama, _llama_tokenizer),
-    "bart": (_bart, _roberta_tokenizer),
-    "t5": (_t5, _t5_tokenizer),
-    "mt5": (_mt5, _t5_tokenizer),
-    "umt5": (_umt5, _t5_tokenizer),
-    "pegasus": (_pegasus, _t5_tokenizer),
-    "mbart": (_mbart, _mbart_tokenizer),
-    "m2m_100": (_m2m_100, _m2m_100_tokenizer),
-    "plbart": (_plbart, _mbart_tokenizer),
-    "blenderbot": (_blenderbot, _blenderbot_tokenizer),
-    "blenderbot-small": (_blenderbot_small, _blenderbot_tokenizer),
-    "vit": (_vit, lambda: None),
+_MAKERS: dict[str, tuple[_Maker, Callable[[], PreTrainedTokenizerFast | None]]] = {
+    "bert": (_of("BertForMaskedLM", **_SMALL), _word_piece),
+    "roberta": (_of("RobertaForMaskedLM", **_ROBERTAS, type_vocab_size=1), _roberta_tokenizer),
+    "xlm-roberta": (_of("XLMRobertaForMaskedLM", **_ROBERTAS, type_vocab_size=1), _xlm_roberta_tokenizer),
+    "distilbert": (
+        _of(
+            "DistilBertForMaskedLM",
+            dim=32,
+            n_layers=2,
+            n_heads=4,
+            hidden_dim=48,
+            max_position_embeddings=128,
+            initializer_range=SPREAD,
+        ),
+        _word_piece,
+    ),
+    "gpt2": (
+        _of(
+            "GPT2LMHeadModel",
+            n_embd=32,
+            n_layer=3,
+            n_head=4,
+            n_positions=128,
+            initializer_range=SPREAD,
+            bos_token_id=0,
+            eos_token_id=0,
+        ),
+        _gpt2_tokenizer,
+    ),
+    "llama": (
+        _of("LlamaForCausalLM", **_SHARED_OUT | {"intermediate_size": 64}, tie_word_embeddings=True),
+        _llama_tokenizer,
+    ),
+    "bart": (
+        _legible(
+            _of(
+                "BartForConditionalGeneration",
+                **_BARTS
+                | dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 4)
+                | dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim"), 48)
+                | {"d_model": 32, "scale_embedding": False, "init_std": SPREAD, "decoder_start_token_id": 2},
+            )
+        ),
+        _roberta_tokenizer,
+    ),
+    "t5": (_of_t5s_kind("T5ForConditionalGeneration"), _t5_tokenizer),
+    "mt5": (_of_t5s_kind("MT5ForConditionalGeneration"), _t5_tokenizer),
+    "umt5": (_of_t5s_kind("UMT5ForConditionalGeneration"), _t5_tokenizer),
+    "pegasus": (
+        _legible(
+            _of(
+                "PegasusForConditionalGeneration",
+                **_TWO_STACKS,
+                pad_token_id=0,
+                eos_token_id=1,
+                decoder_start_token_id=0,
+                forced_eos_token_id=1,
+            )
+        ),
+        _t5_tokenizer,
+    ),
+    "mbart": (
+        _legible(_of("MBartForConditionalGeneration", **_BARTS, decoder_start_token_id=_FRENCH)),
+        _mbart_tokenizer,
+    ),
+    "m2m_100": (
+        _legible(
+            _then(
+                _of(
+                    "M2M100ForConditionalGeneration",
+                    **_BARTS | {"max_position_embeddings": 130},
+                    decoder_start_token_id=2,
+                ),
+                _begin_in_french,
+            )
+        ),
+        _m2m_100_tokenizer,
+    ),
+    # It names no decoder start token: then that is the token at the beginning of a text.
+    "plbart": (_legible(_of("PLBartForConditionalGeneration", **_BARTS)), _mbart_tokenizer),
+    "blenderbot": (
+        _then(_legible(_of("BlenderbotForConditionalGeneration", **_BLENDERBOTS)), _repeat_nothing_of_the_source),
+        _blenderbot_tokenizer,
+    ),
+    "blenderbot-small": (
+        _legible(_of("BlenderbotSmallForConditionalGeneration", **_BLENDERBOTS | {"init_std": SPREAD})),
+        _blenderbot_tokenizer,
+    ),
+    "vit": (
+        _of(
+            "ViTForImageClassification",
+            **{name: size for name, size in _SMALL.items() if name != "max_position_embeddings"},
+            image_size=8,
+            patch_size=2,
+            num_channels=1,
+            num_labels=10,
+        ),
+        lambda: None,
+    ),
 }
 KINDS = tuple(_MAKERS)
 _MAKERS |= {
-    "llama-untied": (_llama_untied, _llama_tokenizer),
-    "mistral": (_mistral, _llama_tokenizer),
-    "qwen2": (_qwen2, _gpt2_tokenizer),
-    "qwen3": (_qwen3, _gpt2_tokenizer),
-    "gemma2": (_gemma2, _llama_tokenizer),
-    "gemma3_text": (_gemma3, _llama_tokenizer),
+    "llama-untied": (
+        _of("LlamaForCausalLM", **_GROUPED, **_LLAMA3S_ROPE, tie_word_embeddings=False, attention_bias=True),
+        _llama_tokenizer,
+    ),
+    "mistral": (_of("MistralForCausalLM", **_GROUPED, sliding_window=5), _llama_tokenizer),
+    "qwen2": (
+        _of("Qwen2ForCausalLM", **_SHARED_OUT, **_IN_TURN, tie_word_embeddings=True, use_sliding_window=True),
+        _gpt2_tokenizer,
+    ),
+    "qwen3": (
+        _of(
+            "Qwen3ForCausalLM",
+            **_GROUPED,
+            **_rope("yarn", factor=4.0, original_max_position_embeddings=32),
+            attention_bias=True,
+        ),
+        _gpt2_tokenizer,
+    ),
+    "gemma2": (
+        _of(
+            "Gemma2ForCausalLM",
+            **_GROUPED,
+            **_IN_TURN,
+            # Low enough that the largest scores are capped.
+            attn_logit_softcapping=2.0,
+            final_logit_softcapping=3.0,
+            query_pre_attn_scalar=7,
+        ),
+        _llama_tokenizer,
+    ),
+    "gemma3_text": (_of("Gemma3ForCausalLM", **_GEMMA3), _llama_tokenizer),
     "gemma3": (_gemma3_with_pictures, _llama_tokenizer),
-    "phi3": (_phi3, _llama_tokenizer),
-    "gpt_neox": (_gpt_neox, _gpt2_tokenizer),
-    "gpt_neox-in-turn": (_gpt_neox_in_turn, _gpt2_tokenizer),
-    "opt": (_opt, _roberta_tokenizer),
-    "opt-350m": (_opt_350m, _roberta_tokenizer),
-    "bloom": (_bloom, _llama_tokenizer),
-    "electra": (_electra, _word_piece),
-    "albert": (_albert, _xlm_roberta_tokenizer),
-    "mpnet": (_mpnet, _xlm_roberta_tokenizer),
-    "modernbert": (_modernbert, _roberta_tokenizer),
+    "phi3": (
+        _of("Phi3ForCausalLM", **_SHARED_OUT, **_LONGROPE, original_max_position_embeddings=32, sliding_window=5),
+        _llama_tokenizer,
+    ),
+    "gpt_neox": (_of("GPTNeoXForCausalLM", **_NEOX), _gpt2_tokenizer),
+    "gpt_neox-in-turn": (lambda tokenizer: _in_turn(_of("GPTNeoXForCausalLM", **_NEOX)(tokenizer)), _gpt2_tokenizer),
+    "opt": (_of("OPTForCausalLM", **_OPT, word_embed_proj_dim=30), _roberta_tokenizer),
+    "opt-350m": (
+        _of("OPTForCausalLM", **_OPT, word_embed_proj_dim=18, do_layer_norm_before=False),
+        _roberta_tokenizer,
+    ),
+    "bloom": (
+        _of(
+            "BloomForCausalLM",
+            hidden_size=42,
+            n_layer=3,
+            # Not a power of 2: then the slopes come from two sequences.
+            n_head=6,
+            initializer_range=SPREAD / 2,
+            bos_token_id=0,
+            eos_token_id=1,
+            pad_token_id=1,
+        ),
+        _llama_tokenizer,
+    ),
+    "electra": (_of("ElectraForPreTraining", **_NARROW_WORDS), _word_piece),
+    "albert": (
+        _of("AlbertForMaskedLM", **_NARROW_WORDS | {"num_hidden_layers": 4}, **_SPECIAL, num_hidden_groups=2),
+        _xlm_roberta_tokenizer,
+    ),
+    "mpnet": (
+        _then(
+            _of("MPNetForMaskedLM", **_ROBERTAS),
+            lambda model: _bias_by_distance(model.mpnet.encoder),
+        ),
+        _xlm_roberta_tokenizer,
+    ),
+    "modernbert": (
+        _of(
+            "ModernBertForMaskedLM",
+            **_SMALL | _SPECIAL | {"hidden_size": 36, "num_attention_heads": 3, "intermediate_size": 44},
+            initializer_cutoff_factor=2.0,
+            attention_bias=True,
+            local_attention=4,
+            global_attn_every_n_layers=2,
+            cls_token_id=0,
+            sep_token_id=2,
+        ),
+        _roberta_tokenizer,
+    ),
 }
 TODAY = tuple(kind for kind in _MAKERS if kind not in KINDS)
 # Architectures without an entry: the parts of the first are found, those of the second are not.
-_MAKERS |= {"starcoder2": (_starcoder2, _gpt2_tokenizer), "olmo2": (_olmo2, _gpt2_tokenizer)}
+_MAKERS |= {
+    "starcoder2": (_of("Starcoder2ForCausalLM", **_SHARED_OUT), _gpt2_tokenizer),
+    "olmo2": (_of("Olmo2ForCausalLM", **_SHARED_OUT), _gpt2_tokenizer),
+}
 # Three encoder–decoders, whose decoders are not searched.
 PAIRS = ("switch_transformers", "nllb-moe", "t5gemma")
 _MAKERS |= {
-    "switch_transformers": (_switch, _t5_tokenizer),
-    "nllb-moe": (_nllb_moe, _m2m_100_tokenizer),
+    "switch_transformers": (
+        _of_t5s_kind(
+            "SwitchTransformersForConditionalGeneration",
+            num_experts=3,
+            num_sparse_encoder_layers=1,
+            num_sparse_decoder_layers=1,
+        ),
+        _t5_tokenizer,
+    ),
+    "nllb-moe": (
+        _legible(
+            _of(
+                "NllbMoeForConditionalGeneration",
+                **_BARTS,
+                decoder_start_token_id=2,
+                num_experts=3,
+                encoder_sparse_step=2,
+                decoder_sparse_step=2,
+            )
+        ),
+        _m2m_100_tokenizer,
+    ),
     "t5gemma": (_t5gemma, _t5_tokenizer),
 }
 OTHERS = ("starcoder2", "olmo2", *PAIRS)
 # Those whose heads are not equal shares of a vector.
 UNEVEN = ("deepseek_v3", "mobilebert")
-_MAKERS |= {"deepseek_v3": (_deepseek_v3, _llama_tokenizer), "mobilebert": (_mobilebert, _word_piece)}
+_MAKERS |= {
+    "deepseek_v3": (
+        _of(
+            "DeepseekV3ForCausalLM",
+            **_SMALL | {"intermediate_size": 40, "initializer_range": SPREAD / 2},
+            num_key_value_heads=4,
+            # Queries and keys of 8 + 6 dimensions, values of 7.
+            qk_nope_head_dim=8,
+            qk_rope_head_dim=6,
+            v_head_dim=7,
+            q_lora_rank=20,
+            kv_lora_rank=12,
+            moe_intermediate_size=16,
+            n_routed_experts=4,
+            num_experts_per_tok=2,
+            n_group=1,
+            topk_group=1,
+            bos_token_id=0,
+            eos_token_id=1,
+            pad_token_id=1,
+        ),
+        _llama_tokenizer,
+    ),
+    "mobilebert": (
+        # The heads share vectors narrowed to 32 dimensions.
+        _of(
+            "MobileBertForMaskedLM",
+            **_SMALL | {"hidden_size": 48, "intermediate_size": 40},
+            intra_bottleneck_size=32,
+            embedding_size=16,
+        ),
+        _word_piece,
+    ),
+}
 # Those that also read something other than text; Gemma 3 is one, too.
 BESIDE = tuple(_BESIDE)
 _MAKERS |= {name: (_beside(name), _llama_tokenizer) for name in BESIDE}

@@ -194,6 +194,18 @@ def new_shared_tab(browser, shared_context, server):
         yield make
 
 
+@pytest.fixture(scope="module")
+def shared_tab(new_shared_tab):
+    """The tab that the tests of a module share."""
+    return new_shared_tab()
+
+
+@pytest.fixture
+def opened(shared_tab):
+    """The tab that the tests of a module share, at another link."""
+    return shared_tab.go
+
+
 @pytest.fixture
 def tab(new_tab):
     """A wide, light tab."""

@@ -1,13 +1,9 @@
 """All heads in a browser: pointing, pinning, keyboard, sorting, downloads."""
 
-import base64
-import json
 import re
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
-from PIL import Image
 from playwright.sync_api import expect
 
 from attention.figures.atlas import MAX_ZOOM, Atlas, Tiles, by_layer
@@ -19,11 +15,6 @@ LONG = (
     "stone bridge that crosses our river"
 )
 LAYER, HEAD = 4, 2  # counted from 0
-
-
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
 
 
 @pytest.fixture
@@ -291,31 +282,3 @@ def test_pages_that_were_taken_away_open_from_the_disk_without_a_network(opened,
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert errors == []
     context.close()
-
-
-def test_a_heatmap_is_taken_along_as_a_figure_with_the_exact_weights_and_as_a_png(opened, weights, tmp_path):
-    tab = opened(layer="5", head="3")
-    tab.take_away("Heatmap, Plotly JSON").save_as(tmp_path / "heatmap.json")
-    figure = go.Figure(json.loads((tmp_path / "heatmap.json").read_text("utf-8")))
-    sent = figure.data[0].z
-    numbers = np.frombuffer(base64.b64decode(sent["bdata"]), sent["dtype"]).reshape(weights.shape)
-    np.testing.assert_array_equal(numbers, weights)
-    with tab.page.expect_download() as download:
-        tab.page.get_by_role("button", name="Heatmap, PNG").click()
-    assert download.value.suggested_filename == "heatmap.png"
-    image = Image.open(download.value.path()).convert("RGB")
-    assert image.size == (2 * figure.layout.width, 2 * figure.layout.height)
-    # The numbers and the colours of the weights are on it.
-    assert len(image.getcolors(1_000_000)) > 50
-
-
-def test_what_is_hidden_is_blank_and_rows_add_up_to_1_again_only_if_one_asks_for_it(opened, weights):
-    tab = opened(layer="5", head="3", hide="special")
-    shown = tab.matrix("matrix", "head")
-    kept = weights.copy()
-    kept[[0, -1]] = kept[:, [0, -1]] = np.nan
-    shown.expect_to_show(kept)
-    tab.page.get_by_text("Renormalise rows").click()
-    tab.expect_query(text=SENTENCE, layer="5", head="3", hide="special", renormalise="1")
-    kept /= np.nansum(kept, axis=1, keepdims=True)
-    shown.expect_to_show(kept)

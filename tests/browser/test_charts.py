@@ -113,12 +113,6 @@ def test_it_is_saved_as_it_is_seen(draw, scheme):
     assert {"Growth", "before scaling", "after scaling"} <= set(re.findall(r">([^<>]+)</text>", svg))
 
 
-def test_nothing_is_sent_anywhere(draw):
-    shown = draw(KINDS["growth"]())
-    titles = {button.get_attribute("data-title") for button in shown.locator(".plot .modebar-btn").all()}
-    assert titles == {"Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes", "Save as PNG", "Save as SVG"}
-
-
 def test_another_theme_repaints_it_and_what_is_zoomed_stays(draw):
     shown = draw(KINDS["stages"](), color_scheme="light")
     shown.locator(".plot").hover()

@@ -664,43 +664,6 @@ def test_only_the_teacher_leads_and_what_is_typed_is_text_on_every_screen(new_te
     assert pupil.page.locator("img, script:not([type]):not([src])").count() == 0
 
 
-def test_a_first_visit_is_light_and_a_screen_on_the_wall_is_not_counted(new_teacher, new_pupil, new_tab):
-    teacher = new_teacher(step="scale")
-    wall = new_pupil()
-    wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
-    wall.expect_step(5)
-    expect(wall.alone).to_be_hidden()
-    # In a browser that has loaded nothing yet.
-    pupil = Pupil(new_tab(locale="en-GB"))
-    session = pupil.page.context.new_cdp_session(pupil.page)
-    sizes = []
-    session.on("Network.dataReceived", lambda event: sizes.append(event["encodedDataLength"]))
-    # What the stream brings is not among these sizes (see test_rooms.py); it comes compressed too.
-    packed = []
-    session.on(
-        "Network.responseReceived",
-        lambda event: packed.append({name.lower(): value for name, value in event["response"]["headers"].items()}),
-    )
-    session.send("Network.enable")
-    pupil.join(teacher.code)
-    expect(pupil.page.locator("#view .matrix svg").first).to_be_visible()
-    assert 10_000 < sum(sizes) <= 60_000
-    (stream,) = (each for each in packed if each["content-type"].startswith("text/event-stream"))
-    assert stream["content-encoding"] == "gzip"
-    assert not [url for url in pupil.tab.requests if "/static/" in url or "_stcore" in url]
-    teacher.expect_here(1)
-    expect(wall.page.locator("#where")).to_have_text(re.compile(r"^127\.0\.0\.1:\d+/room$"))
-    teacher.press("Ask")
-    expect(wall.question).to_be_visible()
-    # The class sees that screen, so that the teacher's own stays as it is, with what is for the teacher alone.
-    expect(teacher.bar.locator("details")).to_be_visible()
-    expect(teacher.tab.page.locator("#root")).not_to_have_attribute("inert", ANYTHING)
-    expect(teacher.privacy).to_have_count(0)
-    wall.page.close()
-    expect(teacher.tab.page.locator("#root")).to_have_attribute("inert", "")
-    teacher.expect_covered()
-
-
 def test_a_code_that_does_not_exist_is_said_so(new_pupil):
     pupil = new_pupil().join("BBBBBB")
     expect(pupil.page.get_by_text("No room has this code.")).to_be_visible()

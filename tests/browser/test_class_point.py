@@ -71,33 +71,6 @@ def test_a_cell_that_the_teacher_points_at_is_marked_for_the_class(class_on):
     expect(pupil.page.locator("#view .tip:visible")).to_have_count(0)
 
 
-def test_a_token_that_the_teacher_points_at_is_marked_for_the_class(class_on):
-    teacher, pupil = class_on("step_by_step", step="tokens")
-    chips, marked = teacher.tab.chips, pupil.page.locator("#view .chip.pointed")
-    expect(pupil.page.locator("#view .chip").first).to_be_visible()
-    for index in (2, 4):
-        chips.nth(index).hover()
-        expect(marked).to_have_text(chips.nth(index).text_content())
-    leave(teacher)
-    expect(marked).to_have_count(0)
-
-
-def test_a_point_of_a_chart_is_read_out_to_the_class(class_on):
-    teacher, pupil = class_on("why_divide", is_lab=True)
-    own, theirs = teacher.tab.page.locator(".st-key-spread_by_width"), pupil.page.locator("#view .picture").first
-    expect(theirs.locator(".main-svg").first).to_be_visible()
-    said, heard = own.locator(".hoverlayer"), theirs.locator(".hoverlayer")
-    own.locator(".scatterlayer .point").nth(2).hover(force=True)
-    expect(said).not_to_be_empty()
-    expect(heard).to_have_text(said.text_content())
-    leave(teacher)
-    expect(heard).to_be_empty()
-    own.locator(".picture").press("ArrowRight")
-    expect(heard).to_have_text(said.text_content())
-    own.locator(".picture").press("ArrowRight")
-    expect(heard).to_have_text(said.text_content())
-
-
 def test_a_head_of_the_atlas_is_named_to_the_class(class_on):
     teacher, pupil = class_on("all_heads")
     own, theirs = teacher.tab.page.locator(".st-key-atlas .atlas"), pupil.page.locator("#view .atlas")

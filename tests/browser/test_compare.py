@@ -6,22 +6,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.looks import check
 from tests.browser.tab import is_rounded
 
 TIRED = "The animal didn't cross the street because it was too tired"
 WIDE = "The animal didn't cross the street because it was too wide"
 PAGE = "compare"
-
-
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
-
-
-@pytest.fixture
-def opened(shared_tab):
-    return shared_tab.go
 
 
 def picture(tab, name):
@@ -60,23 +49,6 @@ def test_the_difference_is_that_of_the_models_own_weights_and_blank_for_other_wo
     expect(tab.words.filter(has_text=re.compile(": “tired”"))).to_have_count(1)
 
 
-def test_it_is_told_why_the_head_that_changes_most_is_open_until_one_is_chosen(opened, models):
-    tab = opened(PAGE)
-    field = tab.page.get_by_role("textbox", name="Sentence to compare")
-    field.fill("The animal slept")
-    field.press("Enter")
-    # Both begin with the same two words, after [CLS], and share no others.
-    runs = (models["minilm-l6"].trace(text) for text in (TIRED, "The animal slept"))
-    ours, theirs = (np.stack([layer.steps().weights[:, 1:3, 1:3] for layer in run.layers]) for run in runs)
-    apart = np.abs(theirs - ours).max(axis=(2, 3))
-    layer, head = np.unravel_index(apart.argmax(), apart.shape)
-    told = tab.page.get_by_role("paragraph").filter(has_text="You have not chosen a head")
-    expect(told).to_contain_text(f"layer {layer + 1}, head {head + 1}.")
-    picture(tab, "changes").locator(f"rect[data-row='{layer}'][data-column='{head}']").click(force=True)
-    tab.expect_query(text=TIRED, versus="The animal slept", layer=str(layer + 1), head=str(head + 1))
-    expect(told).to_have_count(0)
-
-
 def test_a_typed_sentence_a_head_and_a_cell_lead_somebody_else_there(opened, new_tab):
     tab = opened(PAGE)
     field = tab.page.get_by_role("textbox", name="Sentence to compare")
@@ -101,57 +73,6 @@ def test_a_typed_sentence_a_head_and_a_cell_lead_somebody_else_there(opened, new
     tab.to_page("Compare")
     tab.expect_query(text=TIRED, versus="The animal slept", layer="4", head="2")
     expect(field).to_have_value("The animal slept")
-
-
-def test_two_models_are_compared_each_in_a_head_of_its_own(opened, models):
-    tab = opened(PAGE, text="The cat sat")
-    tab.pick("Compare", "two models").expect_query(text="The cat sat", beside="1")
-    tab = opened(PAGE, beside="1")
-    tab.select("Head", "3 of 3", nth=1).expect_query(beside="1", beside_head="3")
-    toy = models["toy"].trace("The cat sat on the mat").layers[0].head(2).weights
-    bert = models["minilm-l6"].trace("The cat sat on the mat").layers[2].head(8).weights
-    for row, column in ((1, 1), (3, 2), (6, 5)):
-        assert is_rounded(number(tab, "difference", row, column), toy[row - 1, column - 1] - bert[row, column])
-    assert number(tab, "difference", 0, 1) == ""
-
-
-def test_back_leads_from_a_choice_to_the_pair_of_examples(opened):
-    tab = opened(PAGE)
-    tab.select("Layer", "2 of 6").expect_query(text=TIRED, versus=WIDE, layer="2", head="2")
-    tab.page.go_back()
-    tab.expect_query()
-    expect(tab.page.get_by_role("textbox", name="Sentence", exact=True)).to_have_value(TIRED)
-    expect(tab.page.get_by_role("textbox", name="Sentence to compare")).to_have_value(WIDE)
-
-
-def test_two_models_can_be_read_by_everybody(opened):
-    check(opened(PAGE, beside="1", text="The cat sat"))
-
-
-def test_a_sentence_that_is_let_go_stays_so_on_coming_back(opened):
-    tab = opened("compare", model="toy", text="One two", versus="One three")
-    field = tab.page.get_by_role("textbox", name="Sentence to compare")
-    field.fill("")
-    field.press("Enter")
-    tab.expect_query(model="toy", text="One two", versus="")
-    tab.to_page("Step by step")
-    tab.expect_query(model="toy", text="One two")
-    tab.to_page("Compare")
-    tab.expect_query(model="toy", text="One two", versus="")
-    expect(field).to_have_value("")
-
-
-def test_with_one_sentence_alone_its_picture_is_there_and_pairs_are_a_press_away(tab):
-    tab.go("compare", text="The owl sleeps")
-    expect(tab.notices).to_have_count(1)
-    check(tab, wide="dark")
-    expect(tab.page.locator(".matrix")).to_have_count(1)
-    expect(tab.page.locator(".matrix .name")).to_have_text("The first sentence")
-    pairs = tab.page.get_by_role("group", name="Pairs to compare")
-    pairs.get_by_role("button", name="The river bank was wet").click()
-    tab.expect_query(text="The river bank was wet", versus="The central bank was rich")
-    expect(tab.notices).to_have_count(0)
-    expect(pairs).to_have_count(0)
 
 
 # Where a part of what is in a field is, in its own pixels, and what of the field is seen.

@@ -2,13 +2,10 @@
 
 import re
 
-import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attention.lesson.initial_selection import first_place
 from attention.lesson.steps import STEPS
-from attention.models import get_info
 
 SENTENCE = "The cat sat on the mat"
 FOCUSED = """() => {
@@ -18,82 +15,11 @@ FOCUSED = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
-
-
-@pytest.fixture
-def opened(shared_tab):
-    """The tab that the tests of this module share, at another link."""
-    return shared_tab.go
-
-
-def later_hidden(weights):
-    """The same weights, with what a causal mask hides as it is drawn."""
-    return np.where(np.tri(len(weights), dtype=bool), weights, -np.inf)
-
-
 def weights(models, model="minilm-l6", text=SENTENCE, layer=2, head=8, mask="none"):
     return models[model].trace(text, mask=mask).layers[layer].head(head).weights
 
 
 # ----------------------------------------------------------------------------------------- choices
-
-
-def test_every_choice_changes_the_picture_and_the_address(opened, models):
-    tab = opened(step="softmax")
-    matrix = tab.matrix("weights")
-    matrix.expect_to_show(weights(models))
-
-    # The head that was opened for the sentence stays.
-    tab.select("Layer", "2 of 6").expect_query(step="softmax", layer="2", head="9")
-    matrix.expect_to_show(weights(models, layer=1))
-    tab.select("Head", "11 of 12").expect_query(step="softmax", layer="2", head="11")
-    matrix.expect_to_show(weights(models, layer=1, head=10))
-    tab.select("Mask", "causal").expect_query(step="softmax", layer="2", head="11", mask="causal")
-    matrix.expect_to_show(later_hidden(weights(models, layer=1, head=10, mask="causal")), masked="0")
-    expect(tab.words).to_contain_text("“the (5)” gives")
-    tab.select("Word", "6 mat").expect_query(step="softmax", layer="2", head="11", mask="causal", word="6")
-    expect(tab.words).to_contain_text("“mat” gives")
-    # The heads of another model are others, and the word in focus is the same.
-    tab.pick("Model", "Toy").expect_query(step="softmax", mask="causal", model="toy", at="A-19")
-    matrix.expect_to_show(later_hidden(weights(models, "toy", layer=0, head=1, mask="causal")), masked="0")
-    expect(tab.words).to_contain_text("“mat” gives")
-    tab.pick("Model", "MiniLM (a small BERT)").expect_query(step="softmax", mask="causal", at="A-19")
-    expect(tab.words).to_contain_text("“mat” gives")
-    tab.select("Mask", "none").expect_query(step="softmax", at="A-19")
-    matrix.expect_to_show(weights(models))
-
-
-def test_an_example_is_one_click_away(opened, models):
-    tab = opened(model="toy", step="softmax")
-    example = "He was becoming agitated"
-    tab.pick_example(example).expect_query(text=example, model="toy", step="softmax")
-    expect(tab.field).to_have_value(example)
-    tab.matrix("weights").expect_to_show(weights(models, "toy", example, *first_place(get_info("toy"), example)))
-    # Once more, and it stays.
-    tab.pick_example(example)
-    chosen = tab.page.locator(".examples [aria-current=true]")
-    expect(chosen).to_have_text(example)
-    tab.type_sentence("my own").expect_query(text="my own", model="toy", step="softmax")
-    expect(chosen).to_have_count(0)
-
-
-def test_a_click_on_a_head_shows_that_head(opened, models):
-    tab = opened(step="softmax", layer="3")
-    expect(tab.heads()).to_have_count(12)
-    expect(tab.heads().nth(6)).to_have_attribute("aria-current", "true")
-    tab.heads().nth(1).click()
-    tab.expect_query(step="softmax", layer="3", head="2")
-    tab.matrix("weights").expect_to_show(weights(models, layer=2, head=1))
-    expect(tab.heads().nth(1)).to_have_attribute("aria-current", "true")
-    expect(tab.heads().nth(6)).not_to_have_attribute("aria-current", "true")
-    row = weights(models, layer=2, head=1)[5]
-    tokens = models["minilm-l6"].trace(SENTENCE).tokens
-    name = f"Head 2: “the (5)” attends most to “{tokens[row.argmax()].text}”, {row.max():.2f}."
-    expect(tab.heads().nth(1)).to_have_accessible_name("Head 2")
-    expect(tab.heads().nth(1)).to_have_accessible_description(name)
 
 
 def test_tokens_are_pressed_by_mouse_and_are_one_stop_with_arrows_inside(opened):
@@ -109,43 +35,6 @@ def test_tokens_are_pressed_by_mouse_and_are_one_stop_with_arrows_inside(opened)
     tab.page.keyboard.press("Enter")
     tab.expect_query(word="4")
     expect(tab.chips.nth(4)).to_be_focused()
-
-
-@pytest.mark.quick
-def test_a_click_on_a_cell_is_in_the_address_and_its_row_comes_into_focus(opened):
-    tab = opened(step="scores", model="toy")
-    matrix = tab.matrix("scores")
-    matrix.click(4, 1)
-    tab.expect_query(step="scores", model="toy", cell="scores-4-1", word="4")
-    expect(matrix.readout).to_have_text(re.compile("^the \\(\\d\\) → cat: "))
-    # The same cell once more, and another one: a click is never the last that counts.
-    matrix.click(4, 1)
-    matrix.click(0, 2)
-    tab.expect_query(step="scores", model="toy", cell="scores-0-2", word="0")
-    expect(tab.detail).to_contain_text("q(the (0)) · k(sat)")
-
-
-def test_two_models_stand_side_by_side_at_the_same_step_each_with_its_own_head(opened, models):
-    tab = opened(step="softmax")
-    tab.turn("Side by side")
-    tab.expect_query(step="softmax", beside="1")
-    tab.matrix("weights").expect_to_show(weights(models))
-    tab.matrix("weights", "other").expect_to_show(weights(models, "toy", layer=0, head=1))
-    expect(tab.proof).to_contain_text("MiniLM's output")
-    expect(tab.proof).to_contain_text("Toy's output")
-
-    tab.select("Head", "1 of 3", nth=1).expect_query(step="softmax", beside="1", beside_head="1")
-    tab.select("Layer", "2 of 6").expect_query(step="softmax", beside="1", beside_head="1", layer="2", head="9")
-    tab.heads("other").nth(2).click()
-    tab.expect_query(step="softmax", beside="1", beside_head="3", layer="2", head="9")
-    tab.matrix("weights").expect_to_show(weights(models, layer=1))
-    tab.matrix("weights", "other").expect_to_show(weights(models, "toy", layer=0, head=2))
-    tab.matrix("weights", "other").click(1, 2)
-    tab.expect_query(step="softmax", beside="1", beside_head="3", layer="2", head="9", beside_cell="weights-1-2")
-
-    tab.to_step("Weighted sum")
-    expect(tab.heading).to_have_text([re.compile(r"^8\. ")] * 2)
-    assert tab.query() == {"step": "sum", "beside": "1", "beside_head": "3", "layer": "2", "head": "9"}
 
 
 # ------------------------------------------------------------------------------------------- steps
@@ -311,22 +200,3 @@ def test_models_and_side_by_side_can_be_chosen_with_the_keyboard_alone(opened):
 
 
 # ---------------------------------------------------------------------------------- more than one
-
-
-def test_two_people_at_once_see_each_their_own(new_tab, models):
-    one, other = new_tab(), new_tab()
-    one.go(model="toy", step="softmax")
-    other.go(model="toy", step="softmax")
-    # Both type, and only then does one of them look.
-    one.type_sentence("Two small birds sing")
-    other.type_sentence("A dog sleeps")
-    for tab, sentence in ((one, "Two small birds sing"), (other, "A dog sleeps")):
-        tab.page.bring_to_front()
-        tab.expect_query(model="toy", step="softmax", text=sentence)
-        tab.matrix("weights").expect_to_show(weights(models, "toy", sentence, 0, 1))
-    one.page.bring_to_front()
-    one.heads().nth(2).click()
-    one.expect_query(model="toy", step="softmax", text="Two small birds sing", head="3")
-    other.page.bring_to_front()
-    other.next()
-    other.expect_query(model="toy", step="sum", text="A dog sleeps")

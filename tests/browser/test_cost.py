@@ -50,24 +50,6 @@ def test_it_is_measured_followed_and_stopped_and_whoever_comes_next_sees_it(unme
     expect_to_fit(tab)
 
 
-def test_what_is_on_paper_goes_by_mouse_and_keyboard_and_is_in_the_link(tab, new_tab):
-    show(tab.go(ADDRESS, model="toy", cost="paper"))
-    slider = tab.page.get_by_role("slider", name="Tokens")
-    expect(slider).to_have_attribute("aria-valuetext", "128k")
-    slider.press("End")
-    cache = 2 * 32 * 8 * 128 * 2 * 2**20
-    expect(tab.page.get_by_text(f"token, {cache / 1e9:.0f} GB for all 1,048,576")).to_be_visible()
-    expect(tab.page).to_have_url(re.compile(f"tokens={2**20}"))
-    slider.press("ArrowLeft")
-    expect(tab.page.get_by_text(f"token, {cache / 2e9:.1f} GB for all 524,288")).to_be_visible()
-    tab.pick("Key/value heads", "32, one per head")
-    expect(tab.page.get_by_text(f"token, {4 * cache / 2e9:.0f} GB for all 524,288")).to_be_visible()
-    expect(tab.page).to_have_url(re.compile("kept=32"))
-    there = new_tab()
-    there.page.goto(tab.page.url)
-    expect(there.page.get_by_text(f"token, {4 * cache / 2e9:.0f} GB for all 524,288")).to_be_visible()
-
-
 def test_a_chart_is_not_made_anew_for_other_numbers_and_stays_as_it_is_zoomed(tab):
     tab.go("cost", model="toy", cost="paper", tokens="131072")
     tab.page.get_by_role("button", name="Show me").click()

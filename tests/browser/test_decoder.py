@@ -59,17 +59,3 @@ def test_a_pressed_token_joins_the_sentence(tab, models):
         tab.page.go_back()
         tab.expect_query(model=MODEL, text=FRANCE, step="heads")
         expect(tab.field).to_have_value(FRANCE)
-
-
-def test_the_front_door_leads_to_where_the_prediction_is_seen(new_tab):
-    tab = new_tab(viewport={"width": 1280, "height": 720}).go("", text="The cat sat on the mat")
-    tab.page.get_by_role("link", name="See what SmolLM2 predicts next").click()
-    expect(tab.current_step).to_have_accessible_name("9 Heads", timeout=60_000)
-    tab.settled()
-    expect(tab.page.get_by_text(re.compile(f"^{MOST_PROBABLE}"))).to_be_in_viewport(ratio=1)
-    expect(tab.page.get_by_role("button", name=re.compile(r"^.* 0\.\d\d$")).first).to_be_in_viewport(ratio=1)
-    # Folded, it is back under the step.
-    tab.page.locator(".st-key-next_token summary").click()
-    expect(tab.page.locator(".st-key-next_token")).to_have_count(0)
-    tab.settled()
-    expect(tab.page.get_by_text(re.compile(f"^{MOST_PROBABLE}"))).not_to_be_in_viewport()

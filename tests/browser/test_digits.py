@@ -9,11 +9,10 @@ from playwright.sync_api import expect
 from attention.core.pixels import GREYS, SIDE
 from attention.core.reading import DIGITS, PICTURE
 from tests.browser.line import Line
-from tests.browser.looks import NARROW, WIDE, expect_to_fit
+from tests.browser.looks import NARROW, expect_to_fit
 from tests.browser.tab import TWO_FRAMES
 
 MODEL = "vit-digits"
-PROJECTOR = {"width": 1280, "height": 720}
 BLANK = "0" * SIDE**2
 # The strokes of a one and of a seven, each a way from point to point, in pixels.
 ONE = [[(1.0, 4.2), (7.0, 4.2)]]
@@ -23,11 +22,6 @@ SEVEN = [[(1.0, 2.0), (1.0, 6.0), (7.0, 3.0)]]
 @pytest.fixture(scope="module")
 def model(models):
     return models[MODEL]
-
-
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
 
 
 def opened(tab):
@@ -130,19 +124,6 @@ def wait_for_ink(tab, dots):
     wait_for_picture(tab, " && ".join(conditions))
 
 
-def test_what_is_drawn_stays_when_the_page_is_loaded_anew(shared_tab, model):
-    tab = shared_tab.go(model=MODEL, text=BLANK)
-    draw(tab, SEVEN)
-    wait_for_picture(tab, f"text !== '{BLANK}'")
-    tab.settled()
-    drawn = expect_answer(tab, model)
-    tab.page.reload()
-    tab.settled()
-    assert expect_answer(tab, model) == drawn
-    opened(tab)
-    assert greys_of(tab) == [GREYS.index(character) for character in drawn]
-
-
 def greys_of(tab):
     """The grey of every pixel of the field, as it covers the ground."""
     return field(tab).evaluate(
@@ -227,24 +208,3 @@ def test_a_finger_draws_and_does_not_scroll(new_tab, model):
 def send(touch, kind, *points):
     found = [{"x": x, "y": y} for x, y in points]
     touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": found})
-
-
-def test_the_digit_is_seen_with_the_patches_that_it_was_cut_into(shared_tab):
-    tab = shared_tab.go(model=MODEL, step="tokens")
-    board = tab.page.locator(".st-key-cut .overlay .board")
-    for size in (PROJECTOR, NARROW):
-        tab.page.set_viewport_size(size)
-        tab.settled().page.evaluate(TWO_FRAMES)
-        expect(board).to_be_in_viewport(ratio=1)
-        # Nothing has been looked at yet: the picture alone.
-        expect(board.locator("canvas")).to_have_count(1)
-        strip, digit = tab.page.locator(".tokens").first.bounding_box(), board.bounding_box()
-        is_beside = digit["x"] + digit["width"] <= strip["x"]
-        is_below = strip["y"] + strip["height"] <= digit["y"]
-        assert is_below if size is NARROW else is_beside
-        expect_to_fit(tab)
-    board.get_by_role("button", name="r2c3").click()
-    tab.expect_query(model=MODEL, word="7")
-    expect(board.get_by_role("button", name="r2c3")).to_have_attribute("aria-pressed", "true")
-    expect_to_fit(tab)
-    tab.page.set_viewport_size(WIDE)

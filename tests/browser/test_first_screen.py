@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from attention.page.pages import EXPLORE, LABS_PAGE, PAGES
+from attention.page.pages import EXPLORE, LABS_PAGE, OF_LABS, PAGES
 
 PROJECTOR = {"width": 1280, "height": 720}
 # A picture is any figure but what is pressed to lead on.
@@ -17,12 +17,11 @@ IN_SIGHT = """controls => [...document.querySelectorAll(".page .figure, .page .c
 })"""
 
 
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
+# Of the labs, test_labs.py holds more.
+OTHERS = [page for page in PAGES if page not in OF_LABS.values() or page.address in ("whole", "cost")]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", OTHERS, ids=lambda page: page.name)
 def test_every_page_opens_with_a_picture_in_the_first_screen(shared_tab, page):
     shared_tab.page.set_viewport_size(PROJECTOR)
     shared_tab.go(page.address).settled()
@@ -43,10 +42,3 @@ def test_a_card_shows_each_page_of_a_group_and_leads_there_with_what_is_typed(sh
         card.locator("img").evaluate("async image => { await image.decode(); }")
     shared_tab.page.get_by_role("link", name=others[0].title, exact=True).click()
     shared_tab.expect_query(model="toy", text="Two birds sing")
-
-
-def test_a_menu_shows_the_pages_of_its_group_as_the_overview_does(shared_tab):
-    shared_tab.page.set_viewport_size(PROJECTOR)
-    shared_tab.go(model="toy", text="Two birds sing").menu("Labs")
-    for page in (page for page in PAGES if page.group == "Labs"):
-        expect(shared_tab.page.get_by_role("link", name=page.title, exact=True)).to_contain_text(page.purpose)

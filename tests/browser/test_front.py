@@ -8,10 +8,6 @@ from attention.figures.format import number
 from attention.page.content.front import OPENING_TEXT
 from tests import loaded
 
-SHIFTS = """() => new Promise(done => new PerformanceObserver(list => done(
-  list.getEntries().reduce((sum, entry) => sum + (entry.hadRecentInput ? 0 : entry.value), 0)
-)).observe({ type: 'layout-shift', buffered: true }))"""
-
 
 @pytest.fixture(scope="module")
 def weights():
@@ -84,15 +80,6 @@ def test_the_arcs_wait_for_a_guess(front):
     assert shown(front) == [""] * 15
     front.page.get_by_role("button", name="animal", exact=True).last.click()
     expect(front.page.locator(".arcs path").first).to_be_attached()
-
-
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
-def test_the_picture_is_in_the_first_screen_and_nothing_moves(new_tab, size):
-    tab = new_tab(viewport=dict(zip(("width", "height"), size, strict=True))).go("")
-    box = tab.page.locator(".arcs").bounding_box()
-    assert box["y"] + box["height"] <= size[1]
-    assert tab.page.evaluate("document.documentElement.scrollWidth") <= size[0]
-    assert tab.page.evaluate(SHIFTS) <= 0.02
 
 
 # Whether the middle of an arc, between a tenth and nine tenths of its way, lies on a word or a number.

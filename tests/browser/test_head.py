@@ -18,11 +18,6 @@ FOCUSED = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
-
-
 def top(locator):
     return locator.bounding_box()["y"]
 

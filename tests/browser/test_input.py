@@ -1,6 +1,5 @@
 """Any input is shown as text, and the page keeps working."""
 
-import re
 from itertools import cycle
 
 import pytest
@@ -8,7 +7,6 @@ from playwright.sync_api import expect
 
 from attention.core.text import clean, shorten
 from attention.lesson.initial_selection import first_place
-from tests.browser.tab import drawn_weights
 
 NASTY = {
     "script": "<script>window.hacked = 1</script> ran",
@@ -35,12 +33,6 @@ def shared_tab(new_shared_tab):
     tab = new_shared_tab()
     tab.page.on("dialog", lambda dialog: tab.errors.append(f"a dialog: {dialog.message}"))
     return tab
-
-
-@pytest.fixture
-def opened(shared_tab):
-    """The tab that the tests of this module share, at another link."""
-    return shared_tab.go
 
 
 def expect_tokens(tab, trace):
@@ -96,22 +88,6 @@ def test_what_a_link_says_is_shown_as_text_on_both_pages(opened, models):
     expect_nothing_interpreted(tab)
 
 
-@pytest.mark.quick
-def test_no_text_is_an_invitation_and_no_error(opened):
-    tab = opened(model="toy", step="scores")
-    tab.type_sentence("")
-    expect(tab.notices).to_contain_text("Type a sentence above")
-    expect(tab.proof).to_have_count(0)
-    tab.expect_query(text="", model="toy", step="scores")
-    # An empty field can be shared, and left by an example.
-    tab.page.reload()
-    tab.settled()
-    expect(tab.notices).to_contain_text("Type a sentence above")
-    tab.pick_example("He was becoming agitated")
-    expect(tab.proof).to_contain_text("✓")
-    expect(tab.notices).to_have_count(0)
-
-
 # A link is read in one way for all pages, so that the pages take turns.
 @pytest.mark.parametrize(("encoded", "page"), [*zip(ENCODED, cycle(["step_by_step", ""]), strict=False)])
 def test_bytes_that_are_no_text_are_no_error(shared_tab, page, encoded):
@@ -123,34 +99,6 @@ def test_bytes_that_are_no_text_are_no_error(shared_tab, page, encoded):
     assert ("cat" in value) == ("cat" in encoded)
     tab.type_sentence(DEFAULT)
     expect(tab.proof.locator("div").first).to_contain_text("✓")
-
-
-@pytest.mark.parametrize("model", ["toy", "minilm-l6"])
-def test_a_text_that_is_too_long_is_cut_and_a_notice_says_where(opened, models, model):
-    tab = opened(model=model, step="softmax")
-    words = " ".join(f"word{i}" for i in range(1, 300))
-    trace = models[model].trace(words)
-    assert trace.cut is not None
-    tab.type_sentence(words)
-    expect(tab.notices).to_contain_text(re.compile(rf"\b{trace.cut.kept}\b\D+\b{trace.cut.total}\b"))
-    expect(tab.notices).to_contain_text(f"“{trace.cut.ending}”")
-    info = models[model].info
-    matrix = tab.matrix("weights")
-    layer, head = first_place(info, words)
-    matrix.expect_to_show(trace.layers[layer].head(head).weights)
-    expect(tab.proof).to_contain_text("✓")
-
-    # The longest text there can be, and padding too.
-    tab.select("Mask", "padding")
-    expect(tab.page).to_have_url(re.compile("mask=padding"))
-    tab.settled()
-    padded = models[model].trace(words, mask="padding")
-    assert len(padded.tokens) == info.max_tokens
-    matrix.expect_to_show(drawn_weights(padded.layers[layer].head(head)), masked="0")
-    assert "[PAD]" in matrix.labels() or info.max_tokens > 100
-    tab.to_step("Mask")
-    expect(tab.words).to_contain_text(f"{info.max_tokens - 3} of {info.max_tokens} tokens")
-    tab.select("Mask", "none")
 
 
 def test_a_hundred_thousand_characters_are_cut_for_the_link(opened):

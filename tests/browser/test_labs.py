@@ -82,22 +82,6 @@ def test_the_slider_of_the_width_goes_by_keys_and_is_in_the_link(tab, new_tab):
     expect(there.page.get_by_role("slider", name="Numbers in a query, d")).to_have_attribute("aria-valuetext", "512")
 
 
-def test_the_weights_of_the_head_follow_the_knobs(tab, models):
-    show(tab.go("why_divide", model="toy", text=SENTENCE, head="2"))
-    steps = models["toy"].trace(SENTENCE).layers[0].head(1)
-    tab.pick("Divide the scores by", "1 (unchanged)")
-    tab.page.get_by_role("slider", name="Temperature").press("End")
-    expect(tab.page.get_by_role("slider", name="Temperature")).to_have_attribute("aria-valuetext", "10")
-    expect(tab.page).to_have_url(re.compile("divisor=none&temperature=10"))
-    powers = np.exp(steps.scores / 10)
-    wanted = powers / powers.sum(axis=-1, keepdims=True)
-    cell = tab.page.locator(".st-key-chosen_weights rect[data-row='1'][data-column='2'] + text")
-    expect(cell).to_have_text(f"{wanted[1, 2]:.2f}")
-    # A press on a row of either matrix chooses its word.
-    tab.page.locator(".st-key-chosen_weights rect[data-row='4'][data-column='0']").click(force=True)
-    tab.expect_chosen("Word", "4 the")
-
-
 def test_a_mask_is_painted_by_mouse_and_keyboard_and_is_in_the_link(tab, new_tab):
     show(tab.go("masks", model="toy", text="Two small birds sing", rule="none"))
     cell = tab.page.locator(".st-key-mask rect[data-row='1'][data-column='2'] + text")
@@ -144,51 +128,6 @@ def test_three_matrices_abreast_are_seen_whole(tab):
         assert scroller.evaluate("each => each.scrollWidth - each.clientWidth") == 0
 
 
-def moved_without(model, text, heads, instead):
-    """How far the toy's vector of a text moves where heads hand on something else, worked out from its record."""
-    (layer,) = model.trace(text).layers
-    steps, inputs = layer.steps(), layer.inputs.astype(float)
-    outputs = {True: steps.head_outputs.astype(float)}
-    outputs[False] = outputs[True].copy()
-    for head in heads:
-        outputs[False][head] = instead(steps, head)
-    wide = {is_own: np.concatenate(list(each), axis=1) @ layer.projections.W_O for is_own, each in outputs.items()}
-    one, other = ((inputs + wide[is_own]).mean(axis=0) for is_own in (True, False))
-    return 1 - one @ other / np.linalg.norm(one) / np.linalg.norm(other)
-
-
-def test_heads_are_switched_off_by_mouse_and_keyboard(tab, models):
-    """Every number is that of the toy, whose layer is run once more here."""
-    show(tab.go("explain", model="toy", text=SENTENCE, head="2"))
-
-    def moves(heads, instead):
-        return f"the model's output moves by {moved_without(models['toy'], SENTENCE, heads, instead):.4f}"
-
-    page = tab.page
-    expect(page.get_by_text(moves([1], lambda *_: 0)).first).to_be_visible()
-    tab.pick("Replace its output with", "equal weights")
-    expect(page).to_have_url(re.compile("off=even"))
-    expect(page.get_by_text(moves([1], lambda steps, head: steps.values[head].mean(axis=0))).first).to_be_visible()
-    radio = tab.alternatives("Ablate").get_by_role("radio", name="this head alone")
-    radio.focus()
-    radio.press("ArrowRight")
-    expect(page).to_have_url(re.compile("only=rest"))
-    expect(page.get_by_text(moves([0, 2], lambda steps, head: steps.values[head].mean(axis=0))).first).to_be_visible()
-
-
-def test_the_experiments_are_there_in_turn_and_lead_back(tab):
-    show(tab.go("explain", model="toy", text=SENTENCE))
-    for name, key in (
-        ("weights and norms", "length_shares"),
-        ("occluded words", "occluded"),
-        ("shuffled weights", "shuffles"),
-    ):
-        tab.pick("Experiment", name)
-        expect(tab.page.locator(f".st-key-{key}")).to_be_visible()
-    tab.page.go_back()
-    expect(tab.page.locator(".st-key-occluded")).to_be_visible()
-
-
 def test_the_parts_of_a_whole_model_open_by_mouse_and_keyboard_and_lead_on(tab, models):
     trace = models["minilm-l6"].trace(SENTENCE)
     tab.go("whole", model="minilm-l6", text=SENTENCE, layer="2", word="3")
@@ -219,31 +158,6 @@ def test_the_parts_of_a_whole_model_open_by_mouse_and_keyboard_and_lead_on(tab, 
     expect_to_fit(tab)
     tab.page.get_by_role("link", name="Attention of layer 5 step by step").click()
     expect(tab.page).to_have_url(re.compile(r"step_by_step\?.*layer=5"))
-
-
-def test_the_width_is_cut_into_other_heads_by_mouse_and_keyboard(tab, models):
-    show(tab.go("one_or_many", model="toy", text=SENTENCE, word="2"))
-    layer = models["toy"].trace(SENTENCE).layers[0]
-
-    def weights(count):
-        queries, keys = (np.concatenate(each, axis=-1).reshape(6, count, -1) for each in (layer.queries, layer.keys))
-        powers = np.exp(np.einsum("hd,khd->hk", queries[2], keys) / (24 / count) ** 0.5)
-        return powers / powers.sum(axis=-1, keepdims=True)
-
-    def expect_cell(row, column, value):
-        cell = tab.page.locator(f".st-key-cut_heads rect[data-row='{row}'][data-column='{column}'] + text")
-        expect(cell).to_have_text(f"{value:.2f}")
-
-    expect_cell(0, 1, weights(1)[0, 1])
-    tab.pick("Number of heads", "4")
-    expect(tab.page).to_have_url(re.compile("cut=4"))
-    expect_cell(3, 1, weights(4)[3, 1])
-    tab.page.keyboard.press("ArrowRight")
-    expect(tab.page).to_have_url(re.compile("cut=8"))
-    expect_cell(7, 1, weights(8)[7, 1])
-    # A press on the row of a word chooses it.
-    tab.page.locator(".st-key-added rect[data-row='4'][data-column='0']").click(force=True)
-    tab.expect_chosen("Word", "4 the")
 
 
 def test_a_head_is_chosen_where_its_worth_is_drawn_by_mouse_and_keyboard(tab):
@@ -382,15 +296,3 @@ def test_names_of_arrows_lie_apart(tab):
     for index, (left, top, right, bottom) in enumerate(boxes):
         for other in boxes[:index]:
             assert right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
-
-
-def test_a_head_of_the_model_is_chosen_where_one_sees_its_score(tab):
-    show(tab.go("train_one", model="toy", text="the cat sat, the cat sat"))
-    assert tab.page.get_by_role("combobox", name="Layer").count() == 0
-    chart = tab.page.get_by_role("application", name=re.compile("^prefix-matching score on your text"))
-    chart.focus()
-    for key in ("End", "Enter"):
-        chart.press(key)
-    expect(tab.page).to_have_url(re.compile(r"head=\d"))
-    tab.settled()
-    expect(tab.page.get_by_text(f"The chosen layer 1, head {tab.query()['head']} has")).to_be_visible()

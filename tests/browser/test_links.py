@@ -24,17 +24,6 @@ FULL = {
 }
 
 
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
-
-
-@pytest.fixture
-def opened(shared_tab):
-    """The tab that the tests of this module share, at another link."""
-    return shared_tab.go
-
-
 def seen(tab):
     """Everything that can be read on the page, in words, numbers and choices, while the mouse points at nothing."""
     tab.settled()
@@ -119,62 +108,6 @@ def test_back_and_forward_lead_through_every_change_one_by_one(opened):
     tab.expect_query(**{**addresses[-1], "step": "scale"})
 
 
-def test_a_page_link_keeps_the_view_and_back_leads_to_the_page_before(opened):
-    tab = opened(model="toy", step="scores", text=SENTENCE, mask="causal")
-    tab.to_page("What this is")
-    expect(tab.page.locator(".st-key-front_picture")).to_be_visible()
-    tab.expect_query(model="toy", step="scores", text=SENTENCE, mask="causal")
-    expect(tab.field).to_have_value(SENTENCE)
-    expect(tab.page.locator(".arcs .name")).to_have_text(["two", "small", "birds", "sing"])
-
-    tab.type_sentence("A dog sleeps")
-    tab.expect_query(model="toy", step="scores", text="A dog sleeps", mask="causal")
-    tab.to_page("Step by step")
-    expect(tab.heading).to_have_text(re.compile(r"^4\. "))
-    tab.expect_query(model="toy", step="scores", text="A dog sleeps", mask="causal")
-    assert tab.matrix("scores").labels() == ["a", "dog", "sleeps"]
-
-    tab.page.go_back()
-    expect(tab.page.locator(".st-key-front_picture")).to_be_visible()
-    tab.expect_query(model="toy", step="scores", text="A dog sleeps", mask="causal")
-    tab.page.go_back()
-    tab.expect_query(model="toy", step="scores", text=SENTENCE, mask="causal")
-    expect(tab.field).to_have_value(SENTENCE)
-    tab.page.go_back()
-    expect(tab.heading).to_have_text(re.compile(r"^4\. "))
-    expect(tab.field).to_have_value(SENTENCE)
-
-
-def test_the_way_in_starts_at_the_first_step_with_the_model_that_was_chosen(opened):
-    tab = opened("", text=SENTENCE, model="toy")
-    tab.page.locator(".st-key-way_in_toy").click()
-    expect(tab.heading).to_have_text(re.compile(r"^1\. "))
-    tab.expect_query(text=SENTENCE, model="toy")
-    expect(tab.chips.locator(".text")).to_have_text(["two", "small", "birds", "sing"])
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"step": "<img src=x onerror=alert(1)>", "model": ":red[toy]", "layer": "$9$", "mask": "**all**"},
-        {"step": "scores", "cell": "scores-99-0"},
-    ],
-    ids=["no such choices", "no such cell"],
-)
-def test_a_link_that_makes_no_sense_shows_the_default_and_says_so(opened, query):
-    tab = opened(**query)
-    expect(tab.notices.first).to_be_visible()
-    if "cell" not in query:
-        for name, value in query.items():
-            expect(tab.notices.filter(has_text=f"{name}={value}")).to_have_count(1)
-    expect(tab.proof).to_contain_text("✓")
-    tab.expect_chosen("Model", "MiniLM (a small BERT)")
-    expect(tab.page.locator(".notice img")).to_have_count(0)
-    # What is chosen next is a good link again, and the complaint goes.
-    tab.next()
-    expect(tab.notices).to_have_count(0)
-
-
 def test_a_page_that_there_is_not_leads_to_the_front_door(tab):
     tab.go("no_such_page", model="toy", text=SENTENCE)
     expect(tab.page.locator(".st-key-front_picture")).to_be_visible()
@@ -182,22 +115,6 @@ def test_a_page_that_there_is_not_leads_to_the_front_door(tab):
     # Streamlit tells the console, too; nothing else may be wrong.
     assert len(tab.errors) == 1
     assert "exist" in tab.errors.pop()
-
-
-@pytest.mark.parametrize("has_clipboard", [True, False], ids=["over HTTPS", "over plain HTTP"])
-def test_a_button_copies_the_link(new_tab, has_clipboard):
-    tab = new_tab(permissions=["clipboard-read", "clipboard-write"])
-    if not has_clipboard:
-        # What a browser withholds from a page that came over plain HTTP from another machine.
-        tab.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
-    tab.go(model="toy", step="scores")
-    tab.matrix("scores").click(1, 2)
-    tab.expect_query(model="toy", step="scores", cell="scores-1-2", word="1")
-    tab.copy_link()
-    expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
-    tab.field.fill("")
-    tab.field.press("Control+V")
-    expect(tab.field).to_have_value(tab.page.url)
 
 
 def test_a_link_can_be_copied_with_its_question_open(new_tab):

@@ -51,11 +51,6 @@ def name_of(n_tokens, place):
     return f"{tokens[place]} ({place})" if tokens.count(tokens[place]) > 1 else tokens[place]
 
 
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
-
-
 @pytest.mark.parametrize(
     ("n", "size", "scheme", "scrolls"),
     [

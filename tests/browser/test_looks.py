@@ -42,11 +42,6 @@ PRINTED = ("all heads", "the neuron view", "two sentences", "what patches look a
 
 
 @pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
-
-
-@pytest.fixture(scope="module")
 def walked(new_shared_tab):
     """A tab that goes from step to step, where each has a mask to show."""
     return new_shared_tab().go(mask="causal")

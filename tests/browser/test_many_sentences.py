@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.experiments import corpus
-from attention.experiments.study import Run, Study
 from tests.browser.looks import check
 from tests.browser.server import serve
 from tests.summaries import summarise
@@ -15,16 +14,6 @@ PAGE = "many_sentences"
 # Enough for a run that lasts until somebody cancels it.
 LONG = "\n".join(f"{first} {second}" for first in corpus.sentences()[:10] for second in corpus.sentences())
 SECRET = "xylophone quarantine"
-
-
-@pytest.fixture(scope="module")
-def studied(models):
-    """The means of the bundled sentences, worked out here."""
-    model = models["minilm-l6"]
-    run = Run(model, corpus.sentences(), Study(model.info))
-    while not run.is_finished:
-        run.step()
-    return run.collector.result()
 
 
 def upload(tab, text):
@@ -38,26 +27,6 @@ def upload(tab, text):
 
 def cancel(tab):
     tab.page.get_by_role("button", name="Cancel").click()
-
-
-def test_the_means_of_a_head_are_shown_and_another_head_is_one_click_away(tab, studied):
-    tab.go(PAGE, layer="3", head="9")
-    expect(tab.heading.first).to_have_text("Layer 3, head 9")
-    picture = tab.matrix("weights", pane="mean")
-    picture.root = tab.page.locator(".st-key-mean_matrix").first
-    picture.expect_to_show(studied.from_start.weights[2, 8])
-    atlas = tab.page.locator(".st-key-study_atlas").get_by_role("application")
-    atlas.focus()
-    atlas.press("ArrowRight")
-    atlas.press("Enter")
-    tab.expect_query(layer="3", head="10")
-    expect(tab.heading.first).to_have_text("Layer 3, head 10")
-    picture.expect_to_show(studied.from_start.weights[2, 9])
-    # The way back is the browser's own.
-    tab.page.go_back()
-    tab.expect_query(layer="3", head="9")
-    picture.expect_to_show(studied.from_start.weights[2, 8])
-    check(tab)
 
 
 def test_a_file_of_ones_own_is_measured_and_a_bad_line_named(tab, models):

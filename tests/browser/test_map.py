@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.looks import NARROW, expect_to_fit, set_scheme
+from tests.browser.looks import NARROW, expect_to_fit
 from tests.browser.tab import TWO_FRAMES, Tab
 
 WIDE = {"width": 1280, "height": 720}
@@ -26,11 +26,6 @@ ARROWS = """svg => {
     from: box(body.querySelector(".column:not(.fed) .top")),
     into: [...body.querySelectorAll(".fed .layers .chip, .box.fed")].map(box)};
 }"""
-
-
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
 
 
 def the_map(tab: Tab):
@@ -53,29 +48,6 @@ def test_the_ring_is_at_the_step_and_a_dot_leads_to_another(tab):
     expect(here.locator("li[aria-current=true]")).to_contain_text("Layer 5 of 6")
     here.get_by_role("button", name="Head 2", exact=True).press("Enter")
     tab.expect_query(step="mask", layer="5", head="2")
-
-
-@pytest.mark.parametrize(
-    ("model", "ends"),
-    [
-        ("minilm-l6", {"page": "whole"}),
-        ("smollm2-135m", {"page": "step_by_step", "step": "heads", "next": "1"}),
-    ],
-)
-def test_the_feed_forward_network_and_the_output_lead_to_what_they_do(tab, model, ends):
-    tab.page.set_viewport_size(WIDE)
-    tab.go(step="scores", model=model, layer="3")
-    the_map(tab).get_by_role("button", name="Feed-forward: The whole Transformer").click()
-    expect(tab.page).to_have_url(re.compile("/whole.*shown=feed-forward"))
-    expect(tab.page.get_by_role("heading", name="The whole Transformer")).to_be_visible()
-    tab.go(step="scores", model=model, layer="3")
-    the_map(tab).get_by_role("button", name=re.compile("^Output: ")).click()
-    page, *facts = ends.items()
-    expect(tab.page).to_have_url(re.compile(f"/{page[1]}"))
-    for name, value in facts:
-        expect(tab.page).to_have_url(re.compile(f"{name}={value}"))
-    if facts:
-        expect(tab.page.get_by_role("heading", name=re.compile("what comes next"))).to_be_visible()
 
 
 @pytest.mark.parametrize(("model", "layer"), [("minilm-l6", "4"), ("smollm2-135m", "14")])
@@ -157,32 +129,6 @@ def test_a_map_of_one_stack_has_no_arrows(shared_tab):
     tab.go(step="scores", model="minilm-l6")
     expect(the_map(tab).locator(".layer")).to_be_visible()
     expect(the_map(tab).locator(".feeds")).to_have_count(0)
-
-
-def test_the_picture_is_the_base_of_its_map_in_pieces(tab):
-    picture = "0019fb0000bg8e6002ga099001g4088004g4088001g51b3000ccaa00001ad300"
-    tab.page.set_viewport_size(WIDE)
-    tab.go(step="softmax", model="vit-digits", text=picture)
-    for scheme in ("dark", "light"):
-        set_scheme(tab, scheme)
-        expect_patches(tab, picture)
-
-
-def expect_patches(tab, picture):
-    patches = the_map(tab).get_by_role("img", name="The picture, cut into 16 patches").locator("canvas")
-    expect(patches).to_have_count(16)
-    covered = """canvas => { const c = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-      return Array.from({length: c.length / 4}, (_, i) => c[4 * i + 3] / 255); }"""
-    levels = np.array([int(character, 17) for character in picture]).reshape(8, 8) / 16
-    for index, patch in enumerate(patches.all()):
-        row, column = 2 * (index // 4), 2 * (index % 4)
-        pixels = levels[row : row + 2, column : column + 2].ravel()
-        np.testing.assert_allclose(patch.evaluate(covered), pixels, atol=0.005)
-        expect(patch).to_be_in_viewport(ratio=1)
-    first, second, *_ = boxes = [patch.bounding_box() for patch in patches.all()]
-    assert first["width"] == pytest.approx(first["height"], abs=0.5)
-    assert second["x"] - (first["x"] + first["width"]) >= 2
-    assert boxes[4]["y"] - (first["y"] + first["height"]) >= 2
 
 
 def test_the_map_can_be_folded_and_the_link_says_so(tab):
@@ -289,18 +235,6 @@ def test_where_it_is_narrow_one_line_opens_the_map_as_a_sheet(new_tab):
     expect(here.locator(".base")).to_be_hidden()
 
 
-def test_during_a_guess_the_map_has_nothing_that_the_run_has_found(tab):
-    tab.page.set_viewport_size(WIDE)
-    tab.go(step="tokens", guess="1", layer="3", head="9")
-    here = the_map(tab)
-    expect(here.get_by_role("button", name="Head 9", exact=True)).to_be_visible()
-    expect(here.locator("canvas")).to_have_count(0)
-    expect(here.locator(".base")).not_to_contain_text("token")
-    tab.page.get_by_role("button", name="Show me").click()
-    expect(here.locator("canvas")).to_have_count(12)
-    expect(here.locator(".base")).to_contain_text("8 tokens")
-
-
 def test_each_of_two_models_abreast_has_its_own_map(tab):
     tab.page.set_viewport_size(WIDE)
     tab.go(step="softmax", beside="1", layer="3", head="9")
@@ -313,17 +247,6 @@ def test_each_of_two_models_abreast_has_its_own_map(tab):
     one.get_by_role("button", name="Layer 5", exact=True).click()
     tab.expect_query(step="softmax", beside="1", beside_head="3", layer="5", head="9")
     expect_to_fit(tab)
-
-
-def test_where_all_heads_are_shown_the_map_leads_from_layer_to_layer(tab):
-    tab.page.set_viewport_size(WIDE)
-    tab.go("all_heads", layer="3", head="9")
-    here = the_map(tab)
-    here.get_by_role("button", name="Layer 3 of 6 · head 9 of 12").click()
-    expect(here.get_by_role("button", name=re.compile("^Step "))).to_have_count(0)
-    here.get_by_role("button", name="Layer 6", exact=True).click()
-    tab.expect_query(layer="6", head="9")
-    expect(tab.page.get_by_role("heading", name="Layer 6, head 9", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize("size", [WIDE, LARGE], ids=["small", "large"])

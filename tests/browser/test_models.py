@@ -62,10 +62,6 @@ def card(tab, name):
     return tab.cards.filter(has=tab.page.get_by_role("heading", name=name, exact=True))
 
 
-def card_of(tab, model_id):
-    return tab.page.locator(f'[class~="st-key-card_{model_id}"]')
-
-
 def fetch(tab, model_id):
     field = tab.page.get_by_role("textbox", name="Model ID on the hub")
     field.fill(model_id)
@@ -116,44 +112,6 @@ def test_who_cancels_sees_that_nothing_is_left(page, hub):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("fault", "sentence"),
-    [
-        ({"status": 429}, "Too many requests"),
-        ({"status": 404}, "has no public model"),
-        ({"break_off_at": 2**15}, "broke off while sending"),
-        ({"spoilt": "model.safetensors"}, "arrived damaged"),
-        ({"is_silent": True}, "for 4 seconds"),
-    ],
-    ids=["429", "404", "broken off", "corrupt", "silent"],
-)
-def test_a_fault_of_the_hub_becomes_a_sentence_and_the_app_works_on(page, hub, fault, sentence):
-    for name, value in fault.items():
-        setattr(hub, name, value)
-    fetch(page, "tiny/llama")
-    expect(page.notices.filter(has_text=sentence)).to_be_visible()
-    expect(page.page.get_by_role("progressbar")).to_have_count(0)
-    expect(card(page, "Toy")).to_be_visible()
-
-
-def test_what_is_typed_is_not_interpreted(page, hub):
-    fetch(page, "<img src=x onerror=alert(1)>/$x$")
-    expect(page.notices.first).to_be_visible()
-    expect(page.page.locator("img[src=x]")).to_have_count(0)
-    assert hub.asked == []
-
-
-def test_a_folder_of_the_owner_is_there_and_one_that_is_not_says_so(page):
-    expect(card(page, "llama")).to_contain_text("3 × 6 (2 key/value heads)")
-    expect(card_of(page, "at-all").locator(".notice")).to_contain_text("/nowhere/at-all")
-    summary = card(page, "llama").locator("summary")
-    whole = card(page, "llama").locator("details code")
-    expect(whole).to_be_hidden()
-    summary.press("Enter")
-    expect(whole).to_have_text(re.compile("^[0-9a-f]{64}$"))
-
-
-@pytest.mark.slow
 def test_it_can_be_read_by_everybody(page, hub):
     hub.drip_seconds = 0.4
     fetch(page, "tiny/llama")
@@ -163,21 +121,6 @@ def test_it_can_be_read_by_everybody(page, hub):
     page.page.get_by_role("button", name="Cancel").click()
     expect(page.page.get_by_text("Cancelled")).to_be_visible()
     check(page)
-
-
-def test_where_the_hub_is_off_it_says_how_to_switch_it_on(tab):
-    tab.go("models")
-    expect(tab.page.get_by_text("This server downloads no models.")).to_be_visible()
-    expect(tab.page.get_by_role("textbox")).to_have_count(0)
-    check(tab)
-
-
-def test_a_link_to_a_model_that_is_not_here_leads_to_the_catalogue(running, hub, new_tab):
-    tab = new_tab(at=running).go(model="tiny/llama", step="scores")
-    expect(tab.notices.first).to_contain_text("model=tiny/llama")
-    tab.page.get_by_role("link", name="Find tiny/llama").click()
-    field = tab.page.get_by_role("textbox", name="Model ID on the hub")
-    expect(field).to_have_value("tiny/llama")
 
 
 @pytest.fixture

@@ -12,16 +12,6 @@ SENTENCE = "My old dog chased a ball"
 PAGE = "neuron_view"
 
 
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
-
-
-@pytest.fixture
-def opened(shared_tab):
-    return shared_tab.go
-
-
 class Neuron:
     """The picture and its parts."""
 
@@ -102,12 +92,6 @@ def test_a_key_and_a_query_can_be_chosen_with_the_mouse_and_lead_somebody_else_t
     expect(Neuron(there).queries.nth(1)).to_have_attribute("aria-pressed", "true")
     tab.page.go_back()
     tab.expect_query(text=SENTENCE, model="toy", word="2", cell="neuron-2-5")
-
-
-def test_it_says_that_a_pair_can_be_chosen(opened):
-    page = opened(PAGE, text=SENTENCE, model="toy").page
-    expect(page.locator(".neuron .hint")).to_be_visible()
-    expect(page.locator(".neuron .token").first).to_be_enabled()
 
 
 def test_pairs_can_be_chosen_with_the_keyboard_alone(opened):

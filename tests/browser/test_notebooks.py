@@ -14,11 +14,6 @@ SENTENCE = "The otter <b>slept</b> & $x$"
 BY_HAND, RECORDED = "Open as a notebook (.ipynb)", "Notebook that runs the model (.ipynb)"
 
 
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
-
-
 def test_the_head_of_the_page_is_in_the_notebook(shared_tab, models):
     tab = shared_tab.go("step_by_step", text=SENTENCE, model="toy", head="2", word="1", step="softmax")
     address = tab.page.url
@@ -34,7 +29,7 @@ def test_the_head_of_the_page_is_in_the_notebook(shared_tab, models):
 
 @pytest.mark.parametrize(
     "page",
-    ["step_by_step", "all_heads", "neuron_view", "compare", "code_lab", "find_it", "masks", "explain", "whole", "cost"],
+    ["all_heads", "compare", "find_it", "masks", "whole", "cost"],
 )
 def test_every_page_that_reads_a_sentence_in_a_head_offers_both(shared_tab, models, page):
     tab = shared_tab.go(page, text=SENTENCE, layer="3", head="9")

@@ -12,11 +12,10 @@ from playwright.sync_api import expect
 from attention.core.steps import output_projection
 from attention.lesson.initial_selection import first_place
 from attention.lesson.steps import keys
-from tests.browser.tab import Picture, is_rounded, parse
+from tests.browser.tab import Picture, is_rounded
 
 MODELS = ["toy", "minilm-l6"]
 SENTENCE = "My old dog chased a ball"
-WORDS = SENTENCE.lower().split()
 
 
 @pytest.fixture(scope="module")
@@ -85,17 +84,6 @@ def test_a_typed_sentence_changes_every_step_to_its_own_words_and_numbers(typed,
         expect(tab.proof).to_contain_text(proof)
         expect(tab.proof).to_be_in_viewport(ratio=1)
         expect(tab.proof).to_contain_text("✓")
-
-
-def test_the_words_that_are_told_are_the_numbers_of_the_picture(typed, models):
-    tab = typed("minilm-l6").to_step("Softmax")
-    trace, _, steps = place_of(models, "minilm-l6")
-    focus_on(tab, trace, "dog")
-    texts = [token.text for token in trace.tokens]
-    row = steps.weights[texts.index("dog")]
-    first, second = np.argsort(-row)[:2]
-    expect(tab.words).to_contain_text(f"“dog” gives “{texts[first]}” the most weight: {row[first]:.2f}")
-    expect(tab.words).to_contain_text(f"“{texts[second]}” comes next, with {row[second]:.2f}")
 
 
 def test_a_masked_cell_shows_minus_infinity_and_a_weight_of_nothing(tab, models):
@@ -203,42 +191,6 @@ def test_a_clicked_score_opens_into_the_products_that_make_it(typed, models, mod
     expect(tab.words).to_contain_text(f"“{trace.tokens[4].text}” scores highest with")
 
 
-def test_a_clicked_weight_opens_into_the_softmax_of_its_row(typed, models):
-    tab = typed("minilm-l6").to_step("Softmax")
-    _, _, steps = place_of(models, "minilm-l6")
-    tab.matrix("weights").click(3, 5)
-    expect(tab.detail).to_contain_text(f"which is {100 * steps.weights[3, 5]:.0f}%")
-    rows = table_of(tab, "parts")
-    scores = steps.masked_scores[3]
-    exponentials = np.exp(scores - scores.max())
-    for row, score, exponential, weight in zip(rows, scores, exponentials, steps.weights[3], strict=True):
-        assert is_rounded(row["score"], score)
-        assert is_rounded(row["exp"], exponential)
-        assert is_rounded(row["weight"], weight)
-    assert sum(parse(row["exp"]) for row in rows) == pytest.approx(exponentials.sum(), abs=1e-3)
-
-
-def test_a_clicked_output_opens_into_the_weighted_values_that_add_up_to_it(typed, models):
-    tab = typed("toy").to_step("Weighted sum")
-    _, _, steps = place_of(models, "toy")
-    tab.matrix("outputs").click(3, 2)
-    expect(tab.detail).to_contain_text(re.compile(r"chased, \w+ 2 = "))
-    products = [float(row["weight × value, by token"]) for row in table_of(tab, "parts")]
-    np.testing.assert_allclose(products, steps.weights[3] * steps.values[:, 2], atol=1e-6)
-    assert sum(products) == pytest.approx(float(steps.head_outputs[3, 2]), abs=1e-5)
-
-
-def test_a_clicked_change_opens_into_what_each_head_adds(typed, models):
-    tab = typed("toy").to_step("Heads")
-    _, layer, _ = place_of(models, "toy")
-    tab.matrix("change").click(2, 3)
-    expect(tab.detail).to_contain_text("ΔE(dog), verb = ")
-    rows = table_of(tab, "parts")
-    assert [row["part"] for row in rows] == ["head 1", "head 2", "head 3"]
-    total = sum(float(row["contribution of each head"]) for row in rows)
-    assert total == pytest.approx(float(layer.output()[2, 3]), abs=1e-5)
-
-
 # ------------------------------------------------------------------------------- code and tables
 
 
@@ -268,13 +220,6 @@ def test_the_table_behind_the_picture_can_be_taken_away(typed, models, model):
     assert [row[""] for row in rows] == [f"{token.position} {token.text}" for token in trace.tokens]
     numbers = [[float(value) for name, value in row.items() if name] for row in rows]
     np.testing.assert_allclose(numbers, steps.scores, atol=1e-5)
-
-
-def test_the_table_of_tokens_has_what_was_typed(tab):
-    tab.go(text="Zyzzyvas = Unbelievable")
-    tab.pick("More about this step", "Table")
-    rows = table_of(tab, "tokens")
-    assert "".join(row["as typed"].lstrip("'") for row in rows) == "Zyzzyvas=Unbelievable"
 
 
 def table_of(tab, name):

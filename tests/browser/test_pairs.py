@@ -3,7 +3,6 @@
 import re
 from itertools import product
 
-import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -12,16 +11,6 @@ from tests.browser.looks import check
 FIRST, SECOND = "The cat sat on the mat", "It was tired"
 # Where their tokens are, [CLS] and the first [SEP] among the first's.
 A, B = slice(8), slice(8, None)
-
-
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
-
-
-@pytest.fixture
-def opened(shared_tab):
-    return shared_tab.go
 
 
 def head_matrix(tab):
@@ -61,24 +50,6 @@ def test_a_typed_second_sentence_is_read_with_the_first_and_leads_somebody_else_
     expect(there.page.locator(".st-key-head_view .query .token")).to_have_count(4)
 
 
-def test_the_steps_show_the_pair_and_its_numbers(opened, models):
-    tab = opened(pair=SECOND)
-    expect(tab.chips.locator(".text")).to_have_count(12)
-    expect(tab.page.locator(".tokens .sentence")).to_have_text(["A", "B"])
-    tab.to_step("Softmax")
-    weights = models["minilm-l6"].trace(FIRST, SECOND).layers[2].head(8).weights
-    tab.matrix("weights").expect_to_show(weights)
-    tab.matrix("weights").click(10, 2)
-    tab.expect_query(pair=SECOND, step="softmax", cell="weights-10-2", word="10")
-    expect(tab.detail).to_contain_text("tired → cat: weight")
-    # A new second sentence lets go of what belonged to the old one.
-    field = tab.page.get_by_role("textbox", name="Second sentence")
-    field.fill("")
-    field.press("Enter")
-    tab.expect_query(step="softmax")
-    expect(tab.matrix("weights").root.locator(".shape")).to_have_text("8×8")
-
-
 @pytest.mark.slow
 def test_pins_heads_and_threshold_are_in_the_address_and_lead_somebody_else_there(opened, new_tab):
     tab = opened("all_heads", pair=SECOND)
@@ -109,31 +80,6 @@ def test_pins_heads_and_threshold_are_in_the_address_and_lead_somebody_else_ther
     # Another head is shown alone.
     there.select("Head", "8 of 12").expect_query(pair=SECOND, layer="3", head="8", least="0.5", block="BA")
     expect(lines.locator("button.head[aria-pressed=true]")).to_have_text(["Head 8"])
-
-
-def test_quick_presses_all_count(opened):
-    tab = opened("all_heads")
-    lines = tab.page.locator(".st-key-head_view")
-    # All of them before the first answer, in one go.
-    lines.locator("button.head").first.evaluate(
-        "first => [...first.parentNode.children].slice(0, 5).forEach(button => button.click())"
-    )
-    tab.expect_query(on="1-2-3-4-5-9")
-    expect(lines.locator("button.head[aria-pressed=true]")).to_have_count(6)
-
-
-def test_an_example_is_one_click_away(opened):
-    tab = opened("all_heads")
-    tab.pick_example("Who wrote the book? | The book was written by Jane")
-    tab.expect_query(text="Who wrote the book?", pair="The book was written by Jane")
-    assert "jane" in head_matrix(tab).labels()
-
-
-def test_the_toy_says_that_it_takes_one_text_and_shows_it(opened, models):
-    tab = opened("all_heads", pair=SECOND, model="toy")
-    expect(tab.notices).to_have_count(1)
-    head_matrix(tab).expect_to_show(models["toy"].trace(FIRST).layers[0].head(1).weights)
-    assert np.isclose(models["toy"].trace(FIRST).layers[0].head(1).weights.sum(), 6)
 
 
 @pytest.mark.slow

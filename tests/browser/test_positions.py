@@ -1,7 +1,6 @@
 """*Where am I?* in a browser: words are dragged by mouse and finger, moved by keyboard, and arrows rotate."""
 
 import re
-from itertools import cycle
 
 import numpy as np
 import pytest
@@ -130,25 +129,6 @@ def test_the_buttons_and_the_switch_do_what_they_say(lab, models):
     expect_weights(tab, models, [3, 2, 1, 0], with_positions=True)
     tab.page.get_by_role("button", name="Shuffle").click()
     expect(chips(tab).locator(".text")).not_to_have_text(["left", "boats", "small", "nine"])
-
-
-def test_every_scheme_is_chosen_and_stays_open_whatever_word_is_chosen(lab):
-    tab = lab()
-    schemes = ["sinusoids", "a table", "rotation", "ALiBi", "T5"]
-    for scheme, word in zip(schemes, cycle(["3 left", "1 small"]), strict=False):
-        tab.pick("Positional encoding", scheme)
-        chosen = tab.alternatives("Positional encoding").get_by_role("radio", name=scheme, exact=True)
-        expect(chosen).to_be_checked()
-        tab.settled()
-        # What the toy does not rotate is drawn at random, whatever the word.
-        is_random = scheme == "rotation"
-        expect(tab.control("Word")).to_have_count(0 if is_random else 1)
-        if not is_random:
-            tab.pick("Word", word)
-            tab.expect_chosen("Word", word)
-        expect(tab.page.get_by_role("heading", level=2)).to_have_count(1)
-        tab.settled()
-        expect(chosen).to_be_checked()
 
 
 def test_the_arrows_turn_as_far_as_the_text_is_shifted(tab):

@@ -100,18 +100,15 @@ def test_a_room_can_read_every_step_of_eight_tokens(tab, query, schemes):
     tab.page.emulate_media(color_scheme="light")
 
 
-@pytest.mark.parametrize("model", ["toy", "smollm2-135m"])
-def test_the_picture_of_every_step_of_a_long_sentence_has_most_of_the_screen_too(tab, model):
+def test_the_picture_of_every_step_of_a_long_sentence_has_most_of_the_screen_too(tab):
     assert len(FIFTEEN_WORDS.split()) == 15
-    for step, _ in through_the_steps(tab, model=model, text=FIFTEEN_WORDS):
+    for step, _ in through_the_steps(tab, model="smollm2-135m", text=FIFTEEN_WORDS):
         expect_most_of_the_screen(tab, step)
 
 
-# The toy is looked at with eight tokens and with fifteen.
-@pytest.mark.parametrize("model", ["minilm-l6", "smollm2-135m"])
-def test_the_dots_of_the_steps_lie_over_nothing_however_long_the_sentence(tab, model):
+def test_the_dots_of_the_steps_lie_over_nothing_however_long_the_sentence(tab):
     assert len(THIRTY_WORDS.split()) == 30
-    for step, seen in through_the_steps(tab, model=model, text=THIRTY_WORDS):
+    for step, seen in through_the_steps(tab, model="minilm-l6", text=THIRTY_WORDS):
         assert seen["lowest"] <= seen["dots"], (step, seen)
 
 

@@ -51,23 +51,6 @@ def test_each_link_of_the_proof_is_a_key_away_and_its_difference_is_there(tab, m
     expect(table).to_be_hidden()
 
 
-def test_an_open_proof_is_in_the_link_and_stays_open_from_step_to_step(tab, new_tab):
-    tab.go("step_by_step", text=TEXT, model="toy", beside="1")
-    tables = tab.proof.locator("table")
-    expect(tables).to_have_count(2)
-    tab.proof.locator("summary").click()
-    tab.expect_query(text=TEXT, model="toy", beside="1", proof="1")
-    expect(tables.nth(1)).to_be_visible()
-    tab.page.keyboard.press("ArrowRight")
-    expect(tab.heading.first).to_contain_text("2.")
-    expect(tables.nth(1)).to_be_visible()
-    there = new_tab().go_to(tab.page.url)
-    expect(there.proof.locator("table").nth(1)).to_be_visible()
-    tab.page.go_back()
-    tab.page.go_back()
-    expect(tables.nth(1)).to_be_hidden()
-
-
 @pytest.mark.parametrize("shut", [lambda page: page.keyboard.press("Escape"), lambda page: page.mouse.click(5, 300)])
 def test_a_press_beside_the_open_proof_shuts_it_and_so_does_escape(tab, shut):
     tab.go("step_by_step", text=TEXT, model="toy", proof="1")

@@ -50,11 +50,6 @@ def point_at(picture: Picture, row: int, column: int) -> None:
     picture.root.locator(f"rect[data-row='{row}'][data-column='{column}']").hover(force=True)
 
 
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
-
-
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["projector", "phone"])
 @pytest.mark.parametrize("text", ["The cat sat on the mat", LONG], ids=["short", "long"])
 def test_whatever_cell_is_pointed_at_its_number_stands_beside_it(shared_tab, size, text):

@@ -60,20 +60,6 @@ def test_a_relation_shows_its_best_head_on_an_example_and_the_way_to_it(tab, mod
     expect(tab.heading.first).to_have_text(f"Layer {finding.layer + 1}, head {finding.head + 1}")
 
 
-def test_ones_own_sentence_is_there_at_the_head_and_the_relation_on_coming_back(tab, findings):
-    own = "The small dog chased a cat"
-    tab.go(PAGE, text=own)
-    choose_relation(tab, "nsubj")
-    tab.expect_query(text=own, relation="nsubj")
-    place = {name: str(getattr(findings["nsubj"], name) + 1) for name in ("layer", "head")}
-    tab.page.get_by_role("link", name=f"Step through this head on “{own}”").click()
-    expect(tab.field).to_have_value(own)
-    tab.expect_query(text=own, step="softmax", **place)
-    tab.to_page("Syntax check")
-    expect(tab.page.get_by_role("combobox", name="Relation")).to_have_value("nsubj")
-    tab.expect_query(text=own, step="softmax", relation="nsubj", **place)
-
-
 def test_a_row_of_the_table_chooses_its_relation(tab):
     tab.go(PAGE)
     relation = tab.page.get_by_role("combobox", name="Relation")

@@ -24,23 +24,8 @@ def other(models):
     return models[MODEL].trace(OTHER)
 
 
-@pytest.fixture(scope="module")
-def shared_tab(new_shared_tab):
-    return new_shared_tab()
-
-
 def names(tokens):
     return [token.text for token in tokens]
-
-
-def test_a_deep_link_to_cross_attention_may_be_the_first_request_of_a_tab(tab, trace):
-    query = {"model": MODEL, "text": FRENCH, "part": "cross", "step": "softmax", "layer": "1", "head": "2"}
-    tab.go(**query)
-    weights = tab.matrix("weights")
-    weights.expect_to_show(trace.cross.layers[0].head(1).weights)
-    assert weights.labels() == names(trace.cross.tokens)
-    assert tab.query() == query
-    expect(tab.page.get_by_text("Translator wrote: “the black cat sleeps”")).to_be_visible()
 
 
 def test_parts_and_sentences_are_chosen_and_back_leads_to_those_before(shared_tab, trace, other):
@@ -82,38 +67,6 @@ def test_the_lines_of_all_heads_name_both_sides(shared_tab, trace):
     expect(lines.locator(".key .token .number")).to_have_text([f"{weight:.2f}" for weight in weights[2]])
     best = trace.cross.key_tokens[int(np.argmax(weights[2]))].text
     expect(lines.locator(".readout")).to_contain_text(f"black gives {best} {weights[2].max():.2f}")
-
-
-def test_a_copied_link_leads_somebody_else_to_the_same_part(new_tab, other):
-    tab = new_tab(permissions=["clipboard-read", "clipboard-write"])
-    tab.go(model=MODEL, text=OTHER, part="cross", step="scores")
-    tab.matrix("scores").click(4, 1)
-    tab.expect_query(model=MODEL, text=OTHER, part="cross", step="scores", cell="scores-4-1", word="4")
-    tab.copy_link()
-    expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
-    there = new_tab().go_to(tab.page.evaluate("() => navigator.clipboard.readText()"))
-    assert there.query() == tab.query()
-    there.matrix("scores").expect_to_show(other.cross.layers[1].head(2).scores)
-    expect(there.detail).to_contain_text(re.compile(r"q\(.+\) · k\(.+\)"))
-    assert there.detail.all_inner_texts() == tab.detail.all_inner_texts()
-
-
-def test_where_nothing_is_written_and_of_unknown_words_a_sentence_says_so(shared_tab):
-    tab = shared_tab.go(model=MODEL, text="dort", part="cross", step="softmax")
-    expect(tab.page.get_by_text("Translator wrote no word")).to_be_visible()
-    expect(tab.matrix("weights").root.locator(".shape")).to_have_text("1×2")
-    tab.go(model=MODEL, text="le chat dort", part="cross", step="softmax")
-    tab.type_sentence("le zèbre dort")
-    # The first word that it names is the unknown one.
-    expect(tab.notices.first).to_contain_text(re.compile("^[^“]*“zèbre”"))
-    # What was there is still shown, and what was typed can be mended.
-    expect(tab.notices.first).to_contain_text("“le chat dort”")
-    expect(tab.field).to_have_value("le zèbre dort")
-    expect(tab.matrix("weights").root.locator(".shape")).to_have_text("4×4")
-    tab.expect_query(model=MODEL, text="le chat dort", part="cross", step="softmax")
-    tab.type_sentence("le chien dort")
-    expect(tab.notices).to_have_count(0)
-    tab.expect_query(model=MODEL, text="le chien dort", part="cross", step="softmax")
 
 
 def test_all_words_that_can_be_read_are_offered_as_one_types(new_tab):

@@ -43,22 +43,6 @@ def test_a_step_further_is_one_answer(opened, models):
     assert len([url for url in asked if "/_attention/page/" in url]) == 1
 
 
-def test_back_and_forward_and_a_reload_show_what_the_address_says(opened):
-    press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="scale")
-    press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="mask")
-    opened.page.go_back()
-    opened.expect_query(model="toy", text=SENTENCE, step="scale")
-    expect(opened.heading).to_have_text(re.compile("^5"))
-    opened.page.go_back()
-    expect(opened.heading).to_have_text(re.compile("^4"))
-    opened.page.go_forward()
-    expect(opened.heading).to_have_text(re.compile("^5"))
-    press(opened.settled(), "ArrowRight").expect_query(model="toy", text=SENTENCE, step="mask")
-    opened.page.reload()
-    opened.settled()
-    expect(opened.heading).to_have_text(re.compile("^6"))
-
-
 def test_a_page_in_a_frame_stays_as_it_is_framed(tab):
     tab.go(embed="true", model="toy", text=SENTENCE, step="scores")
     press(tab, "ArrowRight").expect_query(embed="true", model="toy", text=SENTENCE, step="scale")

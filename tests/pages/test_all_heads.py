@@ -37,10 +37,3 @@ def test_a_head_chosen_in_the_link_is_the_one_shown_and_described(open_page):
     shown = open_page(PAGE, layer="1", head="3")
     assert shown.component("atlas")["current"] == [0, 2]
     assert "previous token" in shown.text
-
-
-@pytest.mark.parametrize("mask", ["causal", "padding"])
-def test_masks_and_no_text_at_all_are_no_trouble(open_page, mask):
-    assert open_page(PAGE, mask=mask).notices == []
-    empty = open_page(PAGE, text="", mask=mask)
-    assert "Type a sentence" in empty.text

@@ -93,13 +93,6 @@ def test_a_model_that_is_added_is_invited_to_and_has_a_card(open_page, add):
     assert any("Tiny" in body and entry.weights.sha256 in body and entry.info.note in body for body in cards.html)
 
 
-def test_beside_a_model_that_is_added_stands_the_first_of_the_catalogue(open_page, add):
-    add()
-    shown = open_page(model=MODEL, beside="1", step="scores")
-    assert shown.headings(3)[:2] == ["Tiny", bundled.MODELS[0].info.name]
-    assert len(shown.proofs) == 2
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_a_kind_of_reading_that_is_added_needs_no_other_change(open_page, add, page):
     add(reading=POEM)
@@ -129,14 +122,6 @@ def test_what_was_read_of_a_kind_is_kept_and_comes_back(open_page, add):
     assert shown.choose("text", "…").notices == [POEM.invitation]
 
 
-def test_a_notice_calls_what_is_read_by_its_name(open_page, add):
-    add(reading=POEM)
-    shown = open_page(model=MODEL, word="99")
-    (notice,) = shown.notices
-    assert [f"{POEM.unit} 99" in notice, "4" in notice] == [True] * 2
-    assert shown.widget("word").value == 3
-
-
 @pytest.mark.parametrize("page", ["pages/many_sentences.py", "pages/syntax_check.py"])
 def test_pages_with_sentences_of_their_own_say_why_they_are_not_for_it(open_page, add, page):
     add(reading=POEM)
@@ -144,12 +129,3 @@ def test_pages_with_sentences_of_their_own_say_why_they_are_not_for_it(open_page
     (notice,) = shown.notices
     assert "Tiny" in notice
     assert POEM.what in notice
-
-
-def test_the_front_door_of_a_kind_shows_who_reads_it_and_leads_to_the_others(open_page, add):
-    add(reading=POEM)
-    shown = open_page("app.py", model=MODEL)
-    assert any(caption.startswith("Tiny, layer") for caption in shown.captions)
-    assert len(shown.proofs) == 1
-    (header,) = [each for each in shown.headings(2) if "more model" in each]
-    assert header == "Five more models"

@@ -51,26 +51,12 @@ def test_a_text_that_was_cut_cannot_be_continued(open_page):
     assert all(button["isOff"] for button in shown.component("main_next")["buttons"])
 
 
-@pytest.mark.parametrize("page", ["all_heads", "neuron_view", "compare"])
-@pytest.mark.parametrize("text", ["The cat sat on the mat", "Naïve 😀 in 2023!"])
-def test_every_page_of_one_sentence_works(open_page, page, text):
-    shown = open_page(f"pages/{page}.py", model=MODEL, text=text, versus="The dog sat on the mat")
-    assert shown.notices == []
-    assert all(proof.startswith("✓") for proof in shown.proofs)
-
-
 def test_a_pair_is_refused_in_a_sentence_and_the_first_is_shown(open_page):
     shown = open_page("pages/all_heads.py", model=MODEL, pair="It slept")
     (notice,) = shown.notices
     assert "SmolLM2" in notice
     assert "slept" not in " ".join(shown.component("head_matrix")["rows"])
     assert len(shown.component("atlas")["groups"][0]["heads"]) == 9
-
-
-def test_comparing_says_that_a_decoder_reads_from_left_to_right(open_page):
-    sides = r"\bleft\b[^.]*\bright\b"
-    assert re.search(sides, open_page("pages/compare.py", model=MODEL).text)
-    assert not re.search(sides, open_page("pages/compare.py").text)
 
 
 def test_what_grouped_queries_save_is_worked_out_for_the_model_and_for_others(open_page):
@@ -91,11 +77,6 @@ def test_a_model_of_which_no_heads_share_is_shown_what_sharing_would_change(open
     pictures = [key for key in shown.components() if key.startswith("shared_")]
     assert pictures == [f"shared_{count}" for count in counts]
     assert shown.component(pictures[0])["rows"] == shown.component("main_keys")["rows"]
-
-
-def test_beside_the_toy_both_are_proved(open_page):
-    shown = open_page(model=MODEL, step="qkv", beside="1")
-    assert [proof.split(" vs. ")[1].split("'")[0] for proof in shown.proofs] == ["SmolLM2", "Toy"]
 
 
 def test_the_mask_of_a_decoder_is_named_as_it_is_and_a_link_has_it_as_ever(open_page):

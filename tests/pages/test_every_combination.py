@@ -4,13 +4,11 @@ from itertools import product
 
 import pytest
 
-from attention.answer import state
 from attention.core.masks import MASK_NAMES
 from attention.core.reading import PICTURE
 from attention.core.trace import PARTS
 from attention.models import list_models
 from attention.page.pages import ALL_HEADS, CODE_LAB, NEURON_VIEW, PAGES, STEP_BY_STEP
-from attention.page.settings import MODEL
 from attention.page.view import View
 from tests.sweep import sweep
 
@@ -88,36 +86,6 @@ def test_a_page_shows_what_was_taken_in_its_controls(open_page, few_sentences, p
     assert said_of([notice for notice in shown.notices if "the link" in notice.lower()], named)
     if page in READERS:
         assert shown.widget("mask").value == wanted[0]
-        assert shown.holds == [True]
-
-
-@pytest.mark.parametrize(("first", "second"), [*product(MODELS, MODELS)])
-def test_another_model_lets_go_of_what_it_does_not_take(first, second):
-    """What stays is a value that there is for it, and stands in the link."""
-    for mask in MASK_NAMES:
-        before, _ = View.from_query({"model": first, "mask": mask}, STEP_BY_STEP, MODELS)
-        with state.visiting(state.opened(STEP_BY_STEP, before.to_query(), lambda view: view, {})) as visit:
-            state.choose(MODEL, second)
-        after, said = visit.view, visit.notices
-        (wanted, _, _), _ = taken(MODELS[second], {"mask": before.mask, "pair": "", "part": "encoder"})
-        assert (after.model, after.mask, said) == (second, wanted, [])
-        assert after.to_query().get("mask", "none") == wanted
-        assert View.from_query(after.to_query(), STEP_BY_STEP, MODELS) == (after, [])
-
-
-@pytest.mark.parametrize("page", sweep(READERS, quick=READERS[:1]), ids=lambda page: page.title)
-def test_a_page_shows_each_model_after_the_one_before_it_with_what_it_takes(open_page, page):
-    shown = open_page(page.file)
-    for mask, model, kept in (
-        ("none", "toy", "none"),
-        ("causal", "smollm2-135m", "causal"),
-        ("padding", "translator-fr-en", "padding"),
-        ("padding", "vit-digits", "none"),
-        ("causal", "minilm-l6", "causal"),
-    ):
-        shown.choose("mask", mask).choose("model", model)
-        assert shown.view.model == model
-        assert (shown.view.mask, shown.widget("mask").value) == (kept, kept)
         assert shown.holds == [True]
 
 

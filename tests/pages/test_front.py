@@ -1,22 +1,17 @@
 """The front page, and pages whose model is missing or fails."""
 
-import re
-import shutil
-
 import numpy as np
 import pytest
 
 from attention.figures.format import number
 from attention.lesson.initial_selection import first_place
 from attention.lesson.quiz import words_of
-from attention.models import ModelUnavailableError, bundled, list_models, load, weights
-from attention.models.toy import ToyModel
+from attention.models import ModelUnavailableError, list_models, load, weights
 from attention.page.content import front
 from tests import loaded
 from tests.pages.forgetting import forget
 
 MODELS = {info.model_id: info for info in list_models()}
-SECRET = "xylophone quarantine"
 
 
 def test_the_front_shows_the_true_rows_of_the_head_that_is_opened_first(open_page):
@@ -79,17 +74,6 @@ def test_a_long_text_sends_the_row_of_its_word_alone(open_page):
     shown = open_page("app.py", text="the cat sat on the mat " * 10)
     data = shown.component("front_picture")
     assert list(data["rows"]) == [str(data["focus"])]
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_the_front_door_says_what_attention_is_in_two_sentences_and_without_a_formula(open_page, model):
-    shown = open_page("app.py", model=model)
-    first = next(body for body in shown.html if "Attention" in body)
-    told = re.sub(r"<[^>]+>", "", first).strip()
-    assert told.startswith("Attention lets every")
-    assert len(re.findall(r"[.!?](?=\s|$)", told)) == 2
-    for sign in ("softmax(", "√", "QK", "\\text", "d_k"):
-        assert not [body for body in shown.html if sign in body and 'class="prose' in body]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -163,60 +147,7 @@ def test_without_weights_the_toy_works_and_berts_place_says_what_to_do(open_page
     assert shown.choose("model", "toy").component("main_stage")["rows"][0] == "the"
 
 
-def test_weights_that_are_not_the_published_ones_are_refused_and_named(open_page, own_weights):
-    own_weights.mkdir()
-    (own_weights / bundled.MINILM.weights.file).write_bytes(b"not a model")
-    shown = open_page(step="scores")
-    reason = reason_for(own_weights)
-    (notice,) = shown.notices
-    assert notice.startswith(f"{reason} ")
-    assert list(shown.codes) == [reason.remedy]
-
-
-def test_a_folder_with_the_weights_alone_is_a_model_that_is_not_there(open_page, monkeypatch, own_weights):
-    monkeypatch.delenv(weights.WEIGHTS_DIR_VARIABLE)
-    published = weights.locate(bundled.MINILM.weights)
-    monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(own_weights.parent))
-    own_weights.mkdir()
-    shutil.copy(published / bundled.MINILM.weights.file, own_weights)
-    shown = open_page(step="scores")
-    reason = reason_for(own_weights)
-    (notice,) = shown.notices
-    assert notice.startswith(f"{reason} ")
-    assert list(shown.codes) == [reason.remedy]
-
-
 # ------------------------------------------------------------------------------ a model that fails
-
-
-@pytest.fixture
-def failing_toy(monkeypatch):
-    def trace(self, text, pair=None, *, mask=None):
-        raise RuntimeError(f"cannot run on {text!r}")
-
-    forget()
-    monkeypatch.setattr(ToyModel, "trace", trace)
-    yield
-    forget()
-
-
-def test_the_log_of_a_failing_model_does_not_hold_what_was_typed(open_page, failing_toy, capfd, caplog):
-    shown = open_page(model="toy", text=SECRET)
-    (notice,) = shown.notices
-    assert "RuntimeError" in notice
-    out, err = capfd.readouterr()
-    logged = out + err + caplog.text
-    assert not re.search("|".join(SECRET.split()), logged)
-    assert "RuntimeError" in logged
-
-
-def test_what_the_model_called_bert_really_is_stands_where_one_meets_it(open_page):
-    front = open_page("app.py")
-    (caption,) = [each for each in front.captions if "MiniLM" in each]
-    cards = open_page("pages/models.py").html
-    for place in (caption, *(card for card in cards if "<h3><bdi>MiniLM (a small BERT)</bdi></h3>" in card)):
-        assert "distilled" in place
-    assert sum("MiniLM" in card for card in cards) >= 1
 
 
 def test_where_no_word_stands_out_nothing_is_asked(open_page):

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from attention.page.content.registry import CONTENTS
-from attention.page.pages import MANY_SENTENCES, PAGES, STEP_BY_STEP, SYNTAX_CHECK
+from attention.page.pages import MANY_SENTENCES, PAGES, SYNTAX_CHECK
 from attention.page.parameters import Context
 from attention.page.view import View
 from tests.hostile import INFOS, PARAMETERS, SECRET, links, one
@@ -50,24 +50,3 @@ def test_no_link_raises_and_none_is_logged(open_page, few_sentences, page, caplo
         is_empty = reads and INFOS[shown.view.model].reading.is_empty(shown.view.text)
         assert not shown.whole_file or is_refused(written) == (is_gone or is_empty), query
     assert SECRET not in caplog.text + "".join(capfd.readouterr())
-
-
-def models_of(page):
-    """One model for each page in turn, and every model for the page that has the most to show."""
-    models = list(INFOS)
-    return models if page is STEP_BY_STEP else [models[PAGES.index(page) % len(models)]]
-
-
-@pytest.mark.parametrize(
-    ("page", "model"),
-    sweep(
-        [(page, model) for page in PAGES if page not in SLOW for model in models_of(page)],
-        quick=[(STEP_BY_STEP, model) for model in INFOS],
-    ),
-    ids=_named,
-)
-def test_a_page_opens_where_every_parameter_is_hostile(open_page, page, model):
-    chance = random.Random(f"{page.address} {model}")
-    query = {name: one(name, chance) for name in PARAMETERS} | {"model": model}
-    shown = open_page(page.file, **query)
-    assert shown.view.model == model

@@ -191,12 +191,6 @@ def test_what_was_answered_can_be_asked_again(open_page, address):
     assert shown.component("question") == asked
 
 
-def test_a_lab_that_needs_a_text_asks_for_one_and_nothing_else(open_page):
-    shown = open_page(LABS["masks"][1].file, model="toy", text="")
-    assert "question" not in shown.components()
-    assert "question" in open_page(LABS["masks"][1].file, model="toy").components()
-
-
 def test_whoever_comes_back_to_a_lab_is_not_asked_the_same_again(open_lab):
     (_, masks), (_, heads) = LABS["masks"], LABS["one_or_many"]
     shown = open_lab("masks", model="toy").to_page(heads)

@@ -76,7 +76,3 @@ def test_whatever_is_asked_for_gets_an_answer(path, link):
     assert asked.answer(numbers.give, "GET", path, {"model": "toy", **link}, {}).status_code in (404, 410)
     made_up = asked.answer(numbers.give, "GET", f"step_by_step/main_scores/{path or 'x'}", {"model": "toy", **link}, {})
     assert made_up.status_code == 410
-
-
-def test_small_pictures_send_their_numbers(open_page):
-    assert "numbers" not in open_page(text=TEXT, model="minilm-l6", step="scores").component("main_stage")

@@ -1,6 +1,5 @@
 """The page *Many sentences*."""
 
-import re
 from base64 import b64encode
 
 import pytest
@@ -9,7 +8,7 @@ from attention.answer.running import measurements, own_files
 from attention.experiments import corpus
 from attention.experiments.corpus import MAX_LINES
 from attention.models import load
-from attention.page.settings import FILE, HOLD
+from attention.page.settings import HOLD
 from tests.sweep import sweep
 
 PAGE = "pages/many_sentences.py"
@@ -40,27 +39,6 @@ def test_all_heads_are_averaged_over_the_bundled_sentences(open_page, model, n_h
     assert len(shown.tables[0]) == n_heads
     (proof,) = shown.proofs
     assert proof.startswith("✓ rows sum to 1")
-
-
-def test_the_head_of_the_link_is_the_one_that_is_shown(open_page):
-    shown = open_page(PAGE, layer="1", head="3")
-    assert shown.component("study_atlas")["current"] == [0, 2]
-    assert re.search(r"\b1\D+\b3\D+500\b", shown.text)
-    assert "previous token" in shown.text
-    assert shown.component("mean_matrix")["rows"][0] == "[CLS]"
-    shown.choose("head", 4)
-    assert shown.component("study_atlas")["current"] == [0, 4]
-    assert shown.view.pane.head == 4
-
-
-def test_sentences_can_be_laid_on_each_other_at_their_ends(open_page):
-    shown = open_page(PAGE).choose("alignment", "end")
-    assert shown.component("mean_matrix")["rows"][-2:] == ["−2", "[SEP]"]
-
-
-def test_another_model_has_its_own_numbers(open_page):
-    shown = open_page(PAGE, layer="3").choose("model", "toy")
-    assert shown.component("study_atlas")["title"].startswith("Toy: 3 heads")
 
 
 def test_a_file_of_ones_own_counts_instead_of_the_bundled_one(open_page):
@@ -132,12 +110,6 @@ def test_while_it_is_measured_the_page_says_how_far_that_is_and_can_cancel_it(op
     shown.send("measuring", "press", "stop")
     assert shown.view[HOLD]
     assert "0 of 2" in shown.notices[0]
-
-
-@pytest.mark.parametrize("said", ["taken", True, 7, {"a": 1}, ["x"], "é", "===="])
-def test_what_is_no_file_changes_nothing(open_page, said):
-    shown = open_page(PAGE, model="toy").send("own_file", "take", said)
-    assert (shown.notices, shown.view[FILE]) == ([], "")
 
 
 def test_a_file_is_found_by_its_link_and_left_again(open_page, few_sentences):

@@ -4,14 +4,11 @@ import html
 import os
 import re
 import shutil
-from contextlib import contextmanager
 
 import pytest
 from safetensors.numpy import load_file, save_file
 
 from attention.models import bundled, find_others, hub, list_models, local, store, weights
-from attention.page.content.registry import CONTENTS
-from attention.page.pages import MANY_SENTENCES, SYNTAX_CHECK
 from tests import tiny_models
 from tests.pages.forgetting import forget
 from tests.small_hub import serve_hub
@@ -253,25 +250,6 @@ def test_folders_of_one_name_have_different_ids_and_none_takes_that_of_a_bundled
     assert open_page(model="toy-3").view.model == "toy-3"
 
 
-def test_a_folder_that_cannot_be_shown_says_why(open_page, of_the_owner, folders, tmp_path):
-    strange = shutil.copytree(folders["bert"], tmp_path / "strange")
-    config = (strange / "config.json").read_text().replace('"bert"', '"mamba"')
-    (strange / "config.json").write_text(config)
-    no_config = shutil.copytree(folders["bert"], tmp_path / "headless")
-    (no_config / "config.json").unlink()
-    pickled = shutil.copytree(folders["bert"], tmp_path / "pickled")
-    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
-    of_the_owner(strange, no_config, pickled, tmp_path / "nowhere")
-    shown = open_page(PAGE)
-    assert [card(shown, name)["place"] for name in ("strange", "headless", "pickled", "nowhere")] == (
-        ["cannot be shown"] * 4
-    )
-    told = " ".join(shown.notices)
-    for sentence in ("mamba", "No such file", "no safetensors weights", "There is no folder"):
-        assert sentence in told
-    assert list_models() == list(bundled.infos())
-
-
 def test_one_broken_folder_breaks_no_page(open_page, of_the_owner, folders, tmp_path):
     """A file of Git LFS in place of the weights, one nested too deep, a number that is none, a pipe, too many words."""
     broken = {
@@ -307,18 +285,6 @@ def test_a_folder_whose_files_do_not_fit_is_said_where_it_is_chosen(open_page, o
     assert any("Toy" in proof for proof in shown.proofs)
 
 
-@pytest.mark.parametrize("kind", sweep(tiny_models.KINDS, quick=["bert", "llama", "vit"]))
-def test_every_page_of_blocks_works_with_every_architecture_or_says_why_not(open_page, of_the_owner, folders, kind):
-    of_the_owner(folders[kind])
-    for page in CONTENTS:
-        if page in (MANY_SENTENCES, SYNTAX_CHECK):
-            continue
-        shown = open_page(page.file, model=kind)
-        assert shown.view.model == kind
-        assert shown.components() or shown.text or shown.ways
-        assert all(shown.holds)
-
-
 @pytest.mark.parametrize(
     ("page", "kind"),
     sweep(
@@ -334,20 +300,6 @@ def test_every_page_opens_with_an_architecture_or_says_why_not(open_page, of_the
     assert shown.notices or shown.proofs
 
 
-def test_weights_that_are_not_all_there_are_refused(open_page, of_the_owner, folders, tmp_path):
-    cut = shutil.copytree(folders["bert"], tmp_path / "cut")
-    tensors = load_file(cut / "model.safetensors")
-    save_file(
-        {name: values for name, values in tensors.items() if "layer.1.attention." not in name},
-        cut / "model.safetensors",
-        {"format": "pt"},
-    )
-    of_the_owner(cut)
-    shown = open_page(model="cut")
-    assert "cut" in shown.notices[0]
-    assert "layer.1" in shown.notices[0]
-
-
 def test_with_many_models_one_is_chosen_from_a_list(open_page, of_the_owner, folders):
     of_the_owner(folders["bert"], folders["gpt2"])
     shown = open_page(model="gpt2")
@@ -357,26 +309,6 @@ def test_with_many_models_one_is_chosen_from_a_list(open_page, of_the_owner, fol
     assert shown.notices == []
     many = open_page("pages/many_sentences.py", model="toy")
     assert many.widget("model").options == [*BUNDLED, "bert", "gpt2"]
-
-
-@contextmanager
-def few_places(monkeypatch, count):
-    monkeypatch.setenv("ATTENTION_MAX_MODELS", str(count))
-    forget()
-    yield
-
-
-def test_the_last_model_goes_when_there_is_no_place_and_comes_back(open_page, of_the_owner, folders, monkeypatch):
-    from attention.answer.cache import shelf
-
-    with few_places(monkeypatch, 2):
-        of_the_owner(folders["bert"], folders["gpt2"], folders["llama"])
-        for kind in ("bert", "gpt2", "bert", "llama"):
-            open_page(model=kind, beside="1")
-        assert shelf().in_memory() == {"toy", "bert", "llama"}
-        shown = open_page(model="gpt2")
-        assert shown.notices == []
-        assert shelf().in_memory() == {"toy", "llama", "gpt2"}
 
 
 # ---------------------------------------------------------------- models that change, or go, meanwhile
@@ -453,16 +385,6 @@ def test_who_looked_at_pictures_with_a_model_that_is_gone_gets_a_sentence(open_p
     shown = page.run()
     assert shown.view.model == "minilm-l6"
     assert " " in shown.view.text
-
-
-def test_all_heads_says_why_a_model_cannot_be_loaded(open_page, of_the_owner, folders, tmp_path):
-    broken = shutil.copytree(folders["bert"], tmp_path / "broken")
-    (broken / "tokenizer.json").write_text("{}")
-    of_the_owner(broken)
-    for page in ("all_heads", "neuron_view", "step_by_step", "code_lab"):
-        shown = open_page(f"pages/{page}.py", model="broken")
-        assert shown.view.model == "broken"
-        assert any("broken" in notice for notice in shown.notices)
 
 
 @pytest.mark.parametrize("page", sweep(PAGES, quick=["step_by_step", "many_sentences"]))

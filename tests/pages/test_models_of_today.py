@@ -10,18 +10,16 @@ from attention.page.labs import whole
 from attention.page.pages import (
     ALL_HEADS,
     CODE_LAB,
-    COMPARE,
     MANY_SENTENCES,
     NEURON_VIEW,
     OF_LABS,
-    PAGES,
     STEP_BY_STEP,
     SYNTAX_CHECK,
 )
 from tests.pages.test_memory import fetch, is_refused
 from tests.sweep import sweep
 from tests.tiny_models import OTHERS, TODAY, make
-from tests.unit.lesson.telling import facts_in, shown
+from tests.unit.lesson.telling import facts_in
 
 KINDS = (*TODAY, *OTHERS)
 TEXT = "The cat sat on the mat, and the birds sang."
@@ -75,29 +73,6 @@ def test_every_page_is_made_whole_and_every_step_is_proven(open_tiny, kind):
 
 
 @pytest.mark.parametrize(
-    ("page", "kind"),
-    sweep(
-        # Each page with one of them, and each of them on one page.
-        [(PAGES[number % len(PAGES)], kind) for number, kind in enumerate(KINDS)],
-        quick=[(PAGES[number], KINDS[number]) for number in (1, 4)],
-    ),
-    ids=lambda value: getattr(value, "title", value),
-)
-def test_every_page_opens(open_tiny, few_sentences, page, kind):
-    query = {"versus": "A small dog ran"} if page is COMPARE else {}
-    opened = open_tiny(page, kind, **query)
-    if page in PROVEN:
-        assert opened.holds == [True]
-
-
-def test_a_model_of_another_kind_is_walked_through(open_tiny):
-    page = open_tiny(STEP_BY_STEP, "gemma2", step="tokens")
-    for step in keys()[1:]:
-        assert page.go().view.step == step
-        assert page.holds == [True]
-
-
-@pytest.mark.parametrize(
     ("kind", "step", "section", "facts"),
     sweep(
         [
@@ -122,14 +97,6 @@ def test_a_model_of_another_kind_is_walked_through(open_tiny):
 def test_what_a_model_does_beside_the_plain_steps_is_said(open_tiny, kind, step, section, facts):
     told = facts_in("".join(open_tiny(STEP_BY_STEP, kind, step=step).html), section)
     assert {name: told[name] for name in facts} == facts
-
-
-@pytest.mark.parametrize("kind", sweep(["bloom", "olmo2", "gpt_neox"], quick=["olmo2"]))
-def test_what_sets_a_model_apart_is_said_at_the_first_step(open_tiny, kind):
-    html = "".join(open_tiny(STEP_BY_STEP, kind, step="tokens").html)
-    note = get_info(f"tiny-{kind}").note
-    assert note
-    assert facts_in(html, "tokens/note")["note"] == shown(note)
 
 
 @pytest.mark.parametrize("kind", sweep(["gpt_neox", "olmo2"], quick=["gpt_neox"]))

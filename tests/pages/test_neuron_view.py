@@ -60,9 +60,3 @@ def test_the_way_to_other_pages_leaves_the_pair_behind(open_page):
     shown = open_page(PAGE, model="toy", word="5", cell="neuron-5-1")
     assert shown.query["cell"] == "neuron-5-1"
     assert "cell" not in shown.to_page(STEP_BY_STEP).query
-
-
-@pytest.mark.parametrize("text", ["", "x", "<script>alert(1)</script>", "a" * 400, "word " * 400])
-def test_whatever_is_typed_it_runs(open_page, text):
-    shown = open_page(PAGE, text=text)
-    assert not any("<script" in body for body in shown.html)

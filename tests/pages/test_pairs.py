@@ -62,15 +62,6 @@ def test_two_texts_too_long_together_get_the_models_own_sentence(open_page):
     assert len(shown.component("head_matrix")["rows"]) == 302
 
 
-@pytest.mark.parametrize("mask", ["causal", "padding"])
-def test_every_step_runs_on_a_pair(steps_of, mask):
-    for shown in steps_of(pair=PAIR, mask=mask):
-        assert shown.notices == []
-        assert len(shown.proofs) == 1
-    groups = shown.component("main_joined")["rowGroups"]
-    assert groups == [["A", 0], ["B", 8], *([["", 12]] if mask == "padding" else [])]
-
-
 def test_what_is_typed_as_the_second_sentence_is_never_interpreted(open_page):
     shown = open_page(HEADS, pair="<script>alert(1)</script> $first **x**")
     assert not any(re.search("<script", body) for body in shown.html)

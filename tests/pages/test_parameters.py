@@ -4,16 +4,12 @@ import pytest
 
 from attention.answer import page as pages
 from attention.answer import state
-from attention.models import list_models
 from attention.page.blocks import Code, Fold
 from attention.page.content import registry
-from attention.page.pages import STEP_BY_STEP
 from attention.page.settings import SAVINGS
 from tests.pages import made_up_page
 from tests.pages.conftest import STEP_PAGE, Shown
 from tests.pages.made_up_page import COLOUR, MADE_UP, SHADE
-
-MODELS = [info.model_id for info in list_models()]
 
 
 @pytest.fixture
@@ -132,24 +128,6 @@ def test_what_is_opened_is_in_the_link_and_made_only_where_it_is_open(open_page,
     there.open(label, is_open=False)
     assert len(there.tables) == n_tables
     assert shown.open(label, is_open=False).view.to_query() == {**query, **({name: "0"} if name == "savings" else {})}
-
-
-@pytest.mark.parametrize(
-    ("file", "label", "key"),
-    [
-        ("pages/all_heads.py", "Rules behind the labels", "rules"),
-        ("pages/many_sentences.py", "Rules behind the labels", "rules"),
-    ],
-)
-def test_every_other_fold_is_in_the_link_and_stays_on_its_page(open_page, file, label, key):
-    shown = open_page(file, model="toy")
-    assert shown.folds[label] is False
-    assert shown.open(label).view.to_query() == {"model": "toy", "open": key}
-    there = open_page(file, model="toy", open=f"{key}.something_else")
-    assert there.notices == []
-    assert there.folds[label] is True
-    assert there.open(label, is_open=False).view.to_query() == {"model": "toy", "open": "something_else"}
-    assert "open" not in there.view.for_page(STEP_BY_STEP).to_query()
 
 
 def test_what_grouped_queries_save_is_open_where_heads_share_until_it_is_shut(open_page):

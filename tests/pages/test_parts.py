@@ -80,40 +80,6 @@ def expect_weights(drawn, head):
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("step", ["tokens", "qkv", "softmax"])
-def test_behind_every_picture_there_is_a_table_to_take_away(open_page, trace, part, step):
-    shown = open_page(model=MODEL, text=FRENCH, part=part, step=step)
-    shown.choose("main_panel", "table")
-    assert_is_well(shown)
-    wanted = {
-        "tokens": ["tokens.csv", "read.csv"] if part == "cross" else ["tokens.csv"],
-        "qkv": ["queries.csv", "keys.csv", "values.csv"],
-        "softmax": ["weights.csv"],
-    }
-    assert list(shown.files) == wanted[step]
-    first = shown.tables[0]
-    tokens = names(trace.part(part).tokens)
-    numbered = [f"{position} {token}" for position, token in enumerate(tokens)]
-    assert list(first.iloc[:, 1 if step == "tokens" else 0]) == (tokens if step == "tokens" else numbered)
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_the_pages_of_one_sentence_show_each_part(open_page, trace, part):
-    wanted = trace.part(part)
-    rows, columns = names(wanted.tokens), names(wanted.key_tokens)
-    link = {"model": MODEL, "text": FRENCH, "part": part, "layer": "2", "head": "4"}
-    heads = open_page("pages/all_heads.py", **link)
-    assert_is_well(heads)
-    drawn = heads.component("head_matrix")
-    assert (drawn["rows"], drawn["columns"]) == (rows, columns)
-    expect_weights(drawn, wanted.layers[1].head(3))
-    neuron = open_page("pages/neuron_view.py", **link)
-    assert_is_well(neuron)
-    drawn = neuron.component("neuron")
-    assert (drawn["queryLabels"] or drawn["labels"], drawn["labels"]) == (rows, columns)
-
-
-@pytest.mark.parametrize("part", PARTS)
 def test_the_code_lab_runs_the_encoder_and_says_of_the_decoder_why_not(open_page, part):
     shown = open_page("pages/code_lab.py", model=MODEL, text=FRENCH, part=part)
     if part == "cross":
@@ -247,10 +213,6 @@ def test_what_is_no_picture_is_answered_in_a_sentence(open_page, page, text, wor
     (notice,) = shown.notices
     assert words in notice
     assert shown.component("drawing")["picture"] == "0" * 64
-
-
-def test_zeros_are_an_empty_picture_to_a_model_of_pictures_alone(open_page):
-    assert_is_well(open_page(model="toy", text="0" * 64))
 
 
 def test_what_a_picture_is_taken_for_is_read_off_the_run_with_this_mask(open_page):

@@ -74,15 +74,6 @@ def test_a_press_in_a_picture_of_a_model_that_goes_with_it_does_no_harm(open_pag
     assert shown.holds == [True]
 
 
-@pytest.mark.parametrize("is_page_first", [False, True])
-def test_a_page_that_is_chosen_together_with_a_model_and_a_mask_has_them(shown, is_page_first):
-    page, others = shown.press("header", "page", ALL_HEADS.address), [shown.widget("mask").press("causal")]
-    others.append(shown.widget("model").press("minilm-l6"))
-    shown.run(*([page, *others] if is_page_first else [*others, page]))
-    assert (shown.view.page, shown.view.model, shown.view.mask) == (ALL_HEADS, "minilm-l6", "causal")
-    assert shown.widget("model").value == "minilm-l6"
-
-
 # --------------------------------------------------------------------------------- what is no press
 
 

@@ -4,13 +4,12 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from attention.core.reading import FRENCH, PICTURE, TEXT
+from attention.core.reading import PICTURE, TEXT
 from attention.models import list_models
-from attention.page.pages import MANY_SENTENCES, PAGES
+from attention.page.pages import PAGES
 from attention.page.parameters import Spot
 from tests.loaded import load
 from tests.pages.conftest import STEP_PAGE
-from tests.sweep import sweep
 
 MODELS = {info.model_id: info for info in list_models()}
 OWN = {"text": "Two small birds sing loudly", "french": "le petit chat noir dort", "picture": PICTURE.examples[4]}
@@ -32,19 +31,6 @@ def follow(shown, label, file=None):
 # ------------------------------------------------------------------------------------------ the menu
 
 
-@pytest.mark.parametrize("model", sweep(MODELS, ("translator-fr-en",)))
-def test_the_menu_leads_from_every_page_with_the_sentence_the_model_and_the_word(open_page, few_sentences, model):
-    text = OWN[MODELS[model].reading.name]
-    shown = open_page("app.py", model=model, text=text, word="3")
-    for page in PAGES:
-        if page is MANY_SENTENCES and model == "smollm2-135m":
-            continue
-        shown.to_page(page)
-        assert {"model": "minilm-l6", **shown.query} == {"text": text, "model": model, "word": "3"}
-        assert shown.view.page is page
-        assert not any(notice.startswith("The link") for notice in shown.notices), page.title
-
-
 @pytest.mark.parametrize("model", ["translator-fr-en", "vit-digits"])
 def test_the_front_door_shows_what_a_model_of_another_kind_read_and_leads_back_to_it(open_page, model):
     info = MODELS[model]
@@ -61,19 +47,6 @@ def test_the_front_door_shows_what_a_model_of_another_kind_read_and_leads_back_t
     follow(shown, way, STEP_PAGE)
     assert (shown.view.model, shown.view.text, shown.view.word) == (model, text, 2)
     assert shown.notices == []
-
-
-def test_english_is_there_again_after_a_link_to_a_model_that_reads_french(open_page):
-    shown = open_page("app.py", text=OWN["text"], model="toy", word="2")
-    follow(shown, "See which words a translator attends to ▸", STEP_PAGE)
-    assert (shown.view.model, shown.view.text) == ("translator-fr-en", FRENCH.first)
-    shown.choose("text", OWN["french"])
-    follow(shown, "What this is")
-    assert shown.widget("text").value == OWN["french"]
-    follow(shown, "Read every weight of the toy ▸", STEP_PAGE)
-    assert (shown.view.model, shown.view.text) == ("toy", OWN["text"])
-    assert shown.widget("word").value == 2
-    assert shown.choose("model", "translator-fr-en").view.text == OWN["french"]
 
 
 # --------------------------------------------------------------------------------- the word in focus
@@ -108,18 +81,6 @@ def test_another_model_has_the_same_word_in_focus(open_page, few_sentences, file
         assert again.notices == []
 
 
-def test_a_word_is_the_same_after_three_models_and_one_of_the_second_sentence_too(open_page):
-    pair = {"text": "The dog barked", "pair": "It saw the other dog"}
-    tokens = load("minilm-l6").trace(*pair.values()).tokens
-    last = next(token for token in reversed(tokens) if token.text == "dog")
-    shown = open_page(word=str(last.position), **pair)
-    # The others read the first sentence alone: the word is not there, and comes back where it is.
-    for model in ("smollm2-135m", "toy", "minilm-l6"):
-        shown.choose("model", model)
-    assert (shown.view.pair, shown.widget("word").value) == (pair["pair"], last.position)
-    assert shown.notices == []
-
-
 def test_the_ways_to_another_model_take_the_word_along(open_page):
     chosen = {"text": "The dog saw the dog", "word": "4"}
     shown = open_page(STEP_PAGE, model="toy", **chosen)
@@ -148,26 +109,6 @@ def test_another_part_has_its_own_word_in_focus(open_page):
 
 
 # ------------------------------------------------------------------------- what belongs to one page
-
-
-def test_what_was_typed_to_compare_is_in_no_other_link_and_is_there_on_coming_back(open_page):
-    shown = open_page("pages/compare.py", text="One two").choose("versus", "One three")
-    assert shown.query["versus"] == "One three"
-    follow(shown, "Step by step")
-    assert "versus" not in shown.query
-    assert "versus" not in shown.view.to_query()
-    shown.choose("text", "One four").choose("head", 1)
-    assert "versus" not in shown.view.to_query()
-    follow(shown, "Models")
-    follow(shown, "Compare")
-    assert (shown.view.text, shown.view.versus) == ("One four", "One three")
-    assert shown.widget("versus").value == "One three"
-
-
-def test_an_old_link_of_another_page_still_has_its_sentence_to_compare(open_page):
-    shown = open_page(STEP_PAGE, text="One two", versus="One three")
-    assert shown.view.to_query() == {"text": "One two"}
-    assert follow(shown, "Compare").view.versus == "One three"
 
 
 def test_the_pair_of_examples_takes_nobodys_sentence_and_word_away(open_page):

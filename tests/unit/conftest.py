@@ -7,6 +7,7 @@ import pytest
 from attention.models import hub
 from attention.models.store import CACHE_DIR_VARIABLE
 from tests import services
+from tests.clock import Clock
 
 # Encoder–decoders that resemble another one: a quick run takes only BART, T5 and M2M100.
 ALIKE = {"blenderbot", "blenderbot-small", "mbart", "mt5", "pegasus", "plbart", "umt5"}
@@ -136,3 +137,55 @@ def model_of(folder_of):
         return HuggingFaceModel(info, folder)
 
     return cache(load)
+
+
+@pytest.fixture(scope="session")
+def eager_of(folder_of):
+    """Load such a model as a reference: no recorder, no SDPA, transformers' own plain attention."""
+    import json
+    from functools import cache
+
+    from transformers import AutoModel, AutoModelForSeq2SeqLM
+
+    def load(kind):
+        folder = folder_of(kind)
+        is_pair = json.loads((folder / "config.json").read_text()).get("is_encoder_decoder")
+        loader = AutoModelForSeq2SeqLM if is_pair else AutoModel
+        return loader.from_pretrained(folder, local_files_only=True, attn_implementation="eager").eval()
+
+    return cache(load)
+
+
+@pytest.fixture
+def app(tmp_path, monkeypatch):
+    """A server of rooms, with a database of its own."""
+    from attention.classroom.rooms import Rooms
+
+    monkeypatch.setenv("ATTENTION_DATABASE", f"sqlite:///{tmp_path / 'rooms.sqlite'}")
+    return Rooms()
+
+
+@pytest.fixture
+def teacher(app):
+    """A browser that opens rooms."""
+    from starlette.testclient import TestClient
+
+    return TestClient(app)
+
+
+@pytest.fixture
+def copies(postgres, monkeypatch):
+    """Two servers of the same rooms."""
+    from attention.classroom.rooms import Rooms
+
+    monkeypatch.setenv("ATTENTION_DATABASE", postgres.new())
+    both = Rooms(), Rooms()
+    yield both
+    for each in both:
+        if each.hall.database.store is not None:
+            each.hall.database.store.close()
+
+
+@pytest.fixture
+def clock():
+    return Clock()

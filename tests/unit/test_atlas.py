@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.answer.components import of_figure
 from attention.core.steps import softmax
 from attention.figures.atlas import LIGHT, MAX_SIDE, Atlas, Tiles, by_layer
 
@@ -122,14 +121,6 @@ def test_a_sketch_hides_what_the_mask_hides_and_nothing_else():
     assert np.array_equal(sketch == 0, np.array([pooled(head, side) == 0 for head in whole]))
 
 
-def test_a_thin_line_of_a_long_text_is_not_lost():
-    weights = np.zeros((1, 512, 512), np.float32)
-    weights[0, np.arange(1, 512), np.arange(511)] = 1
-    (picture,) = decoded(atlas(Tiles.of([weights])).payload())
-    assert (picture.diagonal() == 255).all()
-    assert picture.max() == 255
-
-
 def test_heads_may_look_at_other_words_than_their_own():
     tiles = Tiles.of([np.full((2, 3, 100), 0.01, np.float32)])
     assert (tiles.rows, tiles.columns, tiles.block) == (3, 50, (1, 2))
@@ -238,26 +229,3 @@ def test_what_heads_do_their_badges_and_the_current_one_are_sent():
 
 
 # ----------------------------------------------------------------------------------------- choice
-
-
-@pytest.mark.parametrize(
-    ("said", "chosen"),
-    [
-        ({"layer": 0, "head": 2}, [(0, 2)]),
-        ({"layer": 1, "head": 0}, [(1, 0)]),
-        ({"layer": 1, "head": 2}, []),
-        ({"layer": 2, "head": 0}, []),
-        ({"layer": -1, "head": 0}, []),
-        ({"layer": True, "head": 0}, []),
-        ({"layer": "0", "head": 0}, []),
-        ({"layer": 0}, []),
-        ([0, 1], []),
-        (None, []),
-    ],
-)
-def test_only_a_head_that_there_is_can_be_chosen(said, chosen):
-    found = []
-    tiles = Tiles.of([random_weights(3, layers=1, heads=n)[0] for n in (3, 2)])
-    _, acts = of_figure(atlas(tiles), found.append)
-    acts["choose"](said)
-    assert [(int(each["layer"]) - 1, int(each["head"]) - 1) for each in found] == chosen

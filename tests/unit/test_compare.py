@@ -157,40 +157,7 @@ def test_two_that_share_no_word_are_told_apart_and_nothing_fails():
     comparison.pictures(None)[2].payload()
 
 
-def test_two_equal_sentences_do_not_differ(minilm):
-    trace = minilm.trace(TIRED)
-    sides = [
-        side_of(HeadContext(trace, 3, 1, 2), name, within=inside(name))
-        for name in ("The first sentence", "The second sentence")
-    ]
-    comparison = Comparison(*sides)
-    assert not comparison.difference.any()
-    assert comparison.shared.all()
-    assert not changes(trace, trace).any()
-
-
 # ------------------------------------------------------------------------------------------ on BERT
-
-
-def test_tired_and_wide_are_the_only_words_that_cannot_be_compared_on_bert(runs):
-    tired, wide = runs
-    comparison = Comparison(
-        *(
-            side_of(HeadContext(each, 5, 6, 1), name, within=inside(name))
-            for each, name in ((tired, "The first sentence"), (wide, "The second sentence"))
-        )
-    )
-    lonely = [unit.text for unit, both in zip(comparison.units, comparison.shared, strict=True) if not both]
-    assert lonely == ["tired", "wide"]
-    for one_side in (comparison.first, comparison.second):
-        np.testing.assert_allclose(one_side.weights.sum(axis=1), 1, atol=1e-5)
-    # Token by token here, for no word of these is in pieces.
-    ours, theirs = (trace.layers[5].head(6).weights for trace in runs)
-    texts = [token.text for token in tired.tokens]
-    it, street = texts.index("it"), texts.index("street")
-    row = [unit.text for unit in comparison.units].index("it")
-    column = [unit.text for unit in comparison.units].index("street")
-    assert comparison.difference[row, column] == pytest.approx(theirs[it, street] - ours[it, street], abs=1e-6)
 
 
 def test_pieces_are_put_together_before_words_are_compared(minilm):
@@ -255,15 +222,6 @@ def test_what_a_mask_hides_in_both_runs_stays_hidden_in_the_difference(smollm2, 
     assert np.isneginf(first.drawn).any()
     assert not np.isneginf(second.drawn).any()
     assert not np.isneginf(difference.drawn).any()
-
-
-def test_words_of_one_model_are_its_own_and_not_its_heads(minilm):
-    trace, toy = minilm.trace("The cat sat"), load("toy").trace("The cat sat")
-    sides = (
-        side_of(HeadContext(trace, 5, 6, 1), "BERT, layer 6, head 7", "BERT"),
-        side_of(HeadContext(toy, 0, 1, 1), "Toy", "Toy"),
-    )
-    assert says(plain(tell(Comparison(*sides))), "Only", "BERT", "[CLS]", "[SEP]")
 
 
 def comparison_of(runs, layer, head):
@@ -331,11 +289,3 @@ def test_there_is_nothing_to_guess_about_a_word_of_only_one_sentence():
     assert comparison.guess((0, 2)) is None
     assert comparison.guess(None) is None
     assert comparison.guess((0, 1)) is not None
-
-
-def test_the_animal_gets_less_once_the_street_is_wide(runs):
-    sides = [side_of(HeadContext(trace, 3, 1, 0), name) for trace, name in zip(runs, ("one", "two"), strict=True)]
-    comparison = Comparison(*sides)
-    texts = [unit.text for unit in comparison.units]
-    guess = comparison.guess((texts.index("it"), texts.index("animal")))
-    assert [guess.answers[index] for index in guess.right] == ["less"]

@@ -12,16 +12,14 @@ from hypothesis.extra import numpy as arrays
 from attention.figures import assets, colours
 from attention.figures.bars import MAX_NAMED, Bars, parts_bars, spread_bars
 from attention.figures.dials import Dials
-from attention.figures.format import MAX_LABELLED, named, number, scientific, shades
+from attention.figures.format import MAX_LABELLED, named, number, shades
 from attention.figures.heads import MAX_SIDE, HeadThumb, shrink
 from attention.figures.matrix import MAX_CELLS, Matrix
 from tests.shades import shown
 from tests.sights import SIGHTS, apart
-from tests.unit.saying import says
 
 floats = st.floats(-1e6, 1e6, width=32)
 matrices = arrays.arrays(np.float32, arrays.array_shapes(min_dims=2, max_dims=2, max_side=12), elements=floats)
-anything = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 def matrix(values, **changes):
@@ -73,11 +71,6 @@ def test_what_is_written_is_the_number_rounded(value, decimals):
     assert float(written.replace("−", "-")) == pytest.approx(value, abs=0.5 * 10**-decimals * 1.0001)
     if "−" in written:
         assert float(written.replace("−", "-")) < 0
-
-
-def test_very_small_numbers_keep_two_digits():
-    assert scientific(2.384e-7) == "2.4e-07"
-    assert scientific(0.0) == scientific(-0.0) == "0.0e+00"
 
 
 # ---------------------------------------------------------------------------------------- matrices
@@ -160,19 +153,6 @@ def usual_of(sizes):
     """The size that 98 of 100 lie below, between the numbers before and after that place."""
     ordered = np.sort(sizes.ravel())
     return np.interp(0.98 * (ordered.size - 1), np.arange(ordered.size), ordered)
-
-
-def test_a_single_outlier_does_not_bleach_a_picture():
-    values = np.full((8, 100), 2, np.float32)
-    values[3, 4] = -22543
-    outlier = matrix(values)
-    assert outlier.colour_limit == 2
-    assert np.argwhere(outlier.beyond).tolist() == [[3, 4]]
-    assert says(outlier.payload()["beyond"], "1", "±2.00")
-    assert outlier.range_text == "−22543.00 … 2.00"
-    # What is told of is what is drawn.
-    assert matrix(np.where(values < 0, -np.inf, values)).payload()["beyond"] == ""
-    assert matrix(np.full((2, 2), 1.0001), palette="weights").payload()["beyond"] == ""
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -379,13 +359,6 @@ def contrast(one, other):
 @pytest.mark.parametrize("ground", ["#ffffff", "#0f1318"])
 def test_the_quiet_part_of_a_formula_can_be_seen_on_both_grounds(ground):
     assert contrast(colours.INACTIVE, ground) >= 3
-
-
-def test_each_colour_means_one_thing():
-    names = [name for name in vars(colours) if name.isupper()]
-    names = [name for name in names if isinstance(getattr(colours, name), str)]
-    assert len({getattr(colours, name).lower() for name in names}) == len(names)
-    assert (colours.QUERY, colours.KEY, colours.VALUE) == ("#0072B2", "#D55E00", "#009E73")
 
 
 @pytest.mark.parametrize(("theme", "ground"), [("light", "#ffffff"), ("dark", "#0f1318")])

@@ -238,12 +238,6 @@ def test_what_is_no_file_is_neither_waited_for_nor_read(broken, name, put):
     hold_problem(broken([(name, put)]))
 
 
-@unit
-@given(puts=st.lists(st.tuples(st.sampled_from([WEIGHTS, *BESIDE]), st.sampled_from(ODD)), min_size=1, max_size=4))
-def test_several_of_them_are_no_worse_than_one(broken, puts):
-    hold_problem(broken(list(dict(puts).items())))
-
-
 @pytest.mark.parametrize(("kind", "config"), TOO_MUCH, ids=lambda each: str(each)[:40])
 def test_a_configuration_that_asks_for_far_more_than_its_weights_is_refused_before_it_is_loaded(broken, kind, config):
     hold_problem(broken(kind=kind, config=config))
@@ -509,15 +503,6 @@ def test_a_command_is_given_only_where_a_file_is_missing(broken, tmp_path, missi
     assert bool(caught.value.remedy) == (missing is not None)
 
 
-def test_what_a_library_says_is_a_whole_sentence(broken):
-    broken([("tokenizer.json", put_bytes(b"{}"))])
-    with pytest.raises(ModelUnavailableError) as caught:
-        load("It")
-    hold_sentence(str(caught.value))
-    assert not str(caught.value).removesuffix(".").endswith((":", ","))
-    assert caught.value.remedy == ""
-
-
 @pytest.mark.parametrize("given", [None, 3, object()])
 def test_what_is_no_id_of_a_model_is_refused(given):
     with pytest.raises(TypeError, match="load takes the ID of a model"):
@@ -579,11 +564,6 @@ def fetched(folder_of, tmp_path, monkeypatch):
         return found()
 
     return make
-
-
-def test_a_model_as_it_was_fetched_is_one(fetched):
-    assert fetched().info is not None
-    assert load("tiny/bert").trace("The cat").check() < 1e-5
 
 
 @pytest.mark.parametrize("put", [*map(put_bytes, NOT_TEXT), put_bytes(b"{}"), *ODD])

@@ -243,11 +243,6 @@ def test_no_combination_is_on_both_sides(seed, held_out):
 
 
 @given(seeds)
-def test_the_same_seed_says_the_same(seed):
-    assert sentences(5, seed=seed) == sentences(5, seed=seed)
-
-
-@given(seeds)
 def test_every_word_is_in_the_vocabulary(seed):
     french, english = map(set, vocabulary())
     for sentence in sentences(20, seed=seed):
@@ -326,14 +321,6 @@ def test_determiners_agree_with_the_nouns_that_they_stand_before():
                 assert word in many_of, sentence
                 n_plural += 1
     assert min(n_singular, n_plural) > 500
-
-
-def test_it_knows_three_hundred_words_and_more():
-    french, english = vocabulary()
-    assert len(french) >= 300
-    assert len(set(french)) == len(french)
-    assert len(set(english)) == len(english)
-    assert len(lexicon.nouns()) + len(lexicon.adjectives()) + len(lexicon.verbs()) >= 190
 
 
 def test_every_verb_and_every_adjective_finds_its_nouns():

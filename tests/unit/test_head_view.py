@@ -11,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from attention.figures.click_schema import indices
-from attention.figures.colours import WEIGHT
 from attention.figures.head_view import (
     HEAD_COLOURS,
     MAX_HEADS,
@@ -127,16 +125,8 @@ def test_a_view_of_another_array_arrives_in_its_own_order():
 # -------------------------------------------------------------------------------------------- sizes
 
 
-def test_twelve_heads_of_64_tokens_take_less_than_200_kb():
-    payload = view(*softmaxed(0, 12, 64, 64)).payload()
-    assert len(json.dumps(payload)) < 140_000
-
-
 def test_one_layer_of_200_tokens_stays_under_a_twentieth_of_what_others_need():
     assert len(json.dumps(view(*softmaxed(0, 12, 200, 200)).payload())) < 26.5e6 / 20
-
-
-# ------------------------------------------------------------------------------------------ what is
 
 
 def test_everything_that_is_said_is_sent():
@@ -150,6 +140,9 @@ def test_everything_that_is_said_is_sent():
     assert payload["pinned"] == {"side": "key", "positions": [1, 3]}
     assert payload["heads"][1] == {"label": "Head 2", "colours": list(HEAD_COLOURS[1])}
     assert (payload["title"], payload["alt"]) == ("Layer 1", "Some weights.")
+
+
+# ------------------------------------------------------------------------------------------ what is
 
 
 def test_marks_from_a_link_to_another_sentence_are_left_out():
@@ -218,37 +211,7 @@ def test_no_two_heads_look_alike(theme, sight, least):
     assert min(apart(one, other, sight) for one, other in combinations(seen, 2)) >= least
 
 
-def test_a_head_alone_has_the_colour_of_weights():
-    assert HEAD_COLOURS[0][0] == WEIGHT
-
-
 # ------------------------------------------------------------------------------ what a browser says
-
-
-def test_only_pins_that_there_are_reach_the_page():
-    touch = view(np.full((3, 2), 0.5, np.float32)).touch
-    assert touch.said("pin", {"side": "query", "positions": [2, 0, 2]}) == {"pins": "query-0-2"}
-    assert touch.said("pin", {"side": "key", "positions": []}) == {"pins": None}
-    for wrong in (
-        None,
-        "query",
-        {"side": "query"},
-        {"side": "values", "positions": [0]},
-        {"side": ["query"], "positions": [0]},
-        {"side": "key", "positions": [2]},
-        {"side": "key", "positions": [True]},
-        {"side": "key", "positions": ["0"]},
-        {"side": "key", "positions": [-1]},
-        {"side": "key", "positions": "01"},
-    ):
-        assert touch.said("pin", wrong) is None
-
-
-def test_only_heads_that_there_are_reach_the_page():
-    assert indices([2, 0, 2], 3) == (0, 2)
-    assert indices([], 3) == ()
-    for wrong in (None, "01", [3], [-1], [True], [0.0], {"0": 1}):
-        assert indices(wrong, 3) is None
 
 
 def test_what_the_mask_hides_travels_as_bits():

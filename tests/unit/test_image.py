@@ -225,29 +225,6 @@ def test_it_gets_nothing_that_it_does_not_run_on():
     assert not [path for path in build_context() if path.suffix == ".pyc"]
 
 
-@pytest.mark.slow
-def test_its_files_are_enough_to_draw_a_page(tmp_path):
-    """With this environment's packages; the replay has those of the image, and draws every page."""
-    for instruction in read_dockerfile():
-        if instruction.name == "COPY":
-            copy_into(tmp_path, instruction, build_context())
-    program = """
-        from pathlib import Path
-        from streamlit.testing.v1 import AppTest
-
-        from attention.page.pages import STEP_BY_STEP
-        from attention.answer.page import Asked, answer
-
-        at = AppTest.from_file(str(Path("app.py").resolve()), default_timeout=600).run()
-        at.switch_page(STEP_BY_STEP.file).run()
-        assert not at.exception, at.exception
-        print(answer(Asked(STEP_BY_STEP, {"model": "toy"}))["blocks"])
-    """
-    environment = {"PATH": os.environ["PATH"], "HOME": str(Path.home()), "LANG": "C.UTF-8"}
-    printed = run_to_the_end([sys.executable, "-c", textwrap.dedent(program)], tmp_path, environment)
-    assert "'1. Cut the sentence into tokens'" in printed.splitlines()[-1]
-
-
 def health_check(image: Image, port: int) -> list[str]:
     """The image's own health check, asking another port."""
     rest = one(read_dockerfile(), "HEALTHCHECK").rest

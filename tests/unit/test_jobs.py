@@ -19,20 +19,6 @@ SHORT = Job("short", "tests.counting", most_seconds=0.1)
 PATIENCE = 60
 
 
-class Clock:
-    """Time that goes on when a test says so."""
-
-    now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def jobs(clock):
     made = Jobs(clock=clock)

@@ -18,7 +18,6 @@ from attention.lesson import many_sentences, syntax_check
 from attention.measures.dependencies import ALL_RELATIONS
 from attention.page.own_files import KEPT_BYTES, KEPT_SECONDS, OwnFiles
 from attention.page.settings import FILE
-from tests.drawn import current
 from tests.loaded import load
 from tests.unit.saying import says
 
@@ -33,10 +32,7 @@ def model(_one_torch_thread):
 
 @pytest.fixture(scope="module")
 def result(model):
-    run = Run(model, TEXTS, Study(model.info))
-    while not run.is_finished:
-        run.step()
-    return run.collector.result()
+    return study_of(model)
 
 
 @pytest.fixture(scope="module")
@@ -88,27 +84,11 @@ def test_the_number_of_sentences_behind_a_cell_is_told(model, result):
     assert f"{sum(length >= shown for length in lengths)} have all {shown}" in told
 
 
-def test_the_pictures_of_the_layers_have_every_head_and_the_mean_of_each_layer(result):
-    values = result.measure("entropy")
-    means, points = charts.layers(values, "Entropy", "nats", HEAD, is_share=False).data
-    np.testing.assert_allclose(means.y, values.mean(axis=1), atol=1e-6)
-    assert list(means.x) == [1, 2, 3, 4, 5, 6]
-    for label, y, x in zip(points.hovertext, points.y, points.x, strict=True):
-        layer, head = map(int, re.findall(r"\d+", label))
-        assert y == pytest.approx(values[layer - 1, head - 1])
-        assert round(float(x)) == layer
-    assert points.hovertext[current(points)] == f"layer {HEAD[0] + 1}, head {HEAD[1] + 1}"
-
-
 def test_shares_are_drawn_on_one_scale_and_special_tokens_only_where_there_are_any(result):
     low, high = charts.layers(result.measure("separator"), "", "share", HEAD, is_share=True).layout.yaxis.range
     assert -0.1 < low < 0 < 1 < high < 1.1
     assert len(many_sentences.layer_measures(result)) == 5
-    toy = load("toy")
-    run = Run(toy, TEXTS, Study(toy.info))
-    while not run.is_finished:
-        run.step()
-    of_toy = run.collector.result()
+    of_toy = study_of(load("toy"))
     assert [measure.name for measure in many_sentences.layer_measures(of_toy)] == [
         "punctuation",
         "entropy",

@@ -9,21 +9,10 @@ import pytest
 
 from attention.classroom import screens
 from attention.classroom.followers import event
-from attention.classroom.rooms import Rooms
 
 ROOM = "/_attention/room"
 LINK = {"page": "step_by_step", "link": "model=toy&step=scores&text=Two+geese+fly"}
 PATIENCE = 120
-
-
-@pytest.fixture
-def copies(postgres, monkeypatch):
-    monkeypatch.setenv("ATTENTION_DATABASE", postgres.new())
-    both = Rooms(), Rooms()
-    yield both
-    for each in both:
-        if each.hall.database.store is not None:
-            each.hall.database.store.close()
 
 
 class Browser:

@@ -1,7 +1,6 @@
 """Requests about tasks: who may set one, which links are judged, and what everyone sees."""
 
 import json
-from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -9,7 +8,7 @@ from starlette.testclient import TestClient
 
 from attention.classroom.room_limits import Limits
 from attention.classroom.rooms import Rooms
-from attention.classroom.submission import judge, place_of, view_of
+from attention.classroom.submission import judge, view_of
 from attention.lesson.tasks import TASKS, UnfitError, task_of
 from attention.page.pages import ALL_HEADS, COMPARE, FRONT, PAGES
 from tests.unit.saying import says
@@ -20,17 +19,6 @@ TEXT = "The old baker opened the small shop before sunrise"
 RIGHT = "/all_heads?" + urlencode({"model": BERT, "layer": "1", "head": "3", "text": TEXT})
 WRONG = "/all_heads?" + urlencode({"model": BERT, "layer": "4", "head": "3", "text": TEXT})
 HOST = "testserver"
-
-
-@pytest.fixture
-def app(tmp_path, monkeypatch):
-    monkeypatch.setenv("ATTENTION_DATABASE", f"sqlite:///{tmp_path / 'rooms.sqlite'}")
-    return Rooms()
-
-
-@pytest.fixture
-def teacher(app):
-    return TestClient(app)
 
 
 @pytest.fixture
@@ -257,15 +245,3 @@ def test_a_head_is_judged_from_whatever_page_it_is_handed_in(page):
     found = judge(task_of("previous"), None, view_of(f"/{page.address}?{query}", HOST))
     assert found.is_solved
     assert found.page == page.address
-
-
-def test_the_head_on_the_screen_is_the_one_that_is_given():
-    place = place_of("step_by_step", urlencode({"model": BERT, "layer": "3", "head": "7", "text": TEXT}))
-    assert (place.model, place.layer, place.head) == (BERT, 2, 6)
-    with pytest.raises(UnfitError):
-        place_of("step_by_step", "model=toy&text=")
-
-
-def test_every_rule_stands_in_the_texts():
-    texts = (Path(__file__).parents[2] / "assets" / "lessons" / "find.md").read_text("utf-8")
-    assert all(f"## {task.name}\n" in texts for task in TASKS)

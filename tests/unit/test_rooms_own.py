@@ -21,12 +21,6 @@ SENTENCE = "My little dog likes to chase squirrels in the park"
 HOSTILE = "<img src=x onerror=alert(1)> & the dog"
 
 
-@pytest.fixture
-def app(tmp_path, monkeypatch):
-    monkeypatch.setenv("ATTENTION_DATABASE", f"sqlite:///{tmp_path / 'rooms.sqlite'}")
-    return Rooms()
-
-
 class Class:
     """A room on one server, its teacher, and how it is asked."""
 
@@ -100,11 +94,6 @@ def test_a_pupil_answers_ten_questions_and_the_teacher_sees_how_many_were_right(
     assert {row[0] for row in second} == {"Yesterday we went to the cinema because it was raining"}
     for row, question, is_right in zip(first, questions, rights, strict=True):
         assert row[1:] == [question["title"], question["answers"][1], str(int(is_right))]
-
-
-def test_the_same_sentence_has_the_same_questions(school):
-    school.start()
-    assert school.begin(school.pupil()).json() == school.begin(school.pupil()).json()
 
 
 @pytest.mark.slow
@@ -223,17 +212,6 @@ def test_an_answer_needs_a_round_a_place_in_it_and_sense(school):
     assert school.answer(pupil, 1).status_code == 409
     assert school.told()["questions"][0]["answered"] == 1
     assert pupil.post(school.at("own/begin"), content=b"x" * (Limits().body + 1)).status_code == 413
-
-
-def test_an_answer_stays_as_it_is(school):
-    school.start()
-    pupil = school.pupil()
-    school.begin(pupil)
-    first = school.answer(pupil, 0, 0).json()
-    assert school.answer(pupil, 0, 1).json() == first
-    again = school.begin(pupil, "Another sentence about geese").json()
-    assert again["sentence"] == SENTENCE
-    assert again["questions"][0]["given"] == 0
 
 
 def test_a_question_ends_as_everybody_is_on_their_own(school):
@@ -395,16 +373,6 @@ def test_who_comes_back_finds_what_was_answered_even_on_another_server(app):
         again.stop()
 
     asyncio.run(lesson())
-
-
-@pytest.fixture
-def copies(postgres, monkeypatch):
-    monkeypatch.setenv("ATTENTION_DATABASE", postgres.new())
-    both = Rooms(), Rooms()
-    yield both
-    for each in both:
-        if each.hall.database.store is not None:
-            each.hall.database.store.close()
 
 
 @pytest.mark.slow

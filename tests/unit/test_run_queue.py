@@ -12,24 +12,24 @@ PATIENCE = 60
 
 
 class Line:
-    """Threads that come to a gate one after another, and note when they pass."""
+    """Threads that come to a gate, or want a place, one after another, and note when they have it."""
 
-    def __init__(self, gate):
-        self.gate = gate
+    def __init__(self, waited_for, enter):
+        self.waited_for, self.enter = waited_for, enter
         self.passed = []
         self.threads = []
 
-    def come(self, name):
-        """Let a thread come, and wait until it stands at the gate."""
-        n_before = self.gate.n_waiting
-        thread = threading.Thread(target=self._pass, args=(name,), daemon=True)
+    def come(self, name, **how):
+        """Let a thread come, and wait until it stands there."""
+        n_before = self.waited_for.n_waiting
+        thread = threading.Thread(target=self._pass, args=(name, how), daemon=True)
         thread.start()
         self.threads.append(thread)
-        while self.gate.n_waiting == n_before and thread.is_alive():
+        while self.waited_for.n_waiting == n_before and thread.is_alive():
             threading.Event().wait(0.001)
 
-    def _pass(self, name):
-        with self.gate.turn():
+    def _pass(self, name, how):
+        with self.enter(**how):
             self.passed.append(name)
 
     def gone(self):
@@ -60,7 +60,7 @@ def taken(gate):
 
 def test_they_pass_in_the_order_in_which_they_come():
     gate = Gate(PATIENCE)
-    line = Line(gate)
+    line = Line(gate, gate.turn)
     with gate.turn():
         for name in range(8):
             line.come(name)
@@ -70,12 +70,12 @@ def test_they_pass_in_the_order_in_which_they_come():
 
 def test_whoever_steps_aside_lets_the_next_one_pass_and_comes_back():
     gate = Gate(PATIENCE)
-    line = Line(gate)
+    line = Line(gate, gate.turn)
     with gate.turn():
         line.come("other")
         with gate.aside():
             assert line.gone() == ["other"]
-        late = Line(gate)
+        late = Line(gate, gate.turn)
         late.come("late")
         assert late.passed == []
     assert late.gone() == ["late"]
@@ -90,8 +90,9 @@ def test_nobody_waits_for_ever():
             pass
         assert gate.n_waiting == 0
     # Who went on without a turn has not opened the gate to two.
-    line = Line(Gate(PATIENCE))
-    with line.gate.turn():
+    gate = Gate(PATIENCE)
+    line = Line(gate, gate.turn)
+    with gate.turn():
         line.come("next")
         assert line.passed == []
     assert line.gone() == ["next"]
@@ -99,7 +100,7 @@ def test_nobody_waits_for_ever():
 
 def test_a_turn_within_a_turn_is_the_same_one():
     gate = Gate(PATIENCE)
-    line = Line(gate)
+    line = Line(gate, gate.turn)
     with gate.turn():
         with gate.turn():
             line.come("other")
@@ -111,7 +112,7 @@ def test_an_error_opens_the_gate():
     gate = Gate(PATIENCE)
     with pytest.raises(ZeroDivisionError), gate.turn():
         _ = 1 / 0
-    line = Line(gate)
+    line = Line(gate, gate.turn)
     line.come("other")
     assert line.gone() == ["other"]
 
@@ -136,54 +137,26 @@ def test_a_place_that_was_taken_meanwhile_is_kept_until_the_turn_comes():
     thread = threading.Thread(target=make, daemon=True)
     thread.start()
     assert is_aside.wait(PATIENCE)
-    late = Visitors(places)
+    late = Line(places, places.taken)
     with gate.turn():
         may_come_back.set()
         while not gate.n_waiting:
             threading.Event().wait(0.001)
         late.come("late", goes_first=True)
-        assert late.came == []
+        assert late.passed == []
     thread.join(PATIENCE)
     assert late.gone() == ["late"]
 
 
-class Visitors:
-    """Threads that want a place one after another, and note when they get it."""
-
-    def __init__(self, places):
-        self.places = places
-        self.came = []
-        self.threads = []
-
-    def come(self, name, *, goes_first=False):
-        n_before = self.places.n_waiting
-
-        def take():
-            with self.places.taken(goes_first=goes_first):
-                self.came.append(name)
-
-        thread = threading.Thread(target=take, daemon=True)
-        thread.start()
-        self.threads.append(thread)
-        while self.places.n_waiting == n_before and thread.is_alive():
-            threading.Event().wait(0.001)
-
-    def gone(self):
-        for thread in self.threads:
-            thread.join(PATIENCE)
-            assert not thread.is_alive()
-        return self.came
-
-
 def test_who_has_made_something_for_a_page_goes_first():
     places = Places(1)
-    waiting = Visitors(places)
+    waiting = Line(places, places.taken)
     with places.taken():
         for name in ("a", "b"):
             waiting.come(name)
         for name in ("A", "B"):
             waiting.come(name, goes_first=True)
-        assert waiting.came == []
+        assert waiting.passed == []
     assert waiting.gone() == ["A", "B", "a", "b"]
 
 
@@ -198,7 +171,7 @@ def test_in_a_turn_the_second_thing_that_is_made_goes_before_the_first_of_others
                 threading.Event().wait(0.001)
         is_released.set()
 
-    waiting = Visitors(places)
+    waiting = Line(places, places.taken)
     with gate.turn():
         with gate.aside(places):
             pass
@@ -207,5 +180,5 @@ def test_in_a_turn_the_second_thing_that_is_made_goes_before_the_first_of_others
         waiting.come("other")
         with gate.aside(places):
             assert is_released.wait(PATIENCE)
-            assert waiting.came == []
+            assert waiting.passed == []
     assert waiting.gone() == ["other"]

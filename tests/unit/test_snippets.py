@@ -217,13 +217,6 @@ def test_numbers_are_embedded_without_loss(traces):
                 np.testing.assert_array_equal(np.asarray(namespace[variable]), array)
 
 
-def test_few_numbers_can_be_read_and_many_are_packed(toy, traces):
-    assert "unpack" not in snippet("scores", "numpy", toy, 0, 1, 2)
-    packed = snippet("scores", "numpy", traces["minilm-l6", "usual"], 5, 6, 3)
-    assert "Q = unpack((8, 32), " in packed
-    assert "scores = Q @ K.T  # (8, 32) @ (32, 8) = (8, 8)\n" in packed
-
-
 def test_the_mask_is_written_as_its_rule(traces):
     def code(name):
         return snippet("mask", "numpy", traces["minilm-l6", name], 0, 0, 0)

@@ -39,7 +39,6 @@ from attention.page.parameters import (
     Spot,
     Spots,
     Text,
-    other_model,
 )
 from attention.page.settings import (
     ANSWER,
@@ -167,12 +166,6 @@ def test_a_link_is_made_of_text_and_written_in_one_way_only(view):
     assert read(query, view.page)[0].to_query() == query
 
 
-@given(views(), views())
-def test_different_views_have_different_links(one, other):
-    other = replace(other, page=one.page)
-    assert (one.shown() == other.shown()) == (one.to_query() == other.to_query())
-
-
 @pytest.mark.parametrize("model", [info.model_id for info in list_models()])
 @pytest.mark.parametrize("first", FIRST_TEXTS)
 def test_a_link_leaves_out_what_its_own_model_begins_with_and_no_other_text(model, first):
@@ -227,15 +220,6 @@ def test_layers_and_heads_count_from_one_in_a_link_and_words_from_zero():
 # ---------------------------------------------------------------------------------------- bad links
 
 NAMES = tuple(parameter.name for parameter in everything(STEP_BY_STEP))
-
-
-@given(st.dictionaries(st.sampled_from(NAMES) | anything, anything), st.sampled_from(PAGES))
-def test_no_link_is_bad_enough_to_raise(query, page):
-    view, notices = read(query, page)
-    assert read(view.to_query(), page) == (view.shown(), [])
-    for sentence in notices:
-        sentence.encode()
-        assert len(sentence) < 300
 
 
 @given(
@@ -663,11 +647,6 @@ def test_a_place_that_nobody_chose_is_opened_for_the_text():
     assert Place(layer=0).layer_and_head(info, DEFAULT_TEXT) == (0, info.default_head)
     assert Place(head=0).layer_and_head(info, DEFAULT_TEXT) == (info.default_layer, 0)
     assert Place(0, 0).layer_and_head(info, DEFAULT_TEXT) == (0, 0)
-
-
-def test_beside_the_toy_stands_a_real_model_and_beside_a_real_one_the_toy():
-    assert other_model("toy", INFOS) == "minilm-l6"
-    assert other_model("minilm-l6", INFOS) == "toy"
 
 
 # --------------------------------------------------------------------------------------------- words

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from attention.core.trace import Token
 from attention.core.words import Word, hide_tokens, is_punctuation, merge, merge_words, words_of
-from attention.models.toy import ToyModel
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -146,38 +145,6 @@ def test_renaming_tokens_renames_groups(data, seed):
     renamed = weights[np.ix_(order, order)]
     moved = [[order.index(position) for position in group] for group in groups]
     np.testing.assert_allclose(merge(renamed, moved), merge(weights, groups), atol=1e-12)
-
-
-def test_words_of_one_piece_keep_their_weights():
-    trace = ToyModel().trace("The cat sat on the mat", mask="causal")
-    weights = trace.layers[0].steps().weights
-    merged, words = merge_words(weights, trace.tokens)
-    np.testing.assert_array_equal(merged, weights)
-    assert merged.dtype == np.float32
-    assert [word.text for word in words] == [token.text for token in trace.tokens]
-    assert [word.typed for word in words] == ["The", "cat", "sat", "on", "the", "mat"]
-
-
-@pytest.mark.parametrize("mask", ["none", "causal", "padding"])
-@pytest.mark.parametrize(
-    ("text", "pair", "whole"),
-    [
-        ("Unbelievably, the zookeepers bamboozled everyone.", None, ["unbelievably", "zookeepers", "bamboozled"]),
-        ("Jane visite l'Afrique", "She photographed hippopotamuses 🦛.", ["afrique", "hippopotamuses"]),
-    ],
-)
-def test_the_bert_in_words(minilm, text, pair, whole, mask):
-    trace = minilm.trace(text, pair, mask=mask)
-    for layer in trace.layers:
-        merged, words = merge_words(layer.steps().weights, trace.tokens)
-        assert len(words) < len(trace.tokens)
-        assert np.isfinite(merged).all()
-        np.testing.assert_allclose(merged.sum(axis=-1), 1, atol=1e-5)
-    texts = [word.text for word in words]
-    assert set(whole) <= set(texts)
-    assert texts.count("[SEP]") == (2 if pair else 1)
-    assert texts.count("[PAD]") == sum(word.is_padding for word in words) == (3 if mask == "padding" else 0)
-    assert "".join(word.typed for word in words) == f"{text}{pair or ''}".replace(" ", "")
 
 
 def test_wrong_shapes_are_refused():

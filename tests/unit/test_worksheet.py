@@ -2,7 +2,7 @@
 
 import html.parser
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -431,12 +431,3 @@ def test_a_lonely_token_has_tasks_too(toy):
     sheet = made(scene_of(toy, "Hi", word=0))
     row = table(halves(sheet)[1], "The row of")
     assert row.numbers("weight")[0] == 1
-
-
-def test_the_questions_are_about_another_token(toy):
-    scene = scene_of(toy, SENTENCES[0], word=2)
-    sheet = made(scene, step="softmax")
-    told = replace(sheet, questions=())
-    assert len(sheet.questions) == 5
-    assert "Question 1" in paper(sheet)
-    assert "Question 1" not in paper(told)

@@ -2,10 +2,18 @@
 
 import pytest
 
-from attention.classroom.store import sqlite
+from attention.classroom.store import Store, sqlite
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def address(request, tmp_path):
     """The address of an empty database, of each kind in turn."""
     return sqlite(tmp_path) if request.param == "sqlite" else request.getfixturevalue("postgres").new()
+
+
+@pytest.fixture
+def store(address):
+    """The rooms in such a database."""
+    store = Store(address)
+    yield store
+    store.close()

@@ -14,13 +14,6 @@ TASK = {"name": "previous", "given": None}
 
 
 @pytest.fixture
-def store(address):
-    store = Store(address)
-    yield store
-    store.close()
-
-
-@pytest.fixture
 def room(store):
     found, key = store.open("step_by_step", "text=One")
     return found.code, key

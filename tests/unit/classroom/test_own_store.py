@@ -16,13 +16,6 @@ TABLES = ("own_rounds", "own_papers", "own_marks")
 
 
 @pytest.fixture
-def store(address):
-    store = Store(address)
-    yield store
-    store.close()
-
-
-@pytest.fixture
 def room(store):
     """A room in which a round goes on: its code and its key."""
     room, key = store.open("step_by_step", "")
@@ -145,18 +138,6 @@ def test_a_room_has_an_end_of_pupils(store, room, monkeypatch):
 def count(address):
     with plainly(address) as plain:
         return [plain.scalar(sql.text(f"SELECT count(*) FROM {table}")) for table in TABLES]
-
-
-def test_an_ended_room_leaves_nothing(store, address, room):
-    code, key = room
-    begin(store, code, "me", "Ann")
-    own_store.mark(store, code, 1, "me", right("sums"))
-    assert count(address) == [1, 1, 1]
-    store.end(code, key)
-    assert begin(store, code, "you") == "over"
-    assert own_store.mark(store, code, 1, "me", right("cost")) is None
-    assert own_store.round_of(store, code) is None
-    assert count(address) == [0, 0, 0]
 
 
 def test_what_comes_as_a_room_ends_leaves_nothing(store, address):

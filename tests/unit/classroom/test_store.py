@@ -46,13 +46,6 @@ def answer(store, *sent):
     return store.take([Sent(*sent)])[0]
 
 
-@pytest.fixture
-def store(address):
-    store = Store(address)
-    yield store
-    store.close()
-
-
 def test_a_room_shows_what_its_teacher_shows_and_survives_the_server(store, address):
     room, key = store.open("step_by_step", "text=One")
     assert store.room(room.code) == room
@@ -80,51 +73,6 @@ def test_only_its_teacher_changes_a_room(store):
         with pytest.raises(NotYoursError):
             change()
     assert store.room(room.code) == room
-
-
-def test_an_answer_counts_once_until_the_reveal_and_to_its_own_question(store):
-    room, key = store.open("step_by_step", "")
-    code = room.code
-    wrong, right = Answered((1,), "other"), Answered((0,), "right")
-    assert not answer(store, code, 0, "me", right)
-    store.ask(code, key, QUESTION)
-    assert answer(store, code, 1, "me", wrong)
-    assert answer(store, code, 1, "me", right)
-    assert answer(store, code, 1, "you", wrong)
-    assert not answer(store, code, 2, "you", wrong)
-    assert store.answers(code, 1) == Counter({right: 1, wrong: 1})
-    assert store.own_answer(code, 1, "me") == right
-    assert store.own_answer(code, 1, "she") is None
-    assert store.own_answers(code, 1) == {"me": right, "you": wrong}
-    assert store.own_answers(code, 2) == {}
-    store.reveal(code, key)
-    assert not answer(store, code, 1, "me", wrong)
-    assert store.room(code).is_revealed
-    store.ask(code, key, QUESTION)
-    assert store.room(code).number == 2
-    assert store.answers(code, 2) == Counter()
-
-
-def test_another_view_ends_the_question(store):
-    room, key = store.open("step_by_step", "")
-    store.ask(room.code, key, QUESTION)
-    store.show(room.code, key, "step_by_step", "step=scale")
-    assert store.room(room.code).question is None
-    assert not answer(store, room.code, 1, "me", Answered((0,), "right"))
-
-
-def test_an_ended_room_leaves_nothing(store, address):
-    room, key = store.open("step_by_step", "text=Secret")
-    store.ask(room.code, key, QUESTION)
-    answer(store, room.code, 1, "me", Answered((0,), "right"))
-    store.note_present(room.code, "here", Present(3, 1))
-    store.end(room.code, key)
-    # Who still looks, and who is counted only now, leaves nothing either.
-    store.note_present(room.code, "there", Present(3, 1))
-    assert not answer(store, room.code, 1, "you", Answered((0,), "right"))
-    with plainly(address) as plain:
-        for table in ("rooms", "answers", "followers"):
-            assert plain.scalar(sql.text(f"SELECT count(*) FROM {table}")) == 0
 
 
 def test_rooms_go_after_their_day_with_their_answers(address):
@@ -369,3 +317,6 @@ def test_it_keeps_what_a_dictionary_would(store, acts):
     for asked in range(1, number + 1):
         wanted = Counter(answered for (of, _), answered in kept.items() if of == asked)
         assert store.answers(room.code, asked) == wanted
+        own = {pupil: answered for (of, pupil), answered in kept.items() if of == asked}
+        assert store.own_answers(room.code, asked) == own
+        assert [store.own_answer(room.code, asked, pupil) for pupil in "012"] == [own.get(pupil) for pupil in "012"]

@@ -10,20 +10,9 @@ from hypothesis import strategies as st
 from attention.classroom import tries
 from attention.classroom.store import Store
 from attention.classroom.tries import SharedLimit, TooManyError, forget, let_in
+from tests.clock import Clock
 
 ADDRESS = "203.0.113.77"
-
-
-class Clock:
-    now = 6_000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture

@@ -119,17 +119,6 @@ def test_every_point_adds_to_the_pictures_and_who_only_watches_cannot_stop_it():
     assert (work.share, work.is_off, work.stops) == (9 / 33, False, "")
 
 
-@pytest.mark.parametrize(
-    ("ending", "told"),
-    [("done", "in 21 s"), ("stopped", "stopped after 21 s"), ("late", "time ran out"), ("failed", "failed")],
-)
-def test_the_last_measurement_is_shown_with_its_date_and_how_it_ended(ending, told):
-    work = one(shown(Runs(last=run(ending=ending))), Work, "measure")
-    assert told in work.told
-    assert f"{BEGAN.astimezone():%Y-%m-%d %H:%M}" in work.told
-    assert work.label == "Measure again"
-
-
 def test_the_powers_that_are_told_are_those_of_what_was_measured():
     blocks = shown(Runs(last=run()))
     time = prose(side(blocks, "time"))

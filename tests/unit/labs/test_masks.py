@@ -184,16 +184,6 @@ def test_outputs_that_all_stay_are_not_drawn():
     assert ["moved" in each for each in names] == [False, True]
 
 
-def test_one_hidden_cell_is_one_and_several_are_several():
-    trace = load("toy").trace("Two birds")
-    one, two = (
-        prose(shown(HeadContext(trace, 0, 1, 1), rule="painted", hidden=painted)) for painted in ((0, 1), (0, 3))
-    )
-    assert says(one, "1", "4")
-    assert says(one, "1", "birds")
-    assert says(two, "2", "4")
-
-
 def test_a_row_that_is_hidden_whole_gives_nothing_and_is_told_so(scene):
     painted = (0, 0, 0, (1 << len(scene.tokens)) - 1)
     blocks = shown(scene, rule="painted", hidden=painted)

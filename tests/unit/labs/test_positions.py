@@ -137,12 +137,6 @@ def test_a_link_says_an_order_in_one_way_only(bad):
     assert says(notice, "3", "1", "2")
 
 
-def test_an_order_in_a_link_has_no_more_words_than_can_be_moved():
-    longest = "-".join(str(place) for place in range(MOST_MOVED, 0, -1))
-    assert read(ORDER, {"order": longest}, CONTEXT) == (tuple(reversed(range(MOST_MOVED))), "")
-    assert read(ORDER, {"order": f"{MOST_MOVED + 1}-{longest}"}, CONTEXT)[0] is None
-
-
 @pytest.mark.parametrize("scheme", SCHEME.kind.options(None))
 def test_what_looks_something_up_in_another_text_has_no_order_of_its_own(scheme):
     trace = load("translator-fr-en").trace("le chat noir dort").cross
@@ -218,16 +212,6 @@ def test_the_arrows_of_all_pairs_give_the_score():
     facts = facts_in(told(blocks), "positions/shifted")
     assert (facts["key"], facts["before"]) == ("k1", pytest.approx(sum(sums), abs=0.05))
     assert "drawn at random" not in prose(shown(scene_of("smollm2-135m"), scheme="rotary"))
-
-
-def test_it_is_told_which_of_the_reasons_holds_for_random_queries_and_keys():
-    bert = prose(shown(scene_of("minilm-l6"), scheme="rotary"))
-    assert "does not use RoPE" in bert
-    assert "single token" not in bert
-    alone = prose(shown(HeadContext(load("smollm2-135m").trace("cat"), 13, 4, 0), scheme="rotary"))
-    assert "a single token" in alone
-    assert "Type a longer text" in alone
-    assert "Choose SmolLM2" not in alone
 
 
 @pytest.mark.parametrize(("layer", "head", "word"), [(3, 2, 4), (12, 0, 6), (29, 8, 0)])

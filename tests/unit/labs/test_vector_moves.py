@@ -277,12 +277,6 @@ def test_a_piece_of_a_word_meets_the_same_piece():
     np.testing.assert_allclose(found, torch.nn.functional.cosine_similarity(*states).numpy(), atol=1e-4)
 
 
-def test_long_texts_are_compared_too():
-    long = "the river bends and the road ends where nobody sings " * 60
-    scene = scene_of("minilm-l6", long)
-    assert tells(prose(shown(scene, beside="typed", versus=f"Once more {long}")), "vector-moves/drift")
-
-
 def test_much_longer_vectors_are_left_out_and_named():
     scene = scene_of("smollm2-135m")
     blocks = shown(scene)
@@ -309,8 +303,3 @@ def test_a_lone_word_moves_too():
 def test_one_layer_says_what_it_adds_and_an_uneven_course_is_drawn_by_factors():
     assert figure(shown(scene_of("smollm2-135m", word=0)), "stream").figure.layout.yaxis.type == "log"
     assert not figure(shown(scene_of("minilm-l6")), "stream").figure.layout.yaxis.type
-
-
-def test_of_words_of_the_same_length_the_last_is_compared():
-    scene = scene_of("minilm-l6", "The dog sleeps", word=3)
-    assert says(prose(shown(scene, beside="typed", versus="The dog barks")), "“dog” has two vectors")

@@ -96,18 +96,6 @@ def test_while_it_goes_on_the_newest_stage_is_shown(is_own):
     assert one(blocks, Setting, "stage").value == 3
 
 
-@pytest.mark.parametrize(
-    ("ending", "told"),
-    [("done", "in 21 s"), ("stopped", "stopped after 21 s"), ("late", "time ran out"), ("failed", "failed")],
-)
-def test_the_last_training_is_shown_with_its_date_and_how_it_ended(ending, told):
-    work = one(shown(Runs(last=run(ending=ending, n_layers=1))), Work, "train")
-    assert told in work.told
-    assert f"{BEGAN.astimezone():%Y-%m-%d %H:%M}" in work.told
-    assert ending == "failed" or "the story" in work.told
-    assert ending == "failed" or "with 1 layer" in work.told
-
-
 def test_what_was_wrong_with_a_text_is_said():
     blocks = shown(Runs(problem="This text is <b>too</b> short."))
     assert [block.sentence for block in blocks if isinstance(block, Notice)] == ["This text is <b>too</b> short."]

@@ -20,7 +20,7 @@ from attention.lesson.heads import head_thumbs
 from attention.lesson.neuron import value_picture
 from attention.lesson.prose import word
 from attention.lesson.savings import shared, shared_pictures
-from attention.lesson.steps import STEPS, keys, number_of, step_of
+from attention.lesson.steps import STEPS, keys, step_of
 from attention.lesson.survey import Look, head_matrix
 from attention.lesson.tables import matrix_table
 from tests.sweep import sweep
@@ -39,27 +39,9 @@ from tests.unit.lesson.telling import (
 )
 
 
-def test_there_are_nine_steps_each_with_a_key_a_name_a_heading_a_formula_and_code():
-    assert len(STEPS) == 9
-    for values in zip(*((step.key, step.name, step.heading(None), step.formula(None)) for step in STEPS), strict=True):
-        assert len(set(values)) == 9
-        assert all(values)
-    assert keys() == ("tokens", "embed", "qkv", "scores", "scale", "mask", "softmax", "sum", "heads")
-    assert [step_of(key) for key in keys()] == list(STEPS)
-    assert [number_of(step) for step in STEPS] == list(range(1, 10))
-
-
 def test_a_step_that_there_is_not_raises():
     with pytest.raises(ValueError, match=r"tokens, .*, heads, got 'nothing'"):
         step_of("nothing")
-
-
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.key)
-def test_formulas_open_and_close_what_they_open(step):
-    for latex in (step.formula(None),):
-        assert latex.count("{") == latex.count("}")
-        assert latex.count("(") == latex.count(")")
-        assert "$" not in latex
 
 
 def test_from_scores_to_sum_one_formula_lights_up_part_by_part():

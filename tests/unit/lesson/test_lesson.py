@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from attention.figures.format import readable
 from attention.lesson.heads import head_thumbs
 from attention.lesson.proof import TOLERANCE, prove
-from attention.lesson.prose import exact, fact, lesson
+from attention.lesson.prose import lesson
 from attention.lesson.steps import keys, step_of
 from attention.lesson.survey import Look, head_matrix
 from attention.lesson.tables import matrix_table, to_csv, token_table
@@ -49,34 +49,6 @@ def test_the_small_pictures_are_the_weights_of_all_heads(scene):
         assert f"{weights[scene.word, best]:.2f}" in thumb.description
         # The label is read out before the description: it is not said twice.
         assert thumb.label not in thumb.description
-
-
-def test_the_proof_is_the_check_of_the_trace(scene):
-    proof = prove(scene.trace)
-    assert proof.largest_difference == pytest.approx(scene.trace.check())
-    assert proof.holds
-    assert f"{scene.trace.check():.1e}" in proof.sentence("BERT")
-    assert "rows sum to 1" in proof.sentence("BERT")
-    assert "BERT's output" in proof.sentence("BERT")
-
-
-def test_a_number_that_is_not_the_models_own_breaks_the_proof(scene_of):
-    trace = scene_of("toy").trace
-    (layer,) = trace.layers
-    output = layer.model_output.copy()
-    output[1, 2, 3] += 0.01
-    proof = prove(replace(trace, layers=(replace(layer, model_output=output),)))
-    assert not proof.holds
-    assert proof.largest_difference == pytest.approx(0.01, rel=1e-3)
-    assert "1.0e-02" in proof.sentence("Toy")
-
-
-def test_a_number_that_is_none_breaks_the_proof_in_any_layer_and_head(scene_of):
-    trace = scene_of("minilm-l6").trace
-    output = trace.layers[3].model_output.copy()
-    output[7, 2, 3] = np.nan
-    layers = (*trace.layers[:3], replace(trace.layers[3], model_output=output), *trace.layers[4:])
-    assert not prove(replace(trace, layers=layers)).holds
 
 
 def test_a_row_that_misses_one_is_told():
@@ -145,11 +117,6 @@ def test_the_table_of_tokens_has_every_token_as_it_was_typed(scene_of):
     assert table["position"] == [str(position) for position in range(len(table["token"]))]
     # As positions, and as a link has them.
     assert table["word"] == ["", "0", "1", "2", ""]
-
-
-def test_numbers_in_sentences_have_a_true_minus_sign():
-    assert fact(-1.234) == "<b>−1.23</b>"
-    assert exact(-0.00004) == "<b>0.0000</b>"
 
 
 @given(st.floats(width=32, allow_nan=False))

@@ -1,7 +1,6 @@
 """Questions before a step: judged by the record, with the true answer recomputed here."""
 
 import re
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -181,15 +180,6 @@ def test_the_head_that_looks_most_decidedly_is_told_from_the_one_that_adds_most(
     largest = [asked.attention.head(head).weights[asked.word].max() for head in range(asked.info.n_heads)]
     right = "yes" if np.argmax(largest) == np.argmax(lengths) else "no, another head adds a larger vector"
     assert labelled(step_of("heads").guess(asked)) == [right]
-
-
-def test_every_noun_is_offered(scene_of):
-    text = "The king gave the queen a ring, a horse, a house and a dog because it was good"
-    scene = scene_of("minilm-l6", text, layer=3, head=1, at=text.split().index("it"))
-    scene = replace(scene, word=scene.labels.index("it"))
-    offered = step_of("scores").guess(scene).answers
-    assert {"king", "queen", "ring", "horse", "house", "dog"} - {*offered} <= {"king"}
-    assert len(offered) == 7
 
 
 def test_a_word_that_sees_only_itself_leaves_nothing_to_guess(scene_of):

@@ -43,11 +43,6 @@ def test_a_matrix_has_the_same_scale_of_colours_wherever_it_is_seen(scene, key):
     assert shown(key, scene).change.source.colour_limit == source.colour_limit
 
 
-def test_what_the_mask_leaves_keeps_its_colours(scene):
-    matrix = shown("mask", scene)
-    assert matrix.colour_limit == matrix.change.source.colour_limit
-
-
 def test_what_is_told_of_scaling_is_what_was_done(scene):
     change = scaling(scene)
     divisor = float(re.search(r"÷ ([\d.]+)\.$", change.told)[1])

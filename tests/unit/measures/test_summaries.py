@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from attention.core import masks
 from attention.core.words import merge_words
-from attention.measures.behaviours import POSITIONAL
-from attention.measures.flow import weighted_norms
 from attention.measures.marks import Marks
 from attention.measures.rows import Rows
 from attention.measures.summaries import (
@@ -117,26 +115,6 @@ def test_the_toy_summarised(text, mask):
     assert_summaries_equal_plain_loops(trace, summarise(trace))
 
 
-@pytest.mark.parametrize("mask", ["none", "causal", "padding"])
-@pytest.mark.parametrize(
-    ("text", "pair"),
-    [
-        ("Unbelievably, the zookeepers saw the elephants that the keepers fed.", None),
-        ("The man bought a new car.", "The car broke down the next day, said the man."),
-        ("Yes", None),
-    ],
-)
-def test_the_bert_summarised(minilm, text, pair, mask):
-    trace = minilm.trace(text, pair, mask=mask)
-    summaries = summarise(trace)
-    assert len(summaries) == 72
-    assert_summaries_equal_plain_loops(trace, summaries)
-    for layer in trace.layers:
-        norms = weighted_norms(layer)
-        assert np.isfinite(norms).all()
-        assert (norms >= 0).all()
-
-
 @pytest.mark.parametrize("text", ["The cat saw the other cat.", "Yes"])
 def test_the_decoder_summarised(smollm2, text):
     trace = smollm2.trace(text)
@@ -180,28 +158,3 @@ def test_weights_and_tokens_must_fit():
 
 
 # ------------------------------------------------------------------- what the toy's heads do
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        SENTENCE,
-        "a fluffy blue creature roamed the verdant forest",
-        "The animal didn't cross the street because it was too tired",
-        " ".join(["word"] * 40),
-    ],
-)
-def test_the_near_by_head_looks_near_and_the_far_head_far(text):
-    near_by, _, far = summarise(MODEL.trace(text))
-    assert near_by.previous + near_by.next >= 0.7
-    assert near_by.pattern.label == "diagonal"
-    assert "positional" in near_by.behaviour_names
-    assert far.mean_distance > near_by.mean_distance + 1
-    assert far.previous + far.next < 0.2
-    assert near_by.entropy < math.log(len(text.split()))
-
-
-def test_the_matching_head_is_not_positional():
-    _, meaning, _ = summarise(MODEL.trace("a fluffy blue creature roamed the verdant forest"))
-    assert meaning.positional < POSITIONAL
-    assert not {"previous token", "next token", "broad"} & set(meaning.behaviour_names)

@@ -187,11 +187,6 @@ def test_a_long_text_needs_more_than_two_bytes_for_a_weight():
     assert np.abs(found.weights()[0] - weights).max() <= found.error == 0.0000076
 
 
-def test_in_a_terminal_a_trace_is_one_line():
-    trace = load("toy").trace("the cat sat")
-    assert repr(trace) == "<Trace of 'the cat sat' in Toy: 3 tokens, 1 × 3 heads>"
-
-
 def displayed(model, text, **options):
     """What IPython shows of a trace, in a process of its own: of whoever has loaded the model and nothing else."""
     script = (
@@ -321,9 +316,3 @@ def test_layers_are_chosen_before_any_is_checked_and_keep_their_numbers(attentio
     part = of_arrays(attention, ABC, include_layers=include)
     assert list(part.layer_numbers) == numbers
     assert figure.data
-
-
-def test_a_beginning_of_a_second_sentence_may_be_a_tensor_as_in_the_usual_notebooks():
-    kinds = torch.tensor([[0, 0, 1]])
-    by_tensor = show.head_view((GOOD,), ABC, (kinds == 0).sum(dim=1), heads=[1], html_action="return")
-    assert by_tensor.data == show.head_view((GOOD,), ABC, 2, heads=[1], html_action="return").data
