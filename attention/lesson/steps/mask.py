@@ -43,9 +43,9 @@ def _words(scene: HeadContext) -> str:
 
 
 def _tell_seen(scene: HeadContext) -> str:
-    """Return how many tokens the row in focus may look at; empty for a lone token."""
+    """Return how many tokens the row in focus may look at; empty if nothing is hidden."""
     hidden = np.isneginf(scene.steps.mask)
-    if hidden.size == 1 and not hidden.any():
+    if not hidden.any():
         return ""
     return lesson(
         "mask/seen",
