@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from attention.answer import state
 from attention.answer.cache import downloads, shelf
-from attention.answer.once import once
-from attention.answer.owned import Owned
+from attention.answer.once import Owned, once
 from attention.core.messages import message
 from attention.models import hub
 from attention.models.catalogue import catalogue

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from attention.answer import state
-from attention.answer.once import once
-from attention.answer.owned import Owned
+from attention.answer.once import Owned, once
 from attention.models.store import cache_dir
 from attention.page.page import Page
 from attention.page.pages import OF_LABS

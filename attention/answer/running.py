@@ -34,7 +34,7 @@ from attention.models.downloads import State
 from attention.page.address import Address
 from attention.page.blocks import Notice
 from attention.page.content import compare
-from attention.page.content.pane import Pane
+from attention.page.content.pane import Pane, not_for
 from attention.page.content.registry import CONTENTS
 from attention.page.own_files import OwnFiles
 from attention.page.parameters import other_model
@@ -169,7 +169,7 @@ def _run_page(view: View, load: Load) -> list[Pane]:
         return run(as_run, load)
     info = get_info(view.model)
     if not view.page.is_for(info):
-        return [Pane(info, is_other=False, notices=(compare.unfit(info),))]
+        return [Pane(info, is_other=False, notices=(not_for(info),))]
     return run(as_run, load) if view.beside else _run_two(as_run, info, content.second(view), load)
 
 

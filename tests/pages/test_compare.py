@@ -14,6 +14,7 @@ from attention.classroom.submission import place_of
 from attention.figures.assets import AT_REST
 from attention.models import get_info, load
 from attention.page.content import compare
+from attention.page.content.pane import not_for
 from tests.notebooks import code_of, run_here
 
 PAGE = "pages/compare.py"
@@ -211,6 +212,6 @@ def test_its_difference_is_a_file_with_the_numbers_of_the_picture(open_page):
 
 
 def test_a_model_that_reads_no_sentences_has_no_notebook_of_them():
-    why = compare.unfit(get_info("vit-digits"))
+    why = not_for(get_info("vit-digits"))
     for file in ("notebook/attention-by-hand.ipynb", "page/compare.html"):
         assert why in file_of(file, model="vit-digits")

@@ -28,7 +28,7 @@ from attention.lesson.prose import lesson, word
 from attention.lesson.tables import matrix_table
 from attention.models import ModelInfo
 from attention.page.blocks import Block, Blocks, Heading, Notice, Picture, Prose, Row, Table, Way
-from attention.page.content.pane import Pane, missing, not_for
+from attention.page.content.pane import Pane, missing
 from attention.page.content.place import place_of
 from attention.page.content.quiz import Asked
 from attention.page.pages import COMPARE as COMPARE_PAGE
@@ -55,11 +55,6 @@ def run_as(view: View) -> View:
 def second(view: View) -> str:
     """Return the sentence to compare with; empty if there is none, or if models are compared."""
     return "" if view.beside else view.versus or ""
-
-
-def unfit(info: ModelInfo) -> str:
-    """Return the message for a model that does not read English sentences."""
-    return not_for(info)
 
 
 def shortly(first: str, other: str) -> str:
