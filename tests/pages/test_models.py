@@ -18,7 +18,7 @@ PAGE = "pages/models.py"
 PAGES = ("step_by_step", "all_heads", "neuron_view", "compare", "syntax_check", "many_sentences", "code_lab")
 TINY = "tiny/bert"
 TEXT = "The cat sat on the mat"
-BUNDLED = [info.name for info in bundled.infos()]
+BUNDLED = [info.label for info in bundled.infos()]
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_it_lists_the_bundled_models_with_their_sizes_and_checksums(open_page):
     shown = open_page(PAGE)
     assert names(shown)[: len(BUNDLED)] == BUNDLED
     for info in list_models():
-        facts = card(shown, info.name)
+        facts = card(shown, info.label)
         assert facts["Architecture"] == info.architecture
         assert facts["Parameters"] == f"{info.n_parameters:,}"
         assert (facts["Licence"], facts["Source"]) == (info.licence, info.source)

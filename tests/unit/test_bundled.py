@@ -76,7 +76,7 @@ def test_the_sizes_of_an_entry_are_those_of_its_configuration(entry, request):
     source, info = entry.weights, entry.info
     folder = request.getfixturevalue("smollm2_folder") if source.is_packed else weights.locate(source)
     found = info_from_config(entry.model_id, folder, name=info.name, licence=info.licence, source=info.source)
-    told = ("architecture", "summary", "note", "default_layer", "default_head", "reading")
+    told = ("architecture", "summary", "note", "long_name", "default_layer", "default_head", "reading")
     assert replace(info, **{name: getattr(found, name) for name in told}) == found
 
 
