@@ -117,7 +117,7 @@ def test_where_nothing_is_written_a_sentence_says_so(open_page, page, part):
     assert "Translator wrote:" not in shown.text
     if page != "code_lab":
         assert_is_well(shown)
-        assert re.search("Translator .*<s>", shown.text)
+        assert "Translator wrote no word" in shown.text
 
 
 @pytest.mark.parametrize("part", ["decoder", "cross"])
