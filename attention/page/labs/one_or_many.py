@@ -244,20 +244,12 @@ def _mean(scene: HeadContext, heads: _Heads) -> Blocks:
     shared = overlaps(heads.weights[:, rows], heads.mean[rows]).mean(axis=-1)
     entropies = entropy(heads.weights[:, rows]).mean(axis=-1)
     of_mean = float(entropy(heads.mean[rows]).mean())
-    best, worst = int(shared.argmax()), int(shared.argmin())
     told = lesson(
         "one-or-many/mean",
         n=len(shared),
         noun=scene.info.reading.noun,
         entropy=fact(of_mean),
         entropies=fact(float(entropies.mean())),
-    )
-    likeness = lesson(
-        "one-or-many/mean-likeness",
-        best=best + 1,
-        most=fact(float(shared[best])),
-        worst=worst + 1,
-        least=fact(float(shared[worst])),
     )
     chart = charts.portions(
         tuple(str(head + 1) for head in range(len(shared))),
@@ -269,7 +261,7 @@ def _mean(scene: HeadContext, heads: _Heads) -> Blocks:
     table = Table("likeness_table", partial(_table_of_mean, shared, entropies, of_mean), file="likeness", is_whole=True)
     return (
         Heading(message("The mean of the heads")),
-        Row(((Prose(told + likeness),), (Picture("likeness", charts.Chart(chart)),)), (4, 5)),
+        Row(((Prose(told),), (Picture("likeness", charts.Chart(chart)),)), (4, 5)),
         Fold("likeness_fold", message("As a table"), (table,)),
     )
 
