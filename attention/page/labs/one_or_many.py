@@ -176,7 +176,7 @@ def _tell_cut(scene: HeadContext, count: int) -> str:
     own, (width, _) = scene.info.n_heads, _widths(scene)
     told = lesson("one-or-many/own", width=width, own=own, d_own=scene.d_head)
     if count == own:
-        return told + lesson("one-or-many/own-more")
+        return told
     told += lesson("one-or-many/one" if count == 1 else "one-or-many/cut", count=count, d_head=width // count)
     if not scene.attention.has_usual_scale:
         return told
