@@ -73,7 +73,9 @@ def test_a_typed_sentence_changes_every_step_to_its_own_words_and_numbers(typed,
             expect(tab.chips.locator(".text")).to_have_text(texts)
         else:
             tab.next()
-        expect(tab.words).to_contain_text("“dog”")
+        # Where no mask hides anything, no word is spoken of.
+        if step != "mask":
+            expect(tab.words).to_contain_text("“dog”")
         expect(tab.words).not_to_contain_text(re.compile(r"\bcat\b"))
         for name, values in wanted.get(step, {}).items():
             matrix = tab.matrix(name)
