@@ -70,7 +70,7 @@ def head_view(
     Args:
         attention: a trace, or ``outputs.attentions``: for each layer an array of shape (1, heads, tokens, tokens).
         tokens: one per position; a trace has its own.
-        sentence_b_start: the position at which a second sentence begins.
+        sentence_b_start: the position at which a second sentence begins; in an encoder–decoder, what the encoder reads.
         prettify_tokens: whether to show marks of spaces (``Ġ``, ``▁``) as spaces.
         layer: the first layer to show; by default the app's choice for a trace, otherwise layer 0.
         heads: the heads shown at first; by default all.
@@ -244,10 +244,10 @@ def figure(
         layer = attention.info.default_layer if layer is None else layer
         head = attention.info.default_head if head is None else head
     at = _index_of("layer", layer, part.layer_numbers), _index_of("head", head, part.head_numbers)
-    title = message(
-        "Layer {layer}, head {head}", layer=part.layer_numbers[at[0]] + 1, head=part.head_numbers[at[1]] + 1
-    )
-    return head_heatmap(part.layers[at[0]][at[1]], part.rows, part.columns, title)
+    layer, head = part.layer_numbers[at[0]], part.head_numbers[at[1]]
+    title = message("Layer {layer}, head {head}", layer=layer + 1, head=head + 1)
+    one = part.only([layer], [head])
+    return _noted(head_heatmap(one.layers[0][0], part.rows, part.columns, title), one)
 
 
 def atlas_figure(
@@ -268,7 +268,7 @@ def atlas_figure(
     (part, *_), title = _weights(attention, tokens, None, prettify_tokens, (None,) * 5, include_layers, include_heads)
     title = title or message("Attention weights")
     numbers = {"layer_numbers": part.layer_numbers, "head_numbers": part.head_numbers}
-    return atlas_heatmap(part.layers, part.rows, part.columns, title, **numbers)
+    return _noted(atlas_heatmap(part.layers, part.rows, part.columns, title, **numbers), part)
 
 
 def of_run(trace: Trace) -> Shown:
@@ -297,7 +297,7 @@ def _weights(
     elif any(part is not None for part in parts):
         if attention is not None:
             raise ValueError("give either attention, or encoder_attention, decoder_attention and cross_attention")
-        found = of_parts(*parts, prettify=prettify, include_layers=layers)
+        found = of_parts(*parts, sentence_b_start=start, prettify=prettify, include_layers=layers)
     else:
         found = (of_arrays(attention, tokens, sentence_b_start=start, prettify=prettify, include_layers=layers),)
     found = tuple(part.only(layers if isinstance(attention, Trace) else None, heads) for part in found)
@@ -326,6 +326,10 @@ def _check_trace(trace: Any, name: str) -> Trace:
 
 def _numbers(**given: Any) -> list[int | None]:
     return [None if number is None else integer(name, number) for name, number in given.items()]
+
+
+def _noted(figure: go.Figure, part: Weights) -> go.Figure:
+    return figure.update_layout(title_subtitle_text=part.note) if part.note else figure
 
 
 def _index_of(noun: str, given: int | None, numbers: Sequence[int]) -> int:

@@ -33,7 +33,7 @@ def of_arrays(
 ) -> Weights:
     """Read a model's attentions: for each layer an array of shape (1, heads, queries, keys) or (heads, queries, keys).
 
-    ``key_tokens`` are the tokens attended to, if they differ from those that attend.
+    ``key_tokens`` are the tokens attended to, if they differ from those that attend. A second sentence begins in them.
 
     Raises:
         TypeError: not a sequence of arrays.
@@ -42,8 +42,14 @@ def of_arrays(
     if tokens is None:
         raise ValueError("tokens must be given: tokenizer.convert_ids_to_tokens(inputs.input_ids[0])")
     rows, columns = _labels(tokens, prettify), _labels(tokens if key_tokens is None else key_tokens, prettify)
-    chosen = _listed(attention, include_layers)
+    chosen = {number: _array(layer) for number, layer in _listed(attention, include_layers).items()}
+    *_, n_rows, n_columns = (0, 0, *next(iter(chosen.values())).shape)
+    # A window's columns are offsets, and a sink may have a column of its own.
+    is_numbered = key_tokens is None and n_rows == len(rows) != n_columns
+    if is_numbered:
+        columns = tuple(map(str, range(n_columns)))
     layers = tuple(_layer(number, layer, (len(rows), len(columns))) for number, layer in chosen.items())
+    breaks = _breaks(sentence_b_start, len(rows) if is_numbered else len(columns))
     return Weights(
         layers=layers,
         rows=rows,
@@ -51,8 +57,9 @@ def of_arrays(
         layer_numbers=tuple(chosen),
         head_numbers=tuple(range(layers[0].shape[0])),
         name=name,
-        row_breaks=_breaks(sentence_b_start, len(rows)),
-        column_breaks=_breaks(sentence_b_start, len(columns)),
+        row_breaks=breaks if key_tokens is None or key_tokens is tokens else (),
+        column_breaks=() if is_numbered else breaks,
+        is_numbered=is_numbered,
     )
 
 
@@ -63,6 +70,7 @@ def of_parts(
     encoder_tokens: Any,
     decoder_tokens: Any,
     *,
+    sentence_b_start: int | None,
     prettify: bool,
     include_layers: Sequence[int] | None = None,
 ) -> tuple[Weights, ...]:
@@ -85,6 +93,7 @@ def of_parts(
             sides[part][0][1],
             sides[part][1][1],
             name=PART_NAMES[part],
+            sentence_b_start=None if part == "decoder" else sentence_b_start,
             prettify=prettify,
             include_layers=include_layers,
         )
@@ -123,8 +132,7 @@ def _listed(attention: Any, include: Sequence[int] | None) -> dict[int, Any]:
     return {index: layer for index, layer in chosen.items() if layer is not None}
 
 
-def _layer(index: int, layer: Any, wanted: tuple[int, int]) -> Array:
-    array: Any = _array(layer)
+def _layer(index: int, array: Array, wanted: tuple[int, int]) -> Array:
     if array.ndim == 4 and array.shape[0] != 1:
         raise ValueError(
             f"layer {index} is of a batch of {array.shape[0]} texts, and one can be shown. "

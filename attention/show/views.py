@@ -62,6 +62,7 @@ def _drawn(
     component: str, script: str, parts: Sequence[Weights], given: dict[str, Any], summary: str, note: str = ""
 ) -> Shown:
     packed = Packed.of(parts)
+    notes = (note, *(part.note for part in parts))
     digits = message("Each weight is known to ±{error}.", error=f"{packed.error:.7f}".rstrip("0"))
     whole = {
         **around(),
@@ -69,7 +70,7 @@ def _drawn(
         "parts": [_described(part) for part in parts],
         "scale": packed.scale,
         "planes": packed.planes,
-        "note": f"{note} {digits}".strip(),
+        "note": " ".join(filter(None, (*notes, digits))),
         **given,
     }
     code = assets.alone(assets.lean(assets.notebook(component, "notebook", script, "weights")))

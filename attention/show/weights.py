@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -30,7 +30,7 @@ class Weights:
 
     ``rows`` are the tokens that attend, ``columns`` those attended to; layers and heads are numbered from 0. The breaks
     are the positions at which a second sentence begins. ``hidden`` marks masked weights, if known: a weight of 0 alone
-    does not tell.
+    does not tell. With ``is_numbered``, the columns are no tokens, but have numbers, such as the offsets of a window.
     """
 
     layers: tuple[Float[Array, "H Q K"], ...]
@@ -42,9 +42,10 @@ class Weights:
     row_breaks: tuple[int, ...] = ()
     column_breaks: tuple[int, ...] = ()
     hidden: tuple[Bool[Array, "H Q K"], ...] | None = None
+    is_numbered: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError if shapes differ, or a weight is not between 0 and 1."""
+        """Raise ValueError if shapes differ, or a weight is negative or not finite."""
         wanted = (len(self.head_numbers), len(self.rows), len(self.columns))
         if not self.layers or 0 in wanted:
             raise ValueError(f"there must be a layer, a head and tokens, got {len(self.layers)} layers of {wanted}")
@@ -54,24 +55,44 @@ class Weights:
                     f"layer {number} must have the shape {wanted}: heads, tokens that attend, tokens attended to; "
                     f"it has {layer.shape}"
                 )
-            if np.isnan(layer).any():
-                row = int(np.isnan(layer).any(axis=(0, 2)).argmax())
+            if not np.isfinite(layer).all():
+                row = int((~np.isfinite(layer)).any(axis=(0, 2)).argmax())
                 raise ValueError(
-                    f"layer {number} has weights that are no numbers (NaN), those of token {row} among them. Softmax "
-                    "gives these for a row in which everything is masked, such as one of padding: leave these tokens "
+                    f"layer {number} has weights that are NaN or infinite, first in the row of token {row}. Softmax "
+                    "gives NaN for a row in which everything is masked, such as one of padding: leave these tokens "
                     "out of the text, or set their weights to 0, as torch.nan_to_num does."
                 )
-            if not ((layer >= -SLACK) & (layer <= 1 + SLACK)).all():
+            if layer.min() < -SLACK:
                 raise ValueError(
-                    f"weights must be between 0 and 1, and those of layer {number} are between {layer.min():.3g} and "
-                    f"{layer.max():.3g}. Are they scores from before the softmax? If the model is in training mode, "
-                    "its dropout changes them: call model.eval()."
+                    f"weights must not be negative, and those of layer {number} are between {layer.min():.3g} and "
+                    f"{layer.max():.3g}. Are they scores from before the softmax?"
                 )
 
     @property
     def size(self) -> int:
         """The number of weights."""
         return sum(layer.size for layer in self.layers)
+
+    @property
+    def note(self) -> str:
+        """How these weights differ from a softmax over tokens, and by how much; rows of 0 are fully masked."""
+        sums, down = (np.concatenate([layer.sum(axis=axis).ravel() for layer in self.layers]) for axis in (-1, -2))
+        told = []
+        if self.is_numbered:
+            told.append(message("Columns are not the {n} tokens, so they are numbered.", n=len(self.rows)))
+        if (_is_off(sums) & (sums != 0)).any():
+            told.append(
+                message(
+                    "Not a softmax over these tokens: rows sum to {least} to {most}, not to 1.",
+                    least=f"{sums.min():.3g}",
+                    most=f"{sums.max():.3g}",
+                )
+            )
+            if not _is_off(down).any():
+                told.append(message("Columns do sum to 1: are the arrays transposed?"))
+        if (highest := max(layer.max() for layer in self.layers)) > 1 + SLACK:
+            told.append(message("Weights above 1, up to {highest}, are drawn as 1.", highest=f"{highest:.3g}"))
+        return " ".join([f"{self.name}:" if self.name and told else "", *told]).strip()
 
     def only(self, layers: Sequence[int] | None, heads: Sequence[int] | None) -> Weights:
         """Return these layers and heads, given by number (None for all); raise ValueError for unknown ones."""
@@ -81,17 +102,18 @@ class Weights:
         def taken(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
             return tuple(arrays[layer][heads_at] for layer in at)
 
-        return Weights(
+        return replace(
+            self,
             layers=taken(self.layers),
-            rows=self.rows,
-            columns=self.columns,
             layer_numbers=tuple(self.layer_numbers[layer] for layer in at),
             head_numbers=tuple(self.head_numbers[head] for head in heads_at),
-            name=self.name,
-            row_breaks=self.row_breaks,
-            column_breaks=self.column_breaks,
             hidden=None if self.hidden is None else taken(self.hidden),
         )
+
+
+def _is_off(sums: Float[Array, " N"]) -> Bool[Array, " N"]:
+    # A sum of weights in bfloat16 is off by up to 0.004.
+    return np.abs(sums - 1) > 0.01
 
 
 def indices_of(noun: str, numbers: Sequence[int], wanted: Sequence[int] | None) -> list[int]:

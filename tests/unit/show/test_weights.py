@@ -94,11 +94,15 @@ def test_an_encoder_decoder_has_its_three_uses_of_attention(folders, view):
         cross_attention=outputs.cross_attentions,
         encoder_tokens=tokens,
         decoder_tokens=decoder_tokens,
+        sentence_b_start=2,
     )._repr_html_()
     expect_kept(html, outputs.encoder_attentions, outputs.decoder_attentions, outputs.cross_attentions)
     encoder, decoder, cross = unpacked(html).given["parts"]
     assert [part["name"] for part in (encoder, decoder, cross)] == ["encoder", "decoder", "cross"]
     assert (cross["rows"], cross["columns"]) == (decoder["rows"], encoder["rows"])
+    # What the encoder reads has a second sentence.
+    breaks = [(part["rowBreaks"], part["columnBreaks"]) for part in (encoder, decoder, cross)]
+    assert breaks == [([2], [2]), ([], []), ([], [2])]
     # One alone needs the tokens of both sides.
     alone = view(
         cross_attention=outputs.cross_attentions, encoder_tokens=tokens, decoder_tokens=decoder_tokens
@@ -270,13 +274,14 @@ ONE_ROW_OF_NAN = np.where(np.arange(3)[:, None] == 2, np.nan, GOOD)
         ((GOOD,), None, {}, ValueError, "tokens must be given"),
         ((GOOD,), "abc", {}, TypeError, "tokens must be a list of texts"),
         ((GOOD,), [1, 2, 3], {}, TypeError, "tokens must be a list of texts"),
-        ((GOOD * 9,), ABC, {}, ValueError, "between 3 and 3. Are they scores"),
+        ((GOOD - 1,), ABC, {}, ValueError, r"between -0.667 and -0.667\. Are they scores"),
+        ((GOOD, GOOD * np.inf), ABC, {}, ValueError, "layer 1 has weights that are NaN or infinite"),
         (
             (GOOD, ONE_ROW_OF_NAN),
             ABC,
             {},
             ValueError,
-            r"layer 1 has weights that are no numbers \(NaN\), those of token 2",
+            "layer 1 has weights that are NaN or infinite, first in the row of token 2",
         ),
         ((GOOD, GOOD[:, :1]), ABC, {}, ValueError, r"layer 1 must have the shape \(2, 3, 3\)"),
         ((GOOD,), ABC, {"sentence_b_start": 3}, ValueError, "sentence_b_start must be between 1 and 2, got 3"),
@@ -307,7 +312,7 @@ def test_weights_alone_do_not_pretend_to_be_a_trace(what):
     [
         ((GOOD, None, GOOD), None, [0, 2]),
         ((None, GOOD, GOOD), [-1], [2]),
-        ((GOOD, GOOD * 9, np.zeros((2, 2))), [0], [0]),
+        ((GOOD, -GOOD, np.zeros((2, 2))), [0], [0]),
         ((GOOD, GOOD, GOOD), np.array([2, 0]), [0, 2]),
     ],
 )
@@ -316,3 +321,32 @@ def test_layers_are_chosen_before_any_is_checked_and_keep_their_numbers(attentio
     part = of_arrays(attention, ABC, include_layers=include)
     assert list(part.layer_numbers) == numbers
     assert figure.data
+
+
+FIRST_ONLY = np.broadcast_to(np.eye(3, dtype=np.float32)[0], (1, 2, 3, 3))
+
+
+@pytest.mark.parametrize(
+    ("layer", "told"),
+    [
+        (GOOD, []),
+        (GOOD * (np.arange(3)[:, None] > 0), []),
+        (GOOD * 0.998, []),
+        (GOOD * np.array([[0.9], [1], [0.5]], np.float32), ["0.5", "1"]),
+        (FIRST_ONLY.swapaxes(-1, -2) * 1.25, ["0", "1.25", "1.25"]),
+        (FIRST_ONLY.swapaxes(-1, -2), ["0", "3", "transposed"]),
+        (np.full((1, 2, 3, 5), 0.2), ["3 tokens"]),
+        (np.full((1, 2, 3, 2), 0.25), ["3 tokens", "0.5"]),
+    ],
+    ids=["softmax", "padding", "bfloat16", "sink", "dropout", "transposed", "window", "window and sink"],
+)
+def test_what_is_no_softmax_over_the_tokens_is_drawn_and_said_with_its_sums(layer, told):
+    part = of_arrays([layer], ABC)
+    assert bool(part.note) == bool(told)
+    assert all(each in part.note for each in told)
+    for view in (show.head_view, show.atlas):
+        found = unpacked(view([layer], ABC).data)
+        assert part.note in found.given["note"]
+        assert np.abs(found.weights()[0] - np.minimum(layer, 1)).max() <= found.error + 1e-7
+    for figure in (show.figure([layer], tokens=ABC), show.atlas_figure([layer], ABC)):
+        assert (figure.layout.title.subtitle.text or "") == part.note
