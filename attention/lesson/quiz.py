@@ -154,11 +154,10 @@ def comes_near(values: Sequence[float], index: int) -> str:
 
 def _stands_near(scene: HeadContext, key: int) -> str:
     """Return the text for a key that is the token in focus or stands beside it; empty for others."""
-    focus = word(scene.names[scene.word])
     if key == scene.own_key:
-        return lesson("guess/why-itself", focus=focus)
+        return lesson("guess/why-itself")
     is_beside = scene.own_key is not None and abs(key - scene.own_key) == 1
-    return lesson("guess/why-beside", focus=focus) if is_beside else ""
+    return lesson("guess/why-beside", focus=word(scene.names[scene.word])) if is_beside else ""
 
 
 def highest(scene: HeadContext, row: Float[Array, " K"], question: str, because: Callable[[int], str]) -> Guess | None:

@@ -144,7 +144,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
     surveyed = found.survey(view.look)
     notes = _look_notes(view.look, _hide_labels([pane])[view.look.hide])
     return (
-        Prose(lesson("all-heads/intro", noun=scene.info.reading.noun, choose=_STILL if whole else _CHOOSE)),
+        Prose(lesson("all-heads/intro", choose=_STILL if whole else _CHOOSE)),
         *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
         *map_of_heads(view, pane),

@@ -148,7 +148,7 @@ def test_what_each_head_adds_is_shown_and_adds_up(scene):
     weight = layer.projections.W_O.reshape(scene.info.n_heads, -1, scene.info.d_model)
     added = np.einsum("hqd,hdm->hqm", layer.model_output, weight)
     np.testing.assert_allclose(figure(blocks, "added").values, np.linalg.norm(added, axis=-1).T, atol=1e-3)
-    difference = float(re.search(r"own by at most ([\d.e+-]+)\.", prose(blocks))[1])
+    difference = float(re.search(r"own differ by at most ([\d.e+-]+)\.", prose(blocks))[1])
     assert difference < 1e-5 * np.abs(layer.added).max()
     lengths = np.array(table(blocks, "added_table")["ΔE"], float)
     np.testing.assert_allclose(lengths, np.linalg.norm(layer.added, axis=-1), rtol=1e-4)

@@ -66,9 +66,9 @@ def test_what_one_may_think_of_a_score_is_true(asked):
     guess, row = step_of("scores").guess(asked), asked.steps.scores[asked.word]
     for answer, why in zip(guess.answers, guess.whys, strict=True):
         key = asked.key_names.index(answer)
-        assert ("beside" in why) == (abs(key - asked.word) == 1)
-        assert ("itself" in why) == (key == asked.word)
-        if "comes near" in why:
+        assert ("next to" in why) == (abs(key - asked.word) == 1)
+        assert ("different matrices" in why) == (key == asked.word)
+        if "comes close" in why:
             assert f"<b>{row[key]:.2f}</b>" in why.replace("\N{MINUS SIGN}", "-")
 
 
