@@ -6,7 +6,7 @@
  * @property {string} address of its view: ./page?link
  * @property {number} minutes
  * @property {string} notes plain text
- * @property {{kind: string, subject: string, own?: {question: string, answers: string[], right: number | null}} | null} act
+ * @property {{kind: string, subject: string, own?: {question: string, answers: string[], right: number | null, isTyped: boolean}} | null} act
  */
 
 const OWN_PLANS = "attention.plans";
@@ -64,7 +64,7 @@ function editStage(change, isTyped = false) {
 
 const isText = (value, most = MOST_LETTERS) => typeof value === "string" && value.length <= most;
 const isQuestion = (own) =>
-  own === undefined || (isText(own?.question) && Array.isArray(own.answers) && own.answers.every((each) => isText(each)) && (own.right === null || Number.isInteger(own.right)));
+  own === undefined || (isText(own?.question) && Array.isArray(own.answers) && own.answers.every((each) => isText(each)) && (own.right === null || Number.isInteger(own.right)) && typeof own.isTyped === "boolean");
 const isAct = (found) => found === null || (found?.kind in ACTS && isText(found.subject) && isQuestion(found.own));
 const isStage = (stage) =>
   isText(stage?.title) && isText(stage.notes) && isText(stage.address, 2 * MOST_LETTERS) && /^\.\/\w*\?/.test(stage.address) && stage.minutes >= 0 && isAct(stage.act);
@@ -253,7 +253,7 @@ function typedInto(kind, value, take) {
 
 /** What the class does at a stage; a task of a copied plan can be kept. */
 function choiceOfAct(stage) {
-  const own = { kind: "ask", subject: "", own: { question: "", answers: [], right: null } };
+  const own = { kind: "ask", subject: "", own: { question: "", answers: [], right: null, isTyped: false } };
   const acts = [[null, message("none")], [{ kind: "ask", subject: "" }, message("the question about the view")]];
   acts.push([stage.act?.own ? stage.act : own, message("my question")], [{ kind: "own", subject: "" }, message("ten questions each")]);
   const written = JSON.stringify(stage.act);
@@ -277,9 +277,9 @@ function closedFor(address, chosen) {
   return `${page}?${query}`;
 }
 
-/** A question of the teacher's own: its text, and one answer per line, the right one after a star. */
+/** A question of the teacher's own: its text, and one answer per line, the right one after a star; typed answers need none. */
 function questionFields(found) {
-  const { question, answers, right } = found.own;
+  const { question, answers, right, isTyped } = found.own;
   const set = (change) => editStage({ act: { ...planNow().parts[lesson.at].act, own: { ...planNow().parts[lesson.at].act.own, ...change } } }, true);
   const lines = answers.map((answer, index) => (index === right ? `* ${answer}` : answer)).join("\n");
   const take = (text) => {
@@ -289,8 +289,23 @@ function questionFields(found) {
   };
   return [
     labelled(message("Question"), typedInto("input", question, (text) => set({ question: text }))),
-    labelled(message("Answers, one per line; * before the right one"), typedInto("textarea", lines, take)),
+    labelled(isTyped ? message("Right answers, one per line") : message("Answers, one per line; * before the right one"), typedInto("textarea", lines, take)),
+    isTypedBox(isTyped, set),
   ];
+}
+
+function isTypedBox(isTyped, set) {
+  const label = make("label", "check");
+  const box = make("input");
+  box.type = "checkbox";
+  box.checked = isTyped;
+  box.onchange = () => {
+    set({ isTyped: box.checked, right: null });
+    edition += 1;
+    draw();
+  };
+  label.append(box, make("span", "", message("Pupils type a number or a few words")));
+  return label;
 }
 
 begun.then(takePlanOfLink);

@@ -239,7 +239,7 @@ function tallyOf(tally, shape) {
     length.append(shade);
     const sign = tally.right.includes(index) ? message("right") : tally.close.includes(index) ? message("close") : "";
     // Shares are counted by verdict, which the labels name.
-    const said = shape === "one" ? sign : "";
+    const said = shape === "shares" ? "" : sign;
     row.append(name, length, make("td", "count", tally.counted[index]), make("td", "sign", said));
   });
   return found;

@@ -212,6 +212,7 @@ function ask(asked) {
   if (!isSame) place.scrollIntoView({ block: "nearest" });
 }
 
+const MOST_TYPED = 60; // characters of a typed answer
 let nGiven = 0;
 
 /** Send an answer; while the server is away, retry until there is another answer or the question is over. */
@@ -232,6 +233,7 @@ async function give(values, given = (nGiven += 1)) {
 
 function choicesOf(asked, own) {
   if (asked.shape === "one") return answers(asked, own);
+  if (asked.shape === "words") return fieldFor(asked, own);
   return bars({ ...asked, given: own }, message("Send"), give);
 }
 
@@ -251,6 +253,24 @@ function answers(asked, own) {
   return group;
 }
 
+/** A field for a number or a few words; nothing on a wall. */
+function fieldFor(asked, own) {
+  const form = make("form", "answers");
+  if (given.isScreen) return form;
+  const field = make("input");
+  field.setAttribute("aria-label", asked.label);
+  field.maxLength = MOST_TYPED;
+  field.value = own?.[0] ?? "";
+  field.dataset.answer = "typed";
+  const send = make("button", "", message("Send"));
+  form.append(field, send);
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    if (field.value.trim()) give([field.value]);
+  };
+  return form;
+}
+
 /** The verdict, one's own shares beside the true ones, the count of each answer, and the reason. */
 function outcome({ number, label, answers, told, shape }, own) {
   const box = make("div", "outcome");
@@ -264,12 +284,13 @@ function outcome({ number, label, answers, told, shape }, own) {
     name.scope = "row";
     name.append(make("bdi", "", visible(label)));
     const signs = [isRight ? message("right") : "", told.close.includes(index) ? message("close") : ""];
-    if (shape === "one" && own?.[0] === index) signs.push(message("your answer"));
+    const isOwn = shape === "words" ? own?.[0].toLowerCase() === label.toLowerCase() : shape === "one" && own?.[0] === index;
+    if (isOwn) signs.push(message("your answer"));
     const bar = make("i");
     bar.style.width = `${(100 * told.counts[index]) / most}%`;
     const length = make("td", "length");
     length.append(bar);
-    const known = shape === "one" ? signs.filter(Boolean).join(" · ") : "";
+    const known = shape !== "shares" ? signs.filter(Boolean).join(" · ") : "";
     row.append(name, length, make("td", "count", told.counted[index]), make("td", "sign", known));
   });
   const reason = make("div", "prose");

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Literal
@@ -22,6 +23,9 @@ _VERDICTS = (*_SETS, "other")
 _MEANWHILE, _BEFORE = "meanwhile", "before"
 # The limits of a teacher's own question, in characters and answers.
 _MAX_QUESTION, _MAX_ANSWER, _OWN_ANSWERS = 300, 100, range(2, 7)
+# In characters, of a typed answer; and how many different ones are shown.
+_MAX_WORDS, _MOST_SHOWN = 60, 12
+_NUMBER = re.compile(r"[-−+]?[0-9]*[.,]?[0-9]+")
 
 
 def packed(guess: Guess, seen_meanwhile: Meanwhile = "closed") -> dict[str, Any]:
@@ -30,26 +34,30 @@ def packed(guess: Guess, seen_meanwhile: Meanwhile = "closed") -> dict[str, Any]
 
 
 def written(said: object) -> Guess | None:
-    """Return a teacher's own question as a browser sends it: its text, its answers, and the index of the right one.
+    """Return a teacher's own question as a browser sends it; None for anything malformed.
 
-    ``right`` is null in a poll, where no answer is wrong. Return None for anything malformed.
+    It has a text, two to six answers, and the index ``right`` of the right one (null in a poll, where none is wrong).
+    If it ``isTyped``, pupils type a number or a few words instead, and the answers are those that count as right.
     """
     match said:
-        case {"question": str(question), "answers": list(given), "right": right}:
+        case {"question": str(question), "answers": list(given), "right": right, "isTyped": bool(is_typed)}:
             answers = tuple(clean(each)[:_MAX_ANSWER] for each in given if isinstance(each, str) and is_visible(each))
         case _:
             return None
-    if not is_visible(question) or len(answers) not in _OWN_ANSWERS or len(set(answers)) < len(given):
-        return None
-    if right is not None and not is_index(right, len(answers)):
+    if not is_visible(question) or len(set(answers)) < len(given):
         return None
     asked = f"<p>{typed(clean(question)[:_MAX_QUESTION])}</p>"
+    if is_typed and len(answers) < _OWN_ANSWERS.stop:
+        return Guess(asked, answers, "", frozenset(range(len(answers))), is_typed=True)
+    if len(answers) not in _OWN_ANSWERS or (right is not None and not is_index(right, len(answers))):
+        return None
     return Guess(asked, answers, "", frozenset(() if right is None else (right,)))
 
 
 def again(data: Mapping[str, Any], answers: Counter[Answered]) -> dict[str, Any]:
-    """Return a packed question as it is asked a second time, with the counts of the first."""
-    return {**data, _BEFORE: tallied(unpacked(data), answers)}
+    """Return a packed question as it is asked a second time, with the counts of the first unless answers are typed."""
+    guess = unpacked(data)
+    return dict(data) if guess.is_typed else {**data, _BEFORE: tallied(guess, answers)}
 
 
 def before(data: Mapping[str, Any]) -> Sequence[int] | None:
@@ -59,7 +67,7 @@ def before(data: Mapping[str, Any]) -> Sequence[int] | None:
 
 def unpacked(data: Mapping[str, Any]) -> Guess:
     """Return the question from its JSON object."""
-    known = {each.name: data[each.name] for each in fields(Guess)}
+    known = {each.name: data[each.name] for each in fields(Guess) if each.name in data}
     sets = {name: frozenset(data[name]) for name in _SETS}
     tuples = {name: tuple(data[name]) for name in ("answers", "shares", "whys")}
     return Guess(**{**known, **sets, **tuples})
@@ -77,7 +85,7 @@ def seen(guess: Guess) -> dict[str, Any]:
         "mark": guess.mark,
         "question": guess.question,
         "label": guess.label,
-        "answers": list(guess.answers),
+        "answers": [] if guess.is_typed else list(guess.answers),
         "shape": guess.shape,
     }
 
@@ -85,6 +93,8 @@ def seen(guess: Guess) -> dict[str, Any]:
 def given(guess: Guess, said: object) -> Answered | None:
     """Return a browser's answer with its verdict; None if it does not fit the question."""
     values: list[Any] = said if isinstance(said, list) else [said]
+    if guess.is_typed:
+        return _typed(guess, values[0] if len(values) == 1 else None)
     act = "share" if guess.shape == "shares" else "choose"
     touch = Question(guess.mark, "", guess.answers, guess.shape).touch
     if touch.said(act, values if act == "share" else values[0] if len(values) == 1 else None) is None:
@@ -94,13 +104,28 @@ def given(guess: Guess, said: object) -> Answered | None:
     return None if verdict is None else Answered(answer.given, verdict)
 
 
+def _typed(guess: Guess, said: object) -> Answered | None:
+    if not isinstance(said, str) or not is_visible(said):
+        return None
+    words = clean(said)[:_MAX_WORDS]
+    accepted = {_meant(answer) for answer in guess.answers}
+    return Answered((words,), "right" if _meant(words) in accepted else "other")
+
+
+def _meant(words: str) -> str | float:
+    """Return what typed words mean: a number, with a point or a comma, or the words in any case."""
+    if _NUMBER.fullmatch(words):
+        return float(words.replace(",", ".").replace("−", "-"))
+    return words.casefold()
+
+
 def tallied(guess: Guess, answers: Counter[Answered]) -> list[int]:
     """Return the count of each answer; for shares, how many were right, close or neither."""
     if guess.shares:
         return [sum(n for each, n in answers.items() if each.verdict == verdict) for verdict in _VERDICTS]
     counts = [0] * len(guess.answers)
     for each, n in answers.items():
-        counts[each.given[0]] += n
+        counts[int(each.given[0])] += n
     return counts
 
 
@@ -111,6 +136,8 @@ def labels(guess: Guess) -> Sequence[str]:
 
 def told(guess: Guess, answers: Counter[Answered], first: Sequence[int] | None = None) -> dict[str, Any]:
     """Return what everyone sees at the reveal."""
+    if guess.is_typed:
+        return _told_typed(answers)
     counts = tallied(guess, answers)
     common = _commonest_wrong(guess, counts)
     shares = {"shares": [round(100 * share, 1) for share in guess.shares], **_means(answers)} if guess.shares else {}
@@ -128,9 +155,29 @@ def told(guess: Guess, answers: Counter[Answered], first: Sequence[int] | None =
     }
 
 
+def _told_typed(answers: Counter[Answered]) -> dict[str, Any]:
+    """Return the typed answers, the most frequent first, as most pupils wrote them."""
+    by_meaning: dict[str | float, Counter[Answered]] = defaultdict(Counter)
+    for each, n in answers.items():
+        by_meaning[_meant(str(each.given[0]))][each] += n
+    shown = sorted(by_meaning.values(), key=Counter.total, reverse=True)[:_MOST_SHOWN]
+    counts = [each.total() for each in shown]
+    usual = [each.most_common(1)[0][0] for each in shown]
+    return {
+        "labels": [str(each.given[0]) for each in usual],
+        "counts": counts,
+        "counted": list(map(str, counts)),
+        "right": [index for index, each in enumerate(usual) if each.verdict == "right"],
+        "close": [],
+        "reason": "",
+        "wrong": "",
+    }
+
+
 def _means(answers: Counter[Answered]) -> dict[str, list[float]]:
     """Return the class's mean share for each answer, in percent; nothing if no one has answered."""
-    given = [(each.given, n) for each, n in answers.items() if sum(each.given)]
+    rows = [(list(map(int, each.given)), n) for each, n in answers.items()]
+    given = [(row, n) for row, n in rows if sum(row)]
     total = sum(n for _, n in given)
     if not total:
         return {}

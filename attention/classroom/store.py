@@ -127,9 +127,9 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer to a room's question, with its verdict."""
+    """An answer to a room's question, with its verdict: an index, shares in percent, or the words that were typed."""
 
-    given: tuple[int, ...]
+    given: tuple[int, ...] | tuple[str]
     verdict: Verdict
 
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 
 from attention.figures.click_schema import Parts, is_index
 
-# Choose one answer, or distribute 100% among all of them.
-Shape = Literal["one", "shares"]
+# Choose one answer, distribute 100% among all of them, or (in a class) type a few words.
+Shape = Literal["one", "shares", "words"]
 Verdict = Literal["right", "close", "other", "shown"]
 MAX_PERCENT = 100
 SHOW = "show"

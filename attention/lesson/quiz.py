@@ -48,6 +48,7 @@ class Guess:
         shares: for a question about shares, the true share of each answer; they add up to 1.
         is_of_tokens: whether a list of the tokens reveals the answer.
         whys: the reason that may have misled the user, for each answer (HTML); empty where none is given.
+        is_typed: whether the answer is typed; ``answers`` are then the accepted ones.
     """
 
     question: str
@@ -58,11 +59,12 @@ class Guess:
     shares: tuple[float, ...] = ()
     is_of_tokens: bool = False
     whys: tuple[str, ...] = ()
+    is_typed: bool = False
 
     @property
     def shape(self) -> Shape:
         """How it is answered."""
-        return "shares" if self.shares else "one"
+        return "words" if self.is_typed else "shares" if self.shares else "one"
 
     @property
     def label(self) -> str:

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.classroom import CROSSED, Pupil, Teacher
+from tests.browser.looks import expect_no_barrier
 
 QUESTION = "Where <b>would</b> you look?"
 
@@ -85,6 +86,26 @@ def test_a_malformed_question_is_refused_with_the_reason(own_plan):
     own_plan.press_plan()
     expect(own_plan.trouble).to_contain_text("two to six")
     own_plan.tab.errors.clear()  # the browser counts what is refused
+
+
+def test_pupils_type_a_number_or_a_few_words(own_plan, new_person):
+    stages(own_plan).first.click()
+    own_plan.bar.get_by_label("Pupils type a number or a few words").check()
+    field(own_plan, "Right answers, one per line").fill("The pond\n0.64")
+    pupils = [Pupil(new_person()).join(own_plan.code) for _ in range(2)]
+    own_plan.press_plan()
+    expect(own_plan.plan).to_have_text("Ask the class")
+    own_plan.press_plan()
+    for pupil, words in zip(pupils, ("the pond", "<b>a goose</b>"), strict=True):
+        pupil.question.get_by_role("textbox").fill(words)
+        pupil.page.keyboard.press("Enter")
+        expect(pupil.said).not_to_be_empty()
+    own_plan.press("Show the answers")
+    for pupil in pupils:
+        expect(pupil.question.locator("tr.right th")).to_have_text("the pond")
+        assert pupil.counts() == [1, 1]
+        expect_no_barrier(pupil.tab, "typed answers")
+    expect(pupils[1].question.locator("tr", has_text="your answer")).to_contain_text("<b>a goose</b>")
 
 
 def test_stages_move_and_go_and_a_ready_plan_can_be_copied(teacher):

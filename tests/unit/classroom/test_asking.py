@@ -131,8 +131,8 @@ def test_shares_are_counted_by_their_verdicts():
     assert asking.told(SHARES, answers)["counts"] == [4, 0, 2]
 
 
-def own(question="Where will it look?", answers=("cat", "mat"), right=1):
-    return {"question": question, "answers": list(answers), "right": right}
+def own(question="Where will it look?", answers=("cat", "mat"), right=1, is_typed=False):
+    return {"question": question, "answers": list(answers), "right": right, "isTyped": is_typed}
 
 
 def test_a_teachers_own_question_is_judged_and_nothing_in_it_is_interpreted():
@@ -167,7 +167,29 @@ def test_in_a_poll_no_answer_is_right_or_wrong():
         own(right=-1),
         own(right=True),
         {"question": "Where?", "answers": ["cat", "mat"]},
+        own(answers=list("abcdefg"), is_typed=True),
     ],
 )
 def test_a_malformed_question_is_refused(said):
     assert asking.written(said) is None
+
+
+def test_typed_answers_are_counted_by_what_they_mean():
+    guess = asking.written(own("Which weight?", ["0.64", "two thirds"], None, is_typed=True))
+    assert "0.64" not in json.dumps(asking.seen(guess))
+    said = ["0,64", "0.640", "Two Thirds", "one", "ONE", "one", "<i>nan</i>"]
+    given = [asking.given(guess, [each]) for each in said]
+    assert [each.verdict for each in given] == ["right"] * 3 + ["other"] * 4
+    told = asking.told(guess, Counter(given))
+    assert told["labels"][0] == "one"
+    assert sorted(told["counts"], reverse=True) == told["counts"] == [3, 2, 1, 1]
+    assert {told["labels"][index] for index in told["right"]} == {"0,64", "Two Thirds"}
+    assert [asking.given(guess, bad) for bad in ("", ["\u200b"], [3], ["a", "b"], None, {})] == [None] * 6
+    assert len(asking.given(guess, ["x" * 500]).given[0]) < 100
+
+
+def test_at_most_a_dozen_typed_answers_are_shown():
+    guess = asking.written(own("Which?", [], None, is_typed=True))
+    told = asking.told(guess, Counter(asking.given(guess, f"word {index}") for index in range(40)))
+    assert len(told["counts"]) == 12
+    assert told["right"] == []

@@ -304,7 +304,7 @@ def test_it_keeps_what_a_dictionary_would(store, acts):
             answered = Answered((given_,), "other")
             assert answer(store, room.code, number, str(pupil), answered) == is_open
             if is_open:
-                kept[number, pupil] = answered
+                kept[number, str(pupil)] = answered
         elif act == "reveal":
             store.reveal(room.code, key)
             is_open = False
