@@ -5,6 +5,7 @@ transformers is not imported, which would take seconds, and pages list models al
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass, replace
 from functools import cache
@@ -162,13 +163,55 @@ def _is_hybrid(config: dict[str, Any]) -> bool:
     )
 
 
+def same_by_another_name(model_type: object) -> Architecture | None:
+    """Return the architecture in the table whose source code differs only in its name, if there is one."""
+    file = _file_of(model_type) if isinstance(model_type, str) else None
+    own = {} if file is None else _nameless(file)
+    return next((each for kind, each in ARCHITECTURES.items() if own and own == _nameless_known(kind, each)), None)
+
+
+def _nameless_known(kind: str, architecture: Architecture) -> dict[str, str] | None:
+    # A forward function of this project belongs to one class by its name.
+    file = None if architecture.own_attention else _file_of(kind)
+    return None if file is None else _nameless(file)
+
+
+class _Plain(ast.NodeTransformer):
+    """Removes what computes nothing: docstrings, annotations of arguments, and decorators."""
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return None
+        for name, nothing in (("annotation", None), ("returns", None), ("decorator_list", [])):
+            if hasattr(node, name) and not isinstance(node, ast.AnnAssign):
+                setattr(node, name, nothing)
+        return self.generic_visit(node)
+
+
+@cache
+def _nameless(file: Path) -> dict[str, str]:
+    """Return the syntax of each class and function of which a model without its heads is made, without its name."""
+    text = file.read_text("utf-8")
+    name = re.search(r"^class (\w+)PreTrainedModel\(", text, re.MULTILINE)
+    if name is None:
+        return {}
+    parts = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    code = {part.name.replace(name[1], ""): ast.dump(_Plain().visit(part)).replace(name[1], "") for part in parts}
+    code.pop("PreTrainedModel", None)
+    used: dict[str, str] = {}
+    waiting = ["Model"]
+    while waiting:
+        part = waiting.pop()
+        if part in code and part not in used:
+            used[part] = code[part]
+            waiting += re.findall(r"id='(\w+)'", code[part])
+    return used
+
+
 @cache
 def _code_of(model_type: str) -> _Code | None:
     """Scan an architecture's source file; None if there is none."""
-    spec = find_spec("transformers")
-    if spec is None or not spec.submodule_search_locations or re.fullmatch("[a-z0-9_-]+", model_type) is None:
-        return None
-    file = _file_of(model_type, Path(spec.submodule_search_locations[0], "models"))
+    file = _file_of(model_type)
     if file is None:
         return None
     code = file.read_text("utf-8")
@@ -181,8 +224,13 @@ def _code_of(model_type: str) -> _Code | None:
     )
 
 
-def _file_of(model_type: str, models: Path) -> Path | None:
+@cache
+def _file_of(model_type: str) -> Path | None:
     """Return an architecture's source file: by its name, or beside the file with its configuration."""
+    spec = find_spec("transformers")
+    if spec is None or not spec.submodule_search_locations or re.fullmatch("[a-z0-9_-]+", model_type) is None:
+        return None
+    models = Path(spec.submodule_search_locations[0], "models")
     name = model_type.replace("-", "_")
     for each in (name, name.removesuffix("_text")):
         # A few share a folder with others, such as the kinds of data2vec.

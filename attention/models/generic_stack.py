@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -21,7 +22,7 @@ from attention.core import masks
 from attention.core.messages import message
 from attention.core.trace import AttentionKind, LayerTrace, ModelInfo, Norm, Projections
 from attention.models.recorder import AttentionCall, attend_plainly, note_added, note_entered, note_turns, recording
-from attention.models.stack import Parts, Shared, linear_of, norm_of, record
+from attention.models.stack import Parts, Shared, Unembedding, linear_of, norm_of, record
 from attention.models.tensors import nearness, numbers
 
 # Common names of the four projections, and of the norms of queries and keys.
@@ -30,6 +31,8 @@ _KEY = ("k_proj", "key", "k_lin", "key_proj", "wk")
 _VALUE = ("v_proj", "value", "v_lin", "value_proj", "wv")
 _OUTPUT = ("o_proj", "out_proj", "dense", "out_lin", "wo", "c_proj")
 _QUERY_NORM, _KEY_NORM = ("q_norm", "q_layernorm", "query_norm"), ("k_norm", "k_layernorm", "key_norm")
+# Names of configuration keys with a factor of the logits, or their divisor.
+_FACTOR = re.compile("logit|lm_head")
 # The number of tokens in the trial run.
 _N_TOKENS = 6
 
@@ -69,9 +72,8 @@ class OtherStack:
 
     def _trial_run(self, n_layers: int) -> tuple[list[AttentionCall], list[Array]]:
         """Run the model on a few tokens; return its attention calls and each layer's input."""
-        ids = torch.arange(_N_TOKENS, device=self.module.device)[None] % self.module.config.vocab_size
-        with torch.inference_mode(), recording() as calls:
-            result = self.module(input_ids=ids, output_hidden_states=True)
+        with recording() as calls:
+            result = _run(self.module)
         states = result.hidden_states or ()
         _check_count(calls, states, n_layers, n_layers)
         return calls, [numbers(state[0]) for state in states[:-1]]
@@ -99,8 +101,31 @@ class OtherStack:
             d_value=None if d_value == d_head else d_value,
         )
 
-    def take_final_norm(self) -> None:
-        """Return None: the norm after the last layer is unknown."""
+    @torch.inference_mode()
+    def take_head(self, model: Any) -> tuple[torch.nn.Module | None, Unembedding | None]:
+        """Remove and return the norm after the last layer, and return the unembedding; None unless both are verified.
+
+        The norm is the part that turns the last layer's output into the last hidden state. Both are verified if they
+        reproduce the whole model's logits.
+        """
+        unembedding = model.get_output_embeddings() if self._is_causal and model is not self.module else None
+        if unembedding is None:
+            return None, None
+        left: dict[str, torch.Tensor] = {}
+        parts = dict(self.module.named_children())
+        hooks = [part.register_forward_hook(partial(_note_left, left, name)) for name, part in parts.items()]
+        theirs = _run(model)
+        for hook in hooks:
+            hook.remove()
+        for name, output in left.items():
+            if torch.equal(output, theirs.hidden_states[-1]):
+                setattr(self.module, name, torch.nn.Identity())
+                vectors = parts[name](_run(self.module).hidden_states[-1])
+                for found in _unembeddings(unembedding, self.module.config):
+                    if _is_near(found(vectors), theirs.logits):
+                        return parts[name], found
+                setattr(self.module, name, parts[name])
+        return None, None
 
     def embeddings(self, ids: Sequence[int], segments: Sequence[int]) -> None:
         """Return None: the parts of the first layer's input are unknown."""
@@ -141,7 +166,7 @@ class OtherDecoder:
 
     def _trial_run(self, encoder: Any, n_layers: int) -> list[AttentionCall]:
         """Run both on a few tokens; return the decoder's attention calls."""
-        ids = torch.arange(_N_TOKENS, device=self.module.device)[None] % self.module.config.vocab_size
+        ids = _trial_ids(self.module)
         with torch.inference_mode():
             memory = encoder(input_ids=ids).last_hidden_state
             with recording() as calls:
@@ -167,6 +192,43 @@ class OtherDecoder:
     def streams_after_self(self, _calls: Sequence[AttentionCall], _states: Sequence[Array]) -> tuple[Array, ...]:
         """Return nothing: the stream between the two attentions is unknown."""
         return ()
+
+
+def without_head(model: Any) -> Any:
+    """Return the part of a model that holds its layers, if its class does not name that part its base model."""
+    if model.get_output_embeddings() is None:
+        return model
+    words = model.get_input_embeddings()
+    return next((part for part in model.children() if words in part.modules()), model)
+
+
+def _trial_ids(model: Any) -> torch.Tensor:
+    return torch.arange(_N_TOKENS, device=model.device)[None] % model.config.vocab_size
+
+
+@torch.inference_mode()
+def _run(model: Any) -> Any:
+    """Run a model on a few tokens."""
+    return model(input_ids=_trial_ids(model), output_hidden_states=True)
+
+
+def _note_left(left: dict[str, torch.Tensor], name: str, _module: Any, inputs: Any, output: Any) -> None:
+    """Note a part's output by its name, unless it is the input (a forward hook): dropout changes nothing here."""
+    if isinstance(output, torch.Tensor) and not (inputs and torch.equal(inputs[0], output)):
+        left[name] = output
+
+
+def _unembeddings(matrix: torch.nn.Module, config: Any) -> Iterator[Unembedding]:
+    """Yield the unembedding without a factor, and with each factor that the configuration may mean."""
+    said = [value for name, value in config.to_dict().items() if _FACTOR.search(name)]
+    factors = [value for value in said if isinstance(value, int | float) and value]
+    for factor in (1.0, *factors, *(1 / each for each in factors)):
+        yield Unembedding(matrix, factor, getattr(config, "final_logit_softcapping", None))
+
+
+def _is_near(ours: torch.Tensor, theirs: torch.Tensor) -> bool:
+    atol = nearness(theirs.dtype) * float(theirs.abs().max())
+    return ours.shape == theirs.shape and torch.allclose(ours, theirs, rtol=0, atol=atol)
 
 
 def _check_count(calls: Sequence[AttentionCall], states: Sequence[Any], n_calls: int, n_layers: int) -> None:

@@ -33,19 +33,22 @@ from attention.models.altering import Alteration, Intervening
 from attention.models.architectures import architecture_of, read_config
 from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch, repr_of
 from attention.models.encoder_decoder import TargetReader
-from attention.models.generic_stack import OtherDecoder, OtherStack
+from attention.models.generic_stack import OtherDecoder, OtherStack, without_head
 from attention.models.module_map import Architecture, Stack
 from attention.models.one_page import Insides
 from attention.models.own_attention import lead_through_recorder
 from attention.models.picture import PictureReader
 from attention.models.recorder import ATTENTION_NAME, altering, masking, recording
-from attention.models.stack import LayerStack, batch_traces, layers_of, shared
+from attention.models.stack import LayerStack, Unembedding, batch_traces, layers_of, shared
 from attention.models.tensors import numbers
 from attention.models.tokens import TextReader
 from attention.training.vocabulary import refusal
 
 # The most numbers beyond those in the files and a pooler: computed tables, causal masks.
 _SPARE_NUMBERS = 10**7
+
+# The ends of transformers' names of models that predict the next token.
+_HEADS = ("ForCausalLM", "LMHeadModel")
 
 # The most tokens in one of many runs of a text: more would take more memory and no less time.
 _MOST_AT_ONCE = 512
@@ -109,8 +112,10 @@ class HuggingFaceModel:
         self._stack = self._first_stack(model.base_model)
         if isinstance(self._stack, OtherStack):
             self._info = self._stack.measured(info)
-        self._final_norm = self._stack.take_final_norm()
-        self._unembedding = self._unembedding_of(model)
+            self._final_norm, self._unembedding = self._stack.take_head(model)
+        else:
+            self._final_norm = self._stack.take_final_norm()
+            self._unembedding = None if self._final_norm is None else self._unembedding_of(model, self._stack)
         # The classification head, if any, for the vector of [CLS].
         self._classifier: torch.nn.Module | None = None if self._picture is None else getattr(model, "classifier", None)
         self._target: TargetReader | None = None
@@ -120,7 +125,7 @@ class HuggingFaceModel:
     def _first_stack(self, model: Any) -> LayerStack | OtherStack:
         if self._architecture.is_known:
             return LayerStack(model, self._architecture.encoder)
-        whole = model if self._architecture.decoder is None else model.get_encoder()
+        whole = without_head(model) if self._architecture.decoder is None else model.get_encoder()
         return OtherStack(whole, self._info.n_layers, is_causal=self._info.is_decoder)
 
     def _second_stack(self, model: Any) -> LayerStack | OtherDecoder | None:
@@ -130,25 +135,15 @@ class HuggingFaceModel:
             return LayerStack(model, self._architecture.decoder)
         return OtherDecoder(model.get_decoder(), model.get_encoder(), self._info.n_decoder_layers)
 
-    def _unembedding_of(self, model: Any) -> torch.nn.Module | None:
-        if self._final_norm is None or isinstance(self._stack, OtherStack):
-            return None
+    def _unembedding_of(self, model: Any, stack: LayerStack) -> Unembedding | None:
         found: torch.nn.Module | None = model.get_output_embeddings()
         # A model with another head, such as a classifier, does not predict tokens, whatever its configuration ties.
-        has_other_head = model.base_model is not model
-        if found is not None or has_other_head or not self._config.tie_word_embeddings:
-            return found
-        table = self._stack.word_table
-        tied = torch.nn.Linear(table.shape[1], table.shape[0], bias=False, device="meta")
-        tied.weight = torch.nn.Parameter(table, requires_grad=False)
-        return tied
-
-    def _logits(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Return the logits of vectors after the final norm."""
-        assert self._unembedding is not None
-        logits: torch.Tensor = self._unembedding(vectors)
+        if found is None and model.base_model is model and self._config.tie_word_embeddings:
+            table = stack.word_table
+            found = torch.nn.Linear(table.shape[1], table.shape[0], bias=False, device="meta")
+            found.weight = torch.nn.Parameter(table, requires_grad=False)
         cap = getattr(self._config, "final_logit_softcapping", None)
-        return logits if cap is None else cap * torch.tanh(logits / cap)
+        return None if found is None else Unembedding(found, cap=cap)
 
     @property
     def info(self) -> ModelInfo:
@@ -226,7 +221,8 @@ class HuggingFaceModel:
     def _predict(self, vectors: Array) -> Array:
         """Return the logits for what the last layer left."""
         assert self._final_norm is not None
-        return numbers(self._logits(self._final_norm(self._given(vectors))))
+        assert self._unembedding is not None
+        return numbers(self._unembedding(self._final_norm(self._given(vectors))))
 
     def _given(self, array: Array) -> torch.Tensor:
         """Return numbers as the model takes them: of its type, and on its device."""
@@ -307,7 +303,7 @@ class HuggingFaceModel:
             return None
         last = max(token.position for token in trace.tokens if not token.is_padding)
         stream = self._given(np.stack([state[last] for state in trace.hidden_states]))
-        logits = self._logits(self._final_norm(stream))
+        logits = self._unembedding(self._final_norm(stream))
         return NextToken(numbers(logits), *self._vocabulary)
 
     @torch.inference_mode()
@@ -325,8 +321,9 @@ class HuggingFaceModel:
     def _predicted(self, source: _Source, mask: Array | None, *, is_alone: bool) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the loss at each token after the first, and the logits of the next token."""
         assert self._final_norm is not None
+        assert self._unembedding is not None
         result = self._run([source], mask, is_whole=False, is_alone=is_alone)
-        logits = self._logits(self._final_norm(result.last_hidden_state[0]))
+        logits = self._unembedding(self._final_norm(result.last_hidden_state[0]))
         wanted = self._integers([source.ids[1:]])[0]
         return torch.nn.functional.cross_entropy(logits[:-1], wanted, reduction="none"), logits[-1].clone()
 
@@ -375,7 +372,7 @@ class HuggingFaceModel:
         vectors = self._final_norm(vectors)
         if self._unembedding is None:
             return Output(numbers(vectors))
-        return Output(numbers(vectors), numbers(self._logits(vectors[-1])), self._vocabulary[0])
+        return Output(numbers(vectors), numbers(self._unembedding(vectors[-1])), self._vocabulary[0])
 
     @property
     def _classes(self) -> tuple[str, ...]:
@@ -428,11 +425,14 @@ def _kind(folder: Path, config: Any, architecture: Architecture) -> Any:
     if architecture.decoder is not None:
         return AutoModelForSeq2SeqLM
     names = read_config(folder).get("architectures") or ()
-    # With a head that says what comes next, if that is a matrix of its own and not the table of the words.
+    if not architecture.is_known:
+        # With a head that says what comes next, if this class has it.
+        with_head = (getattr(transformers, name, None) for name in names if name.endswith(_HEADS))
+        return next((kind for kind in with_head if getattr(kind, "config_class", None) is type(config)), AutoModel)
+    # With such a head, if that is a matrix of its own and not the table of the words.
     if architecture.is_decoder and not getattr(config, "tie_word_embeddings", True):
-        kinds = ("ForCausalLM", "LMHead", *(["ForConditionalGeneration"] if architecture.text_part else []))
-        has_head = architecture.is_known and any(kind in name for name in names for kind in kinds)
-        return AutoModelForCausalLM if has_head else AutoModel
+        kinds = (*_HEADS, *(["ForConditionalGeneration"] if architecture.text_part else []))
+        return AutoModelForCausalLM if any(name.endswith(kind) for name in names for kind in kinds) else AutoModel
     is_classifier = architecture.reads_pictures and any("ImageClassification" in name for name in names)
     return AutoModelForImageClassification if is_classifier else AutoModel
 

@@ -67,6 +67,20 @@ def _applied(module: torch.nn.Module, vectors: Array) -> torch.Tensor:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Unembedding:
+    """What turns vectors after the final norm into logits: a matrix, a factor, and a soft cap (None: absent)."""
+
+    matrix: torch.nn.Module
+    factor: float = 1.0
+    cap: float | None = None
+
+    def __call__(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Return the logits of vectors."""
+        logits: torch.Tensor = self.factor * self.matrix(vectors)
+        return logits if self.cap is None else self.cap * torch.tanh(logits / self.cap)
+
+
 class LayerStack:
     """A stack of layers of a loaded model."""
 

@@ -36,14 +36,16 @@ ALONE = {name: size for name, size in SIZES.items() if name != "num_key_value_he
 CONFIGS = {
     "Starcoder2": SIZES | {"sliding_window": 4},
     "SmolLM3": SIZES,
-    "Granite": SIZES | {"attention_multiplier": 0.3},
+    "Granite": SIZES | {"attention_multiplier": 0.3, "logits_scaling": 3.0},
     "Olmo2": SIZES,
     "StableLm": SIZES | {"partial_rotary_factor": 0.5},
     "Phi": SIZES | {"num_key_value_heads": 6},
-    "Cohere": SIZES,
+    "Cohere": SIZES | {"logit_scale": 0.3},
+    "Gemma": SIZES | {"head_dim": 8},
+    "Nemotron": SIZES,
     "Mixtral": SIZES | {"num_local_experts": 4},
-    "Camembert": ALONE | {"type_vocab_size": 1},
-    "Data2VecText": ALONE | {"type_vocab_size": 1},
+    "RobertaPreLayerNorm": ALONE | {"type_vocab_size": 1},
+    "RoCBert": ALONE | {"enable_pronunciation": False, "enable_shape": False},
     # It turns queries and keys by complex numbers, in two layers of three, which see so many tokens at most.
     "Llama4": SIZES
     | {
@@ -54,7 +56,7 @@ CONFIGS = {
         "attention_chunk_size": 8,
     },
 }
-ENCODERS = ("Camembert", "Data2VecText")
+ENCODERS = ("RobertaPreLayerNorm", "RoCBert")
 # Where the configuration of the text alone has a name of its own.
 TEXT_CONFIGS = {"Llama4": "Llama4TextConfig"}
 # Of the others, something is done to queries and keys that is not known.
@@ -65,7 +67,7 @@ def saved(name, config, folder):
     """Save a model of random numbers with the tokenizer of a tiny Llama."""
     make("llama", folder)
     (folder / "model.safetensors").unlink()
-    is_encoder = name in (*ENCODERS, "DebertaV2")
+    is_encoder = name in (*ENCODERS, "Camembert", "Data2VecText", "DebertaV2")
     head = "ForMaskedLM" if is_encoder else "ForCausalLM"
     if name == "Reformer":
         head = "ModelWithLMHead"
@@ -103,7 +105,8 @@ def test_weights_and_states_are_those_of_plain_attention(other):
     assert {layer.kind for layer in trace.layers} == {"self" if name in ENCODERS else "masked self"}
     for layer, theirs in zip(trace.layers, result.attentions, strict=True):
         np.testing.assert_allclose(layer.steps().weights, theirs[0].numpy(), rtol=0, atol=1e-5)
-    for ours, theirs in zip(trace.hidden_states, result.hidden_states, strict=True):
+    # The last one is before the final norm.
+    for ours, theirs in zip(trace.hidden_states[:-1], result.hidden_states[:-1], strict=True):
         np.testing.assert_allclose(ours, theirs[0].numpy(), rtol=0, atol=1e-5)
 
 
@@ -126,11 +129,24 @@ def test_what_is_told_of_its_parts_holds_and_the_rest_is_not_told(other):
         assert trace.layers[0].projections is not None
 
 
-def test_it_says_nothing_of_what_comes_next(other):
-    _, model, _ = other
-    assert model.next_token(model.trace("The cat")) is None
-    assert model.unmasked("The cat") is None
+def test_what_comes_next_is_what_the_whole_model_says_with_all_layers_and_without_the_last(other):
+    name, model, eager = other
+    trace = model.trace(SENTENCE)
     assert model.insides() is None
+    if name in ENCODERS:
+        assert (trace.logits, model.next_token(trace), model.unmasked(SENTENCE)) == (None, None, None)
+        return
+    head = getattr(transformers, f"{name}ForCausalLM")
+    whole = head.from_pretrained(eager.name_or_path, local_files_only=True, attn_implementation="eager").eval()
+    with torch.inference_mode():
+        every = whole(ids_of(trace)).logits[0].numpy()
+        whole.model.layers = whole.model.layers[:2]
+        whole.config.num_hidden_layers = 2
+        shorter = whole(ids_of(trace)).logits[0, -1].numpy()
+    near = {"rtol": 0, "atol": 1e-5 * np.abs(every).max()}
+    np.testing.assert_allclose(trace.logits, every, **near)
+    np.testing.assert_allclose(model.next_token(trace).logits[2:], [shorter, every[-1]], **near)
+    np.testing.assert_allclose(model.unmasked(SENTENCE).logits[0], every[-1], **near)
 
 
 def test_a_batch_is_its_texts_one_by_one(other):
@@ -141,10 +157,30 @@ def test_a_batch_is_its_texts_one_by_one(other):
 
 def test_a_text_as_long_as_a_relative_of_roberta_takes_is_read(tmp_path):
     """Its positions begin after that of padding, which its kind does not say."""
-    folder = saved("Camembert", CONFIGS["Camembert"] | {"max_position_embeddings": 40}, tmp_path / "camembert")
+    config = CONFIGS["RobertaPreLayerNorm"] | {"max_position_embeddings": 40}
+    folder = saved("RobertaPreLayerNorm", config, tmp_path / "relative")
     trace = HuggingFaceModel(info_of(folder), folder).trace("The cat sat on the mat. " * 20)
     assert len(trace.tokens) == trace.info.max_tokens == 38
     assert prove(trace).holds
+
+
+@pytest.mark.parametrize("name", ["Camembert", "Data2VecText"])
+def test_roberta_by_another_name_is_shown_with_every_step(tmp_path, name):
+    folder = saved(name, ALONE | {"type_vocab_size": 1}, tmp_path / name)
+    model = HuggingFaceModel(info_of(folder), folder)
+    trace = model.trace(SENTENCE, "The birds sang.")
+    eager = AutoModel.from_pretrained(folder, local_files_only=True, attn_implementation="eager").eval()
+    with torch.inference_mode():
+        result = eager(ids_of(trace), output_attentions=True, output_hidden_states=True)
+    expect_alike(trace.layers, result.attentions)
+    parts = trace.embeddings
+    summed = parts.norm(
+        parts.words + parts.positions + eager.embeddings.token_type_embeddings.weight[0].numpy(force=True)
+    )
+    np.testing.assert_allclose(summed, result.hidden_states[0][0].numpy(), rtol=0, atol=1e-5)
+    proof = prove(trace)
+    assert proof.holds
+    assert all(link.found is not None for link in proof.links)
 
 
 def test_a_decoder_is_one_without_the_head_that_says_so(tmp_path):
