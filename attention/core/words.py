@@ -19,6 +19,11 @@ CONTINUES = "##"
 # Shows a space that is part of the next token, as in byte-level tokens.
 SPACE = "␣"
 
+# SentencePiece's space (Kudo & Richardson 2018, section 3.2).
+PIECE_SPACE = "▁"
+# The end of a word in the first byte-pair encodings (Sennrich et al. 2016, section 3.2).
+_END_OF_WORD = "</w>"
+
 APOSTROPHES = ("'", "’")
 
 # Symbols in Unicode that BERT's tokenizer treats as punctuation.
@@ -36,6 +41,15 @@ class Word:
     is_special: bool = False
     segment: int = 0
     is_padding: bool = False
+
+
+def shown_piece(token: str) -> str:
+    """Return a piece of a word for display.
+
+    >>> shown_piece("▁cat"), shown_piece("cat</w>")
+    ('␣cat', 'cat')
+    """
+    return token.replace(PIECE_SPACE, SPACE).removesuffix(_END_OF_WORD)
 
 
 def words_of(tokens: Sequence[Token]) -> list[Word]:

@@ -20,7 +20,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from attention.core.messages import message
 from attention.core.text import clean, last_words
 from attention.core.trace import Cut, Token
-from attention.core.words import SPACE
+from attention.core.words import PIECE_SPACE, SPACE, shown_piece
 from attention.models import byte_level
 
 Kind = Literal["word pieces", "bytes", "sentence pieces"]
@@ -28,8 +28,6 @@ Kind = Literal["word pieces", "bytes", "sentence pieces"]
 # The most vectors for each token of a tokenizer: with more, it belongs to other weights.
 _MOST_VECTORS = 2
 
-# SentencePiece's space (Kudo & Richardson 2018, section 3.2).
-_PIECE_SPACE = "▁"
 _BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
@@ -201,7 +199,7 @@ class TextReader:
     def _shown(self, name: str) -> str:
         if self._kind == "bytes":
             return byte_level.shown(name)
-        return name if self._kind == "word pieces" else name.replace(_PIECE_SPACE, SPACE)
+        return name if self._kind == "word pieces" else shown_piece(name)
 
     def _text_of(self, name: str) -> str | None:
         if self._kind == "bytes":
@@ -209,7 +207,7 @@ class TextReader:
         if self._kind == "word pieces":
             return name
         # Llama 2 spells rare characters byte by byte; a single byte is not text.
-        return None if _BYTE.fullmatch(name) else name.replace(_PIECE_SPACE, " ")
+        return None if _BYTE.fullmatch(name) else name.replace(PIECE_SPACE, " ")
 
     def _word_pieces(self, encoding: Encoding, texts: tuple[str, str]) -> Iterator[Token]:
         words: dict[tuple[int, int], int] = {}

@@ -16,16 +16,17 @@ and ``model_view`` are those of BertViz 1.4.1 (Vig 2019).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from attention.core.given import integer, integers
 from attention.core.messages import message
 from attention.core.trace import Trace
 from attention.figures.heatmaps import atlas_heatmap, head_heatmap
+from attention.show import neuron_view
 from attention.show.arrays import of_arrays, of_parts
-from attention.show.output import Shown
+from attention.show.output import Action, Shown, finish
 from attention.show.pages import compared, neurons, one_step
-from attention.show.views import lines, tiles
+from attention.show.views import Mode, lines, tiles
 from attention.show.weights import MOST_WEIGHTS, Weights, of_trace
 
 if TYPE_CHECKING:
@@ -41,11 +42,11 @@ __all__ = [
     "head_view",
     "model_view",
     "neuron",
+    "neuron_view",
     "of_run",
     "step",
 ]
 
-Action = Literal["view", "return"]
 # The limit for a trace that displays itself as the value of a cell: a few megabytes of notebook.
 MOST_BY_ITSELF = 2_000_000
 
@@ -71,7 +72,7 @@ def head_view(
         attention: a trace, or ``outputs.attentions``: for each layer an array of shape (1, heads, tokens, tokens).
         tokens: one per position; a trace has its own.
         sentence_b_start: the position at which a second sentence begins; in an encoder–decoder, what the encoder reads.
-        prettify_tokens: whether to show marks of spaces (``Ġ``, ``▁``) as spaces.
+        prettify_tokens: whether to show tokens as in a trace: ``Ġcaf``, ``▁caf`` as ``␣caf``, ``Ã©`` as ``é``.
         layer: the first layer to show; by default the app's choice for a trace, otherwise layer 0.
         heads: the heads shown at first; by default all.
         encoder_attention: for an encoder–decoder, instead of ``attention``: its ``encoder_attentions``.
@@ -97,7 +98,7 @@ def head_view(
     )
     first = attention.info.default_layer if isinstance(attention, Trace) and layer is None else layer
     shown = None if heads is None else integers("heads", heads)
-    return _finish(lines(parts, _index_of("layer", first, parts[0].layer_numbers), shown), html_action)
+    return finish(lines(parts, _index_of("layer", first, parts[0].layer_numbers), shown), html_action)
 
 
 def atlas(
@@ -105,7 +106,7 @@ def atlas(
     tokens: Sequence[str] | None = None,
     sentence_b_start: int | None = None,
     prettify_tokens: bool = True,
-    display_mode: Literal["dark", "light"] | None = None,
+    display_mode: Mode | None = None,
     encoder_attention: Sequence[Any] | None = None,
     decoder_attention: Sequence[Any] | None = None,
     cross_attention: Sequence[Any] | None = None,
@@ -133,7 +134,7 @@ def atlas(
         include_layers,
         include_heads,
     )
-    return _finish(tiles(parts, title, display_mode), html_action)
+    return finish(tiles(parts, title, display_mode), html_action)
 
 
 # BertViz's name for it.
@@ -165,8 +166,7 @@ def step(
         ValueError: unknown step, layer, head, token or cell.
     """
     opened = None if cell is None else integers("cell", cell)
-    layer, head, word = _numbers(layer=layer, head=head, word=word)
-    return _finish(one_step(_check_trace(trace, "step"), name, layer, head, word, opened), html_action)
+    return finish(one_step(_check_trace(trace, "step"), name, layer, head, word, opened), html_action)
 
 
 def neuron(
@@ -191,8 +191,7 @@ def neuron(
         TypeError: not a trace.
         ValueError: unknown layer, head or token.
     """
-    numbers = _numbers(layer=layer, head=head, word=word, key=key)
-    return _finish(neurons(_check_trace(trace, "neuron"), *numbers), html_action)
+    return finish(neurons(_check_trace(trace, "neuron"), layer, head, word, key), html_action)
 
 
 def compare(
@@ -216,7 +215,7 @@ def compare(
         ValueError: unknown layer or head.
     """
     runs = _check_trace(first, "compare"), _check_trace(second, "compare")
-    return _finish(compared(*runs, *_numbers(layer=layer, head=head)), html_action)
+    return finish(compared(*runs, layer, head), html_action)
 
 
 def figure(
@@ -233,7 +232,7 @@ def figure(
         layer: by default the app's choice for a trace, otherwise layer 0.
         head: by default the app's choice for a trace, otherwise head 0.
         tokens: one per position; a trace has its own.
-        prettify_tokens: whether to show marks of spaces as spaces.
+        prettify_tokens: whether to show them as in a trace: ``Ġcat`` as ``␣cat``.
 
     Raises:
         TypeError: neither a trace nor arrays.
@@ -324,10 +323,6 @@ def _check_trace(trace: Any, name: str) -> Trace:
     return trace
 
 
-def _numbers(**given: Any) -> list[int | None]:
-    return [None if number is None else integer(name, number) for name, number in given.items()]
-
-
 def _noted(figure: go.Figure, part: Weights) -> go.Figure:
     return figure.update_layout(title_subtitle_text=part.note) if part.note else figure
 
@@ -340,11 +335,3 @@ def _index_of(noun: str, given: int | None, numbers: Sequence[int]) -> int:
     if number not in numbers:
         raise ValueError(f"there is no {noun} {number} here: there are {', '.join(map(str, numbers))}, counted from 0")
     return list(numbers).index(number)
-
-
-def _finish(shown: Shown, action: Action) -> Shown:
-    if action not in {"view", "return"}:
-        raise ValueError(f'html_action must be "view" or "return", got {action!r}')
-    if action == "view":
-        shown.show_at_once()
-    return shown

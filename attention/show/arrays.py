@@ -10,10 +10,9 @@ from numpy import ndarray as Array
 
 from attention.core.given import integer, printable
 from attention.core.trace import Part
+from attention.core.words import shown_piece
+from attention.models import byte_level
 from attention.show.weights import PART_NAMES, Weights, indices_of
-
-# Tokenizers' marks of a space before a token, and of a new line.
-_SPACES = {"Ġ": " ", "▁": " ", "Ċ": "\n"}
 
 _EAGER = (
     "there are no weights in it: the model computes its attention without ever having them (SDPA, Flash Attention), or "
@@ -114,7 +113,10 @@ def _listed(attention: Any, include: Sequence[int] | None) -> dict[int, Any]:
     if isinstance(attention, dict | str) or not (hasattr(attention, "__len__") and hasattr(attention, "__getitem__")):
         raise TypeError(f"attention must be a tuple with an array for each layer, got {type(attention).__name__}")
     if not len(attention):
-        raise ValueError(f"attention is empty: {_EAGER}")
+        raise ValueError(
+            "attention is empty. Pass outputs.attentions: outputs[-1] are cross-attentions in many models. If that is "
+            f"empty, too, {_EAGER}"
+        )
     layers = [attention[index] for index in range(len(attention))]
     without = [index for index, layer in enumerate(layers) if layer is None]
     if len(without) == len(layers):
@@ -167,10 +169,13 @@ def _labels(tokens: Any, prettify: bool) -> tuple[str, ...]:
     if isinstance(tokens, str) or not all(isinstance(text, str) for text in texts):
         raise TypeError("tokens must be a list of texts: tokenizer.convert_ids_to_tokens(inputs.input_ids[0])")
     labels = tuple(map(printable, texts))
-    if prettify:
-        for mark, text in _SPACES.items():
-            labels = tuple(label.replace(mark, text) for label in labels)
-    return labels
+    if not prettify:
+        return labels
+    decoded = [byte_level.text_of(label) for label in labels]
+    # Other vocabularies have letters such as č and ł, which would be bytes, but not those of printable text.
+    if any("Ġ" in label or "Ċ" in label for label in labels) or all(text and text.isprintable() for text in decoded):
+        labels = tuple(map(byte_level.shown, labels))
+    return tuple(map(shown_piece, labels))
 
 
 def _breaks(given: int | None, length: int) -> tuple[int, ...]:

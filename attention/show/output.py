@@ -8,11 +8,13 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from attention.core.messages import language
 from attention.page.page_file import plain
 from attention.show.packed import deflated
+
+Action = Literal["view", "return"]
 
 # Base 85, with the characters from # to y that need no escape in a script or in JSON.
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
@@ -81,6 +83,15 @@ class Shown:
         shell = _notebook()
         if self._shown_in is None or shell is None or shell.execution_count != self._shown_in:
             _display(self)
+
+
+def finish(shown: Shown, action: Action) -> Shown:
+    """Return a picture, with "view" displayed in the running cell; raise ValueError for another action."""
+    if action not in {"view", "return"}:
+        raise ValueError(f'html_action must be "view" or "return", got {action!r}')
+    if action == "view":
+        shown.show_at_once()
+    return shown
 
 
 def _notebook() -> Any:

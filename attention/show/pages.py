@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attention.core.given import integer
 from attention.core.messages import message
 from attention.core.trace import Trace
 from attention.figures import assets
@@ -20,7 +21,7 @@ from attention.page.pages import NEURON_VIEW, STEP_BY_STEP
 from attention.page.view import View
 from attention.show.output import Shown, html_of
 from attention.show.packed import deflated
-from attention.show.views import around
+from attention.show.views import Mode, around
 
 
 def one_step(
@@ -41,14 +42,16 @@ def one_step(
     return shown_blocks(_title(scene), blocks)
 
 
-def neurons(trace: Trace, layer: int | None, head: int | None, word: int | None, key: int | None) -> Shown:
+def neurons(
+    trace: Trace, layer: int | None, head: int | None, word: int | None, key: int | None, mode: Mode | None = None
+) -> Shown:
     """Return the neuron view of one token; raise ValueError for an unknown layer, head or token."""
     scene = _scene(trace, layer, head, word)
     cell = None if key is None else Cell(NEURON, scene.word, _within("key", key, len(trace.key_tokens)))
     view = View.of(NEURON_VIEW, cell=cell)
     pane = _pane(scene)
     blocks = (*neuron_view.content(view, [pane]), *proven(view, [pane]))
-    return shown_blocks(_title(scene), blocks)
+    return shown_blocks(_title(scene), blocks, mode)
 
 
 def compared(first: Trace, second: Trace, layer: int | None, head: int | None) -> Shown:
@@ -70,12 +73,12 @@ def compared(first: Trace, second: Trace, layer: int | None, head: int | None) -
     return shown_blocks(message("two runs compared"), blocks)
 
 
-def shown_blocks(summary: str, blocks: Blocks) -> Shown:
+def shown_blocks(summary: str, blocks: Blocks, mode: Mode | None = None) -> Shown:
     """Return blocks as notebook output."""
     written = drawn(blocks)
     used = sorted({str(picture["component"]) for picture in written.pictures})
     given = {
-        **around(page_css()),
+        **around(page_css(), mode),
         "html": written.html,
         "pictures": written.pictures,
         "styles": {name: assets.lean_css(assets.css(name)) for name in used},
@@ -101,6 +104,7 @@ def _scene(trace: Trace, layer: int | None, head: int | None, word: int | None) 
 
 
 def _within(noun: str, number: int, count: int) -> int:
+    number = integer(noun, number)
     if not 0 <= number < count:
         raise ValueError(f"{noun} must be between 0 and {count - 1}, got {number}")
     return number

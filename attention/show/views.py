@@ -43,19 +43,23 @@ def lines(parts: Sequence[Weights], layer: int, heads: Sequence[int] | None) -> 
 
 def tiles(parts: Sequence[Weights], title: str, mode: Mode | None, note: str = "") -> Shown:
     """Return all heads as small heatmaps; ``note`` is shown first below them."""
-    if mode not in {None, "dark", "light"}:
-        raise ValueError(f'display_mode must be "dark", "light" or None, got {mode!r}')
     summary = title or _size(parts)
     told = message("Press a head to see its weights.")
-    given = {"title": summary, "theme": mode or ""}
+    given = {"title": summary, **around(mode=mode)}
     return _drawn("atlas", "tiles", parts, given, summary, f"{note}\n{told}".strip())
 
 
-def around(css: str = "") -> dict[str, Any]:
-    """Return a picture's surroundings: the style sheet, and the colours of a light and a dark page."""
+def around(css: str = "", mode: Mode | None = None) -> dict[str, Any]:
+    """Return a picture's surroundings: the style sheet, the colours, and the theme, if it is not the notebook's."""
+    if mode not in {None, "dark", "light"}:
+        raise ValueError(f'display_mode must be "dark", "light" or None, got {mode!r}')
     light, dark = theme()
     own = (ASSETS / "notebook" / "notebook.css").read_text("utf-8")
-    return {"css": assets.lean_css(f"{css}\n{own}"), "theme": "", "colours": {"light": dict(light), "dark": dict(dark)}}
+    return {
+        "css": assets.lean_css(f"{css}\n{own}"),
+        "theme": mode or "",
+        "colours": {"light": dict(light), "dark": dict(dark)},
+    }
 
 
 def _drawn(

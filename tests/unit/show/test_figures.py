@@ -39,7 +39,7 @@ def test_weights_alone_are_a_heatmap_too():
     weights = [torch.softmax(torch.arange(8.0).reshape(1, 2, 2, 2) * layer, -1) for layer in (1, 2)]
     figure = show.figure(weights, 1, 0, tokens=["<b>", "Ġb"])
     np.testing.assert_array_equal(figure.data[0].z, weights[1][0, 0].numpy())
-    assert figure.layout.xaxis.ticktext == ("&lt;b&gt;", " b")
+    assert figure.layout.xaxis.ticktext == ("&lt;b&gt;", "␣b")
     with pytest.raises(ValueError, match="no head 2 here"):
         show.figure(weights, 1, 2, tokens=["a", "b"])
 

@@ -80,7 +80,7 @@ def test_the_weights_are_those_that_transformers_computes(folders, kind, view):
     html = view(outputs.attentions, tokens)._repr_html_()
     expect_kept(html, outputs.attentions)
     (part,) = unpacked(html).given["parts"]
-    assert part["rows"] == part["columns"] == [token.replace("Ġ", " ") for token in tokens]
+    assert part["rows"] == part["columns"] == [token.replace("Ġ", "␣") for token in tokens]
 
 
 @pytest.mark.parametrize("view", [show.head_view, show.atlas])
