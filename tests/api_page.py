@@ -53,11 +53,13 @@ CHAPTERS: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = (
     ),
     (
         "Pictures",
-        tuple(
-            (f"attention.show.{name}", getattr(show, name))
-            for name in ("head_view", "atlas", "step", "neuron", "compare", "figure", "atlas_figure")
-        )
-        + (("attention.show.neuron_view.show", show.neuron_view.show),),
+        (
+            *(
+                (f"attention.show.{name}", getattr(show, name))
+                for name in ("head_view", "atlas", "step", "neuron", "compare", "figure", "atlas_figure")
+            ),
+            ("attention.show.neuron_view.show", show.neuron_view.show),
+        ),
     ),
 )
 INTRODUCTION = """Made from the docstrings by `make api`. Layers, heads and tokens are counted from 0; any integers will
