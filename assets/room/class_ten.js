@@ -34,7 +34,7 @@ function offerTen() {
 
 function goingTen() {
   if (!ten?.isOpen) return null;
-  const title = part("ten title", null, () => make("p", "question", message("Ten questions on your own sentence, on your own screen")));
+  const title = part("ten title", null, () => make("p", "question", message("Ten questions on your own sentence")));
   const count = () => {
     if (ten.begun > now.here) return message("{begun} began, {finished} finished", ten);
     return message("{begun} of {here} began, {finished} finished", { ...ten, here: now.here });

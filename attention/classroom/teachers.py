@@ -220,7 +220,7 @@ async def _opened(room: Room) -> str:
 def _question_of_view(room: Room) -> Mapping[str, Any]:
     guess = guess_of(room.page, room.link)
     if guess is None:
-        raise RefusedError(409, message("Nothing to guess about this view. Choose another step or word."))
+        raise RefusedError(409, message("Nothing to guess here. Choose another step, word or sentence."))
     return asking.packed(guess)
 
 

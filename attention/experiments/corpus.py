@@ -70,8 +70,6 @@ def annotated() -> tuple[Annotated, ...]:
 
 def read_sentences(data: bytes) -> Sentences:
     """Read a user's file, one sentence per line; unusable lines are skipped and reported, never raised."""
-    if not data:
-        return Sentences((), (message("The file is empty."),))
     problems = []
     body = data.removeprefix(codecs.BOM_UTF8)
     if len(data) > MAX_BYTES:
@@ -112,7 +110,7 @@ def read_sentences(data: bytes) -> Sentences:
             )
         )
     if not lines and not problems:
-        problems.append(message("The file has no sentence: every line is blank."))
+        problems.append(message("The file has no sentence."))
     return Sentences(tuple(lines), tuple(problems))
 
 

@@ -12,7 +12,7 @@ from numpy import ndarray as Array
 
 from attention.core.messages import message
 from attention.figures.format import packed
-from attention.figures.spread import binned, told_spread
+from attention.figures.spread import binned
 
 # "signed" colours each number by its sign.
 Ink = Literal["signed", "weight", "inactive"]
@@ -100,14 +100,14 @@ def candidates_bars(labels: Sequence[str], probabilities: Sequence[float]) -> Ba
     )
 
 
-def spread_bars(before: Float[Array, "Q K"], after: Float[Array, "Q K"], *, is_closer: bool) -> Bars:
-    """Return overlaid histograms of scores; ``is_closer`` states whether scaling brings them closer to 0."""
+def spread_bars(before: Float[Array, "Q K"], after: Float[Array, "Q K"]) -> Bars:
+    """Return overlaid histograms of scores."""
     edges, (counts_before, counts_after) = binned(before, after)
     centres = (edges[:-1] + edges[1:]) / 2
     scores = (f"{centre:.2f}".replace("-", "\u2212") for centre in centres)
     return Bars(
         title=message("distribution of scores"),
-        alt=told_spread(is_closer=is_closer),
+        alt=message("Distribution of the scores before and after scaling."),
         labels=tuple(message("scores near {score}", score=score) for score in scores),
         series=((message("before"), "inactive", counts_before), (message("after"), "weight", counts_after)),
         are_upright=True,

@@ -18,7 +18,7 @@ from numpy import ndarray as Array
 from attention.core.messages import message
 from attention.figures.atlas import Head, TouchHead
 from attention.figures.colours import INACTIVE, WEIGHT
-from attention.figures.spread import binned, told_spread
+from attention.figures.spread import binned
 from attention.figures.template import TEMPLATES
 
 # The most names on an axis, and the most letters of one.
@@ -497,7 +497,7 @@ def spread(before: Float[Array, "Q K"], after: Float[Array, "Q K"], counted: str
     return figure(
         data,
         message("distribution of scores"),
-        told_spread(is_closer=True),
+        message("Distribution of the scores before and after scaling."),
         x={**_titled(message("score")), "hoverformat": ".2f"},
         y={**_values(counted), "hoverformat": _COUNTS},
         barmode="overlay",

@@ -6,16 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.core.messages import message
-
 N_BINS = 30
-
-
-def told_spread(*, is_closer: bool) -> str:
-    """Describe the histograms in words."""
-    if is_closer:
-        return message("Distribution of the scores before and after scaling: scaling brings them closer to 0.")
-    return message("Distribution of the scores before and after scaling.")
 
 
 def binned(before: Array, after: Array) -> tuple[Float[Array, " B+1"], Float[Array, "2 B"]]:

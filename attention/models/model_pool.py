@@ -291,6 +291,6 @@ class ShelvedModel:
             if model.info.revision != self._info.revision:
                 name = self._info.name
                 raise ModelUnavailableError(
-                    message("The files of {name} have just changed. Reload the page.", name=name), ""
+                    message("The files of {name} have changed. Reload the page.", name=name), ""
                 )
             yield model

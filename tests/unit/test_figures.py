@@ -335,7 +335,7 @@ def test_bars_refuse_what_is_not_one_number_for_each_name():
 
 
 def test_bars_say_how_often_each_score_occurs():
-    bars = spread_bars(np.array([[0.0, 6.0]]), np.array([[0.0, 3.0]]), is_closer=True)
+    bars = spread_bars(np.array([[0.0, 6.0]]), np.array([[0.0, 3.0]]))
     (_, _, before), (_, _, after) = bars.series
     assert (bars.labels[0], bars.labels[-1]) == ("scores near 0.10", "scores near 5.90")
     assert np.flatnonzero(before).tolist() == [0, 29]

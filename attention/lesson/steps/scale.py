@@ -127,8 +127,7 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
 
 
 def _charts(scene: HeadContext) -> dict[str, Bars]:
-    is_closer = scene.attention.scale < 1
-    return {"spread": spread_bars(scene.steps.scores, scene.steps.scaled_scores, is_closer=is_closer)}
+    return {"spread": spread_bars(scene.steps.scores, scene.steps.scaled_scores)}
 
 
 def _code(excerpt: CodeContext) -> str:

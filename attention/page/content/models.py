@@ -52,9 +52,9 @@ class _Now:
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
     """Return all models, the downloads, and how to get more models; a ``whole`` page has no buttons."""
     server, entries, may_fetch = panes[0].server, catalogue(), hub.allowed()
-    intro, kinds = Prose(lesson("models/intro")), Prose(_kinds(), "aside")
+    kinds = Prose(_kinds(), "aside")
     if server is None or whole:
-        return (intro, *_sizes(entries), _catalogue(entries, _Now(), {}), kinds)
+        return (*_sizes(entries), _catalogue(entries, _Now(), {}), kinds)
     found = server.fetches()
     now = _Now(
         server.in_memory(),
@@ -64,7 +64,6 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     listed = {entry.model_id for entry in entries}
     buttons = {entry.model_id: (*_way(entry, server.seen_with), *_works(entry, may_fetch, now)) for entry in entries}
     first = (
-        intro,
         *server.told(),
         *(_download(model_id, each) for model_id, each in now.coming.items()),
         # A model without a card was requested in the text field.

@@ -55,7 +55,7 @@ class Asked:
         if not self.is_asked:
             return ()
         if self.guess is None:
-            return (Notice(message("Nothing to guess here. Choose another word or sentence."), is_quiet=True),)
+            return (Notice(message("Nothing to guess here. Choose another step, word or sentence."), is_quiet=True),)
         blocks = (*self._question(self.guess, stays=False), *self._verdict_blocks(self.guess))
         return (Section(SECTION, blocks, is_framed=True, is_line=not self.is_open),)
 

@@ -201,7 +201,7 @@ def _seen(
         row_axis=_HEAD_AXIS,
         column_axis=_KEY_AXIS,
         palette="weights",
-        alt=message("{heads}: the weights of “{word}” for each key.", heads=title, word=focus),
+        alt=message("{heads}: what “{word}” attends to", heads=title, word=focus),
         column_role="key",
         limit=1.0,
         column_groups=groups(scene.key_tokens),
