@@ -47,7 +47,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for."""
+    """Import a public name on first use."""
     if name in _MODULES:
         return getattr(import_module(_MODULES[name]), name)
     if name in __all__:
@@ -56,12 +56,12 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return what is public."""
+    """Return the public names."""
     return [*__all__, "__doc__", "__name__"]
 
 
 def _draw_in_notebooks() -> None:
-    """Have IPython, where it runs, show a trace as small heatmaps of all heads; what draws them is imported then."""
+    """In IPython, show a trace as small heatmaps of all heads; the drawing code is imported only then."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is not None:
         shell.display_formatter.formatters["text/html"].for_type_by_name("attention.core.trace", "Trace", _drawn)

@@ -625,7 +625,7 @@ function writeFrame(state) {
   );
 }
 
-/** How to read the picture, and what a pixel is if it is not one weight. */
+/** How to read the picture, and the meaning of a pixel that is not one weight. */
 function writeCaption(state) {
   const { data, layout, caption } = state;
   const [rows, columns] = data.block;
@@ -722,7 +722,7 @@ function refresh(state) {
   tellPointed(state.root, tile ? [tile.layer, tile.head] : null);
 }
 
-/** Mark the head at once, and tell Python. */
+/** Mark the head immediately, and notify Python. */
 function choose(state, index) {
   const { layer, head } = state.layout.tiles[index];
   state.active = index;
@@ -792,9 +792,9 @@ function reveal({ scroller, layout, active, data }) {
 // ---- Zoom --------------------------------------------------------------------------------------
 
 /**
- * Zoom, and keep what is at a place of the window where it is.
+ * Zoom around a place of the window.
  * @param {{x: number, y: number}} place
- * @param {ReturnType<typeof anchorAt>} anchor what should be at the place
+ * @param {ReturnType<typeof anchorAt>} anchor the point of the picture that belongs there
  */
 function zoomTo(state, wanted, place = placeToKeep(state), anchor = anchorAt(state, place)) {
   const { scroller, picture } = state;

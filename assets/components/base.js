@@ -161,7 +161,7 @@ function tellPointed(root, at) {
   root.dispatchEvent(new CustomEvent("attention-point", { detail: at, bubbles: true, composed: true }));
 }
 
-/** Call `show` with what someone else points at in the same picture, or with null. */
+/** Call `show` with another user's target in the same picture, or with null. */
 function onPointedElsewhere(parent, show) {
   parent.addEventListener("attention-pointed", ({ detail }) => show(detail));
 }

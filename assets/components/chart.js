@@ -273,7 +273,7 @@ function mark({ plot, given }, points) {
   else globalThis.Plotly.Fx.hover(plot, points.map(({ curveNumber, pointNumber }) => ({ curveNumber, pointNumber })));
 }
 
-/** Highlight what someone points at on another screen, unless something is pointed at here. */
+/** Highlight the target of another screen's pointer, unless something is pointed at here. */
 function showElsewhere(state) {
   if (state.isOwn || state.at !== null) return;
   const place = String(state.elsewhere);

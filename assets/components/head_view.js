@@ -301,7 +301,7 @@ function refresh(state) {
   show(state);
 }
 
-/** Update what depends on the token pointed at, focused or pinned. */
+/** Update the parts that depend on the token pointed at, focused or pinned. */
 function show(state) {
   const { pins, columns, clear } = state;
   const chosen = chosenOf(state);
@@ -474,7 +474,7 @@ function paintFew(state, chosen) {
   paint(state, clean(state, state.few, size), strokesOf(state, linesOf(state, chosen), size.ratio), 0.55);
 }
 
-/** Draw the strongest lines at once, and the rest behind them frame by frame, so that the page stays responsive. */
+/** Draw the strongest lines first, and the rest below them frame by frame, so that the page stays responsive. */
 function paintMany(state, bins) {
   const size = sizeOf(state);
   const [front, back] = [clean(state, state.front, size), clean(state, state.back, size)];
@@ -679,7 +679,7 @@ function toggled(pins, side, index) {
   return without.length < before.length ? without : [...before, index].sort((a, b) => a - b);
 }
 
-/** Mark the tokens at once, and tell Python. */
+/** Mark the tokens immediately, and notify Python. */
 function pin(state, pins) {
   if (!pins.positions.length && !state.pins.positions.length) return;
   state.pins = pins;

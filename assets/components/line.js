@@ -398,7 +398,7 @@ function bring(address) {
   return import(new URL(address, document.baseURI).href);
 }
 
-/** Load the overlay for members of a class, and what a frame has asked a new tab to open. */
+/** Load the overlay for members of a class, and the view that a frame sent to a new tab. */
 function bringClass(items) {
   const modules = items.flatMap(({ module }) => module ?? []);
   if (!modules.length) return;
@@ -551,7 +551,7 @@ function scrollTo(input, [from, to]) {
   pen.font = style.font;
   const [start, end] = [from, to].map((count) => pen.measureText(input.value.slice(0, count)).width);
   const room = input.clientWidth - 2 * parseFloat(style.paddingLeft);
-  // If the end does not fit, show it with what precedes it.
+  // If the end does not fit, show it with the text before it.
   input.scrollLeft = Math.min(start, Math.max(0, end + 2 - room));
 }
 

@@ -197,7 +197,7 @@ function draw(state) {
   const style = getComputedStyle(root);
   state.font = style.fontFamily;
   state.maxNumber = Number(style.getPropertyValue("--matrix-number")) || MAX_NUMBER;
-  // Rows as high as the space allows, whatever the number of columns.
+  // Rows as high as the space allows, for any number of columns.
   state.fills = style.getPropertyValue("--matrix-rows").trim() === "high";
   state.isAbreast = style.getPropertyValue("--matrix-abreast").trim() === "many";
   root.classList.toggle("abreast", state.isAbreast);
@@ -383,7 +383,7 @@ function waysOf({ areCounts, palette, limit }) {
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** @returns {(label: string) => {text: string, width: number}} shortens a label to what fits, and caches the result */
+/** @returns {(label: string) => {text: string, width: number}} shortens a label to fit, and caches the result */
 function measurer(state, style, limit) {
   const id = `${style} ${state.font} ${limit}`;
   if (state.measureId !== id) {
@@ -504,7 +504,7 @@ function drawCells(state) {
   if (state.cellsId === id) return;
   state.cellsId = id;
   const { width, height } = layout;
-  // The viewBox lets paper shrink it.
+  // The viewBox lets the printed picture shrink.
   const drawing = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
   state.hatchId ??= `hatch-${crypto.getRandomValues(new Uint32Array(1))[0]}`;
   drawing.append(hatching(state.hatchId));
@@ -1050,7 +1050,7 @@ function hover(state, place, named = null) {
   drawMarks(state);
 }
 
-/** Mark the cell at once, and tell Python. */
+/** Mark the cell immediately, and notify Python. */
 function select(state, place) {
   const { data } = state;
   if (data.selectable) {
@@ -1102,7 +1102,7 @@ function slideLabels({ scroller, rowLabels, columnLabels, corner }) {
   rowLabels.setAttribute("transform", `translate(${x} 0)`);
   columnLabels.setAttribute("transform", `translate(0 ${y})`);
   corner.setAttribute("transform", `translate(${x} ${y})`);
-  // Cover what slides under the labels; before scrolling, an outline may extend to the left or up.
+  // Cover cells that slide under the labels; before scrolling, an outline may extend to the left or up.
   rowLabels.firstChild.setAttribute("visibility", x > 0 ? "visible" : "hidden");
   columnLabels.firstChild.setAttribute("visibility", y > 0 ? "visible" : "hidden");
   corner.setAttribute("visibility", y > 0 ? "visible" : "hidden");

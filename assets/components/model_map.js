@@ -331,7 +331,7 @@ function drawFeeds({ root }) {
   );
 }
 
-/** The places of elements in another one, in its own pixels, whatever the page's zoom. */
+/** The places of elements in another one, in its own pixels, at any zoom of the page. */
 function placesIn(body) {
   const frame = body.getBoundingClientRect();
   const scale = body.currentCSSZoom ?? 1;

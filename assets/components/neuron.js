@@ -110,7 +110,7 @@ function take(state, given) {
   state.isNew = true;
 }
 
-/** If nothing can be chosen, a query is plain text, and keys only show their numbers. */
+/** If no choice is possible, a query is plain text, and keys only show their numbers. */
 function allow({ root, queries, keys, data }) {
   root.classList.toggle("still", !data.selectable);
   for (const button of queries.buttons) button.disabled = !data.selectable;
@@ -169,7 +169,7 @@ function draw(state) {
   state.isNew = false;
 }
 
-/** The widths in CSS pixels: the strips get what words and numbers leave. */
+/** The widths in CSS pixels: the strips get the space beside words and numbers. */
 function layOut({ root, data }, width) {
   const isNarrow = width < NARROW;
   const context = pen();

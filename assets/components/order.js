@@ -104,7 +104,7 @@ function move(state, index, place) {
   arrange(state, order);
 }
 
-/** Tell Python if the order differs from the last one reported. */
+/** Notify Python if the order differs from the last one reported. */
 function tell(state) {
   const wanted = JSON.stringify(state.order);
   if (wanted === state.wish.shown) return;

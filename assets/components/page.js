@@ -1,4 +1,4 @@
-// A page: it requests what a link shows, draws it, and repeats that at every press. What a new page shares with the last
+// A page: at every press, it requests the next view and draws it. What a new page shares with the last
 // one stays: pictures, open folds and the focus.
 
 /**
@@ -65,7 +65,7 @@ export default function ({ data, parentElement }) {
   });
 }
 
-/** Show what the address says, now and after presses, Back and Forward. */
+/** Show the view in the address, now and after presses, Back and Forward. */
 function begin(state, pages) {
   state.pages = pages;
   state.ending = new AbortController();
@@ -481,7 +481,7 @@ function drawPanel(element, block, state) {
   arrange(state, inside, block.blocks);
 }
 
-/** Blocks that depend on the theme: pictures, cards, and what may contain them. */
+/** Blocks that depend on the theme: pictures, cards, and their possible containers. */
 const PAINTED = new Set(["fold", "panel", "picture", "row", "section", "way"]);
 
 /** Call `act` with a module, at once if it is loaded. A retry has another address (see the stub). */

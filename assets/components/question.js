@@ -44,7 +44,7 @@ function shownOf(data, tell) {
   return bars(data, message("Check"), (values) => tell("share", values));
 }
 
-/** A button for each answer; after a choice, signs and words tell which is right. */
+/** A button for each answer; after a choice, signs and words mark the right one. */
 function answers(data, tell) {
   const group = make("div", "answers");
   group.setAttribute("role", "group");

@@ -163,10 +163,10 @@ const ease = (time) => time * time * (3 - 2 * time);
 // ---- Controls -----------------------------------------------------------------------------------
 
 /**
- * The controls for motion and for stills, of which the style sheet shows one.
+ * The controls for motion and for stills; the style sheet shows one of them.
  * @param {object} picture on the stage
  * @param {(state: object) => boolean} picture.canDraw whether it is drawn
- * @param {(state: object) => void} picture.clear removes what a turn has drawn
+ * @param {(state: object) => void} picture.clear removes a turn's drawing
  * @param {(state: object) => void} picture.write updates the texts
  */
 function buildStage(picture) {
@@ -215,7 +215,7 @@ function drawControls(state, frame) {
   const moment = isOwn ? own.moment : 1;
   stage.slider.value = String(Math.round(moment * MOMENTS));
   setAttribute(stage.slider, "aria-valuetext", (isOwn && frame?.told) || (moment ? titles.after : titles.before));
-  // The picture's title says which one it is; this line also has to hold what changed.
+  // The picture's title identifies it; this line must also have room for the changes.
   stage.before.textContent = message("Before");
   stage.after.textContent = message("After");
   setAttribute(stage.before, "aria-label", message("Before: {title}", { title: titles.before }));

@@ -77,7 +77,7 @@ function draw(state, data) {
   reveal(state);
 }
 
-/** A layer: its input vector, the line, and what the branches add. */
+/** A layer: its input vector, the line, and the branches' additions. */
 function layerOf(state, data, layer, lengths) {
   const isOpen = layer === data.layer;
   const element = make("div", isOpen ? "layer open" : "layer");
@@ -146,7 +146,7 @@ function outputOf(state, data, at) {
   return element;
 }
 
-/** A vector's numbers as colours, vertical and horizontal; the style shows the one that crosses the line. */
+/** A vector's numbers as colours, vertical and horizontal; the style shows the strip across the line. */
 function stripsOf(numbers, theme) {
   return [
     ["upright", numbers.length, 1],

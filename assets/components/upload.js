@@ -35,7 +35,7 @@ export default function ({ data, parentElement, setStateValue }) {
     const chosen = file.files[0];
     if (!chosen) return;
     try {
-      // One more byte than counts tells the server that the file is longer.
+      // One byte above the limit shows the server that the file is longer.
       const beginning = new Uint8Array(await chosen.slice(0, data.most + 1).arrayBuffer());
       setStateValue("take", base64Of(beginning));
     } catch {

@@ -1,6 +1,6 @@
 /**
  * The bar of a class at the bottom of the app's pages: for the owner of a room, and for a pupil who explores alone (with
- * the way back). A page is its address, so that is what the room is sent.
+ * the way back). A page is its address, so the room receives the address.
  *
  * A class's activities are in files of their own (class_….js), which add themselves to ACTIVITIES.
  */
@@ -20,12 +20,12 @@
  */
 
 /**
- * An activity that is going on. A page that is projected shows only what is for everyone.
+ * An activity that is going on. A projected page shows only content for everyone.
  * @typedef {object} Going
  * @property {Element[]} all for everyone
  * @property {Element[]} own for the teacher only
  * @property {Element[]} line the controls
- * @property {boolean} hides whether the page beneath would give something away
+ * @property {boolean} hides whether the page beneath would reveal the answer
  * @property {string} [ends] the request that ends it, once its result is shown
  * @property {boolean} [aside] whether the teacher has moved it aside, to see the page
  */
@@ -52,10 +52,10 @@ root.append(style, bar, sheet);
 let room = null; // from the server: its code, address and worksheets
 let now = { here: 0, walls: 0, tally: null };
 let chosen = 0; // the index of the offered activity
-let told = ""; // what failed, and why
+let told = ""; // the failed request, and the reason
 let events = null;
 let sent = "";
-let seen = { written: "", view: "" }; // what the class was shown, and the server's mark of that view
+let seen = { written: "", view: "" }; // the view that the class saw, and the server's mark of it
 const LOST = message("Connection lost. Reconnecting …");
 
 // The teacher's choices last as long as the room, in any tab of this browser; whether the class sees the screen is kept
@@ -198,7 +198,7 @@ function leave() {
   keep(NO_LESSON);
 }
 
-/** Send the room what the page shows now. */
+/** Send the page's current view to the room. */
 async function publish() {
   if (!room) return;
   const shown = here();
@@ -209,7 +209,7 @@ async function publish() {
   told = answer.told ?? "";
   if (answer.view) seen = { written, view: answer.view };
   pointAgain();
-  // Retry what did not reach the class.
+  // Retry requests that did not reach the class.
   if (answer.isAway) setTimeout(() => (sent = sent === written ? "" : sent), AGAIN);
   draw();
   for (const { moved } of ACTIVITIES) moved?.();
@@ -379,7 +379,7 @@ function sheetWay() {
   return way;
 }
 
-/** For a pupil who explores alone: what there is to do, and the way back. */
+/** For a pupil who explores alone: the open question or task, and the way back. */
 function alone() {
   const added = ACTIVITIES.map((each) => each.alone?.() ?? { above: [], line: [] });
   const line = part("way back line", null, () => make("div", "line"));

@@ -137,7 +137,7 @@ function actOf(found) {
   return { label, press };
 }
 
-/** Do what comes next: in the plan or, outside it, in the activity. */
+/** Take the next step: in the plan or, outside it, in the activity. */
 function advance() {
   const next = nextOfPlan(goingNow());
   if (next) next.press();

@@ -39,7 +39,7 @@ function keepPlans() {
   draw();
 }
 
-/** Add a plan, and return its name; a plan that is there already stays as it is. */
+/** Add a plan, and return its name; an existing plan is not changed. */
 function addPlan(title, parts) {
   const same = ownPlans.find((plan) => plan.title === title && JSON.stringify(plan.parts) === JSON.stringify(parts));
   if (same && parts.length) return same.name;
@@ -268,7 +268,7 @@ function choiceOfAct(stage) {
   return found;
 }
 
-/** The address of a view that hides what its own question asks for; without that question, the open view. */
+/** The address of a view that hides the answer to its own question; without that question, the open view. */
 function closedFor(address, chosen) {
   const [page, link] = address.split("?");
   const query = new URLSearchParams(link);

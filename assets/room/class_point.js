@@ -27,7 +27,7 @@ function pointNow() {
   return JSON.stringify({ view: seen.view, picture, at: pointed.at });
 }
 
-/** Send what is pointed at, one message at a time, always the latest. */
+/** Send the pointer's target, one message at a time, always the latest. */
 async function sendPoint() {
   if (isPointing) return;
   isPointing = true;

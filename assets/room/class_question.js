@@ -45,7 +45,7 @@ function remember({ number, question, shape, told }) {
   keep({ asked: [...others, { number, question, shape, told }].slice(-MOST_ASKED) });
 }
 
-/** What was asked so far, with the results; in the notes. */
+/** All questions so far with their results, shown in the notes. */
 function askedSoFar() {
   if (!lesson.asked.length) return [];
   const fold = part("asked", null, () => {
@@ -157,7 +157,7 @@ function answered() {
     draw();
   };
   const line = [
-    // In a plan, its own button leads on.
+    // In a plan, the plan's button goes on.
     ...(nextOfPlan({ ends: "withdraw" }) ? [] : [part("next", null, () => button(message("Next"), () => act("withdraw"), "main"))]),
     part("aside", label, () => {
       const found = button(label, turn);

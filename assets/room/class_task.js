@@ -1,4 +1,4 @@
-/** Tasks: the teacher sets what to find, and pupils hand in views of the app. */
+/** Tasks: the teacher sets a search, and pupils hand in views of the app. */
 
 // In ms: how often a pupil who explores alone asks for tasks.
 const LOOK_FOR_TASK = 15_000;

@@ -65,7 +65,7 @@ function resultsOfTen() {
   return put(fold, [fold.firstElementChild, ...places, rows, ...(ten.asksNickname ? [nicknames()] : []), way]);
 }
 
-/** How many pupils are at each question: who stays behind shows, without names. */
+/** How many pupils are at each question, without names. */
 function placesOfTen() {
   const counts = ten.underWay.map(([question, count]) => message("question {question}: {count}", { question, count }));
   return message("Under way at {counts}", { counts: counts.join(", ") });

@@ -1,7 +1,7 @@
 /**
- * A screen of a class: it shows what the teacher shows, and sends answers.
+ * A screen of a class: it shows the teacher's view, and sends answers.
  *
- * The server sends events (attention.classroom.rooms): the view, what the teacher points at, the question, the pupil's
+ * The server sends events (attention.classroom.rooms): the view, the teacher's pointer, the question, the pupil's
  * answer and verdict, the task, the pupil's best link, and the end.
  */
 

@@ -107,7 +107,7 @@ function field(name, longest) {
   return { label, input };
 }
 
-/** Return the server's answer, without what post adds. */
+/** Return the server's answer, without the fields that post adds. */
 function read({ isDone, ...found }) {
   return found;
 }
@@ -214,7 +214,7 @@ function choices(asked) {
 async function choose(index, place = shown, number = round.number) {
   for (const button of part("own").querySelectorAll(".answers button")) button.disabled = true;
   const marked = await post("own/answer", { number, place, given: index });
-  // Retry whatever is shown meanwhile, unless another round has begun.
+  // Retry, even after the display has changed, unless another round has begun.
   if (marked.isAway && (!round || round.number === number)) setTimeout(choose, 1000, index, place, number);
   if (round?.number !== number || shown !== place || !paper) return;
   if (!marked.isDone) {

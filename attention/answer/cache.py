@@ -228,7 +228,7 @@ def _load(model_id: str, on_progress: OnProgress) -> Model:
 
 
 def waiting(info: ModelInfo) -> str:
-    """Return what to tell the user while a model loads."""
+    """Return the message shown while a model loads."""
     to_fetch = n_bytes_to_fetch(info.model_id)
     if to_fetch:
         return message(
@@ -358,7 +358,7 @@ class Shared:
         return recorded.trace.part(self.address.part)
 
     def added(self) -> Float[Array, "Q M"] | None:
-        """Return what the model itself adds to each token's vector in the layer; None if unknown."""
+        """Return the model's own ΔE of the layer; None if unknown."""
         key = (self.address.run, self.address.part, self.address.layer)
         return _if_here(lambda: _caches().added.get(key, lambda: self._with_added().added, turns()))
 
@@ -389,7 +389,7 @@ class Shared:
         return ShelvedModel(shelf(), self.whole.info)
 
     def _with_added(self) -> LayerTrace:
-        """Return the layer with what it adds to the residual stream, which traces do not keep: run the model again.
+        """Return the layer with its addition to the residual stream, which traces do not keep: run the model again.
 
         If the heads' outputs differ this time, the model has changed, and ``added`` is left out.
         """
@@ -401,7 +401,7 @@ class Shared:
 
 
 def _if_here(get: Callable[[], T]) -> T | None:
-    """Return a result that needs the model; None, which is not cached, while the model is gone."""
+    """Return a result that needs the model; None, uncached, if the model has been removed."""
     try:
         return get()
     except ModelUnavailableError:

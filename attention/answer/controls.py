@@ -1,4 +1,4 @@
-"""The controls above a page's content: the stepper, and what to look at."""
+"""The controls above a page's content: the stepper, and the choice of model, layer, head and word."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def controls(view: View, panes: list[Pane], content: Content) -> components.Part
         if not view.beside:
             _add_place(line, pane, without, is_one=content.compares)
     if view.page is STEP_BY_STEP:
-        # Beside the steps there is room only for what is changed most; the word can be chosen in the sentence, too.
+        # Beside the steps there is room only for the most used controls; the word can be chosen in the sentence, too.
         line.fold(message("More"), is_changed=view[GUESS] or view.beside or view.mask != masks_of(info)[0])
     for pane in panes[:1]:
         if "word" not in without:

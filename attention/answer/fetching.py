@@ -83,7 +83,7 @@ def _remove(model_id: str) -> Notice | None:
     if entry is None or entry.kept is None:
         return None
     name = entry.name
-    # Prevent others from loading what is being deleted.
+    # Prevent others from loading a model that is being deleted.
     with shelf().kept_out(model_id, IDLE_SECONDS) as is_out:
         if not is_out:
             return Notice(message("{name} is in use. Try again later.", name=name))

@@ -121,7 +121,7 @@ def _picture(sheet: Sheet, view: View, reading: Reading) -> list[Data]:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of input: what it adds to the header line, and what stands beside that."""
+    """A kind of input: its fields in the header line and beside it."""
 
     add: Callable[[Line, View, ModelInfo, Field | None], None] = _no_line
     beside: Callable[[Sheet, View, Reading], list[Data]] = _nothing

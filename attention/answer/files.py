@@ -41,7 +41,7 @@ _FOR_A_DAY = "public, max-age=86400"
 # What every visitor needs at once, fetched together with Streamlit's own files.
 FIRST = ("page", "line", "stepper", "model_map", "matrix")
 
-# Addresses are relative to the page, whatever proxy is in front of the server. A browser never requests a module again
+# Addresses are relative to the page, so they work behind any proxy. A browser never requests a module again
 # that has failed to load, so the second attempt has another address.
 _STUB = """const url = new URL("./FOLDER/NAME", document.baseURI).href;
 const { default: draw } = await import(url).catch(() => import(url + "?again"));

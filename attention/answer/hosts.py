@@ -1,4 +1,4 @@
-"""This server's host names: whose pages may talk to it, and where other devices find it."""
+"""This server's host names: the origins it accepts, and its address for other devices."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_known(origin: str, host: str, named: Iterable[str]) -> bool:
 
 
 def named_hosts() -> set[str]:
-    """Return the hosts, besides the server's own, whose pages may talk to this server."""
+    """Return the hosts, besides the server's own, whose pages this server accepts requests from."""
     named = [str(st.get_option("browser.serverAddress")), *map(str, st.get_option("server.corsAllowedOrigins"))]
     hosts = {urlsplit(each if "//" in each else f"//{each}").hostname or "" for each in named}
     return (hosts | {"localhost", "127.0.0.1"}) - {""}
@@ -88,7 +88,7 @@ def own_address() -> str | None:
 
 
 def address_for_others(scheme: str, host: str) -> str:
-    """Return the address at which other devices find what a browser found at a host, as far as known."""
+    """Return the address for other devices of a page that a browser opened at a host, as far as known."""
     return (in_network() if _name_in(host) in _THIS_MACHINE else "") or f"{scheme}://{host}"
 
 

@@ -1,4 +1,4 @@
-"""This server's training jobs, and what a page does with them: start, stop, follow."""
+"""This server's training jobs, which a page starts, stops and follows."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _start(job: Job, arguments: tuple[str, ...], given: str) -> None:
 
 @dataclass(slots=True)
 class _Own:
-    """A visitor's last private run of a job, and what was wrong with its text."""
+    """A visitor's last private run of a job, and any problem with its text."""
 
     problem: str = ""
     turn: Turn | None = None

@@ -1,4 +1,4 @@
-"""The server's singletons, made on first use, and what it remembers of its latest visitors."""
+"""The server's singletons, made on first use, and its memory of the latest visitors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page as a function of its link: what stands below the app's own header, as plain data for the browser.
+"""A page as a function of its link: everything below the app's header, as plain data for the browser.
 
 A browser sends its page's link with all presses since the page was drawn, and receives the next page. So the server
 keeps nothing of a visitor, and any copy of it can answer.
@@ -50,7 +50,7 @@ class Press:
 class Asked:
     """A browser's request: a page, its link, and the presses on it in order.
 
-    ``memory`` is what the browser remembers for the visitor, ``visitor`` a random name that it has chosen.
+    ``memory`` is the browser's memory for the visitor, ``visitor`` a random name that it has chosen.
     """
 
     page: Page
@@ -68,7 +68,7 @@ class _LoadingError(Exception):
 
 
 def answer(asked: Asked) -> dict[str, Any]:
-    """Return the next page: its address, title and link, its blocks, and what the browser should remember.
+    """Return the next page: its address, title, link and blocks, and the browser's new memory.
 
     ``waiting`` is the text shown if the page after it is slow; ``follow`` is the number of seconds after which the
     browser should ask again, 0 for never.
@@ -222,7 +222,7 @@ def _looked_at(sheet: Sheet, view: View, panes: list[Pane]) -> list[Data]:
 
 
 def _above(sheet: Sheet, view: View, panes: list[Pane], told: Blocks) -> list[Data]:
-    """Return the notices and what stands above the content; for a presentation, only the notices."""
+    """Return the notices and the blocks above the content; for a presentation, only the notices."""
     if is_presented(view):
         return sheet.write(told)
     shown = (*sought(view, panes), *_unfamiliar(view, panes), *told, *CONTENTS[view.page].above(view, panes))

@@ -52,7 +52,7 @@ Load = Callable[[ModelInfo], Model | ModelUnavailableError]
 
 
 class Results(Shared):
-    """The same, and what this server measures and trains."""
+    """The same, and this server's measurements and trainings."""
 
     __slots__ = ()
 
@@ -229,7 +229,7 @@ def run(view: View, load: Load) -> list[Pane]:
 def run_one(
     view: View, info: ModelInfo, load: Load, *, is_other: bool = False, main: HeadContext | None = None
 ) -> Pane:
-    """Run one model; the pane's notices tell where the link points to something that does not exist."""
+    """Run one model; the pane's notices report invalid targets of the link."""
     model = load(info)
     if isinstance(model, ModelUnavailableError):
         return Pane(info, is_other, reason=model)

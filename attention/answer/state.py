@@ -47,7 +47,7 @@ class Visit:
     # A random name that the browser has chosen.
     visitor: str = ""
     is_changed: bool = False
-    # The page to go to, and its link; None to take the view along.
+    # The next page, and its link; None to keep the view.
     way: tuple[Page, Mapping[str, str] | None] | None = None
 
 
@@ -72,7 +72,7 @@ def visiting(answered: Visit) -> Iterator[Visit]:
 def opened(
     page: Page, link: Mapping[str, str], opening: Callable[[View], View], memory: Memory, visitor: str = ""
 ) -> Visit:
-    """Return the request for a link; ``opening`` may choose what the link leaves open."""
+    """Return the request for a link; ``opening`` may choose values that the link lacks."""
     models = by_id()
     linked, found = View.from_query(link, page, models)
     before, _ = View.from_query(memory.get(OTHERS, {}), page, models)
@@ -84,7 +84,7 @@ def opened(
 
 
 def remembered() -> Memory:
-    """Return what the browser should remember after this request."""
+    """Return the browser's memory after this request."""
     here = visit()
     view, chosen = here.view, taken_along().chosen
     named = {each.name: each for each in everything(view.page)}
@@ -156,7 +156,7 @@ def _wanted(link: Mapping[str, str], models: Mapping[str, ModelInfo]) -> str:
 
 
 def context() -> Context:
-    """Return what the bounds of parameters depend on."""
+    """Return the facts that the bounds of parameters depend on."""
     return Context(by_id(), current().model)
 
 
@@ -289,5 +289,5 @@ def _with_model(model: str, spot: Spot | None) -> View:
 
 
 def _reading(view: View, models: Mapping[str, ModelInfo]) -> Reading:
-    """Return what the view's model reads; if it has been removed, guess from the text."""
+    """Return the kind of input of the view's model; if it has been removed, guess from the text."""
     return models[view.model].reading if view.model in models else recognised(view.text)

@@ -1,4 +1,4 @@
-"""``python -m attention.app``: start the server, and import what models need in the background.
+"""``python -m attention.app``: start the server, and import the models' libraries in the background.
 
     python -m attention.app --model=/a/folder --server.port=8501
 

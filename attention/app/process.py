@@ -18,6 +18,6 @@ _SETTINGS = {
 
 
 def prepare() -> None:
-    """Set what NumPy, torch and transformers read on import, unless it is set already; child processes inherit it."""
+    """Set the variables that NumPy, torch and transformers read on import, unless set; child processes inherit them."""
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)

@@ -336,7 +336,7 @@ def page_below(path: str, pages: Iterable[str]) -> str | None:
 
 
 class _FromLink:
-    """Serves what a module makes from a page's link (see ``attention.answer.asked``)."""
+    """Serves files and numbers made from a page's link (see ``attention.answer.asked``)."""
 
     def __init__(self, module: str, path: str) -> None:
         self.module = module

@@ -1,4 +1,4 @@
-"""A question for the class: what the screens show while it is open, and what the reveal shows."""
+"""A question for the class, as the screens show it while it is open and at the reveal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attention.figures.question import Answer, Question
 from attention.lesson.prose import typed
 from attention.lesson.quiz import Guess, verdict_words
 
-# The view while a question is open: without what the question is about, unchanged, or hidden.
+# The view while a question is open: without the parts that answer it, unchanged, or hidden.
 Meanwhile = Literal["closed", "as it is", "hidden"]
 _SETS = ("right", "close")
 _VERDICTS = (*_SETS, "other")
@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"[-−+]?[0-9]*[.,]?[0-9]+")
 
 
 def packed(guess: Guess, seen_meanwhile: Meanwhile = "closed") -> dict[str, Any]:
-    """Return a question as a JSON object, with what the screens show while it is open."""
+    """Return a question as a JSON object, with the screens' content while it is open."""
     return asdict(guess) | {name: sorted(getattr(guess, name)) for name in _SETS} | {_MEANWHILE: seen_meanwhile}
 
 
@@ -55,7 +55,7 @@ def written(said: object) -> Guess | None:
 
 
 def again(data: Mapping[str, Any], answers: Counter[Answered]) -> dict[str, Any]:
-    """Return a packed question as it is asked a second time, with the counts of the first unless answers are typed."""
+    """Return a packed question for a second vote, with the counts of the first unless answers are typed."""
     guess = unpacked(data)
     return dict(data) if guess.is_typed else {**data, _BEFORE: tallied(guess, answers)}
 
@@ -74,13 +74,13 @@ def unpacked(data: Mapping[str, Any]) -> Guess:
 
 
 def meanwhile(data: Mapping[str, Any]) -> Meanwhile:
-    """Return what the screens show while this packed question is open."""
+    """Return the screens' content while this packed question is open."""
     found: Meanwhile = data.get(_MEANWHILE, "closed")
     return found
 
 
 def seen(guess: Guess) -> dict[str, Any]:
-    """Return what everyone sees of a question, without its answer."""
+    """Return a question without its answer, for everyone."""
     return {
         "mark": guess.mark,
         "question": guess.question,
@@ -113,7 +113,7 @@ def _typed(guess: Guess, said: object) -> Answered | None:
 
 
 def _meant(words: str) -> str | float:
-    """Return what typed words mean: a number, with a point or a comma, or the words in any case."""
+    """Return a typed answer in comparable form: a number, with a point or a comma, or the words in lower case."""
     if _NUMBER.fullmatch(words):
         return float(words.replace(",", ".").replace("−", "-"))
     return words.casefold()
@@ -135,7 +135,7 @@ def labels(guess: Guess) -> Sequence[str]:
 
 
 def told(guess: Guess, answers: Counter[Answered], first: Sequence[int] | None = None) -> dict[str, Any]:
-    """Return what everyone sees at the reveal."""
+    """Return the reveal, for everyone."""
     if guess.is_typed:
         return _told_typed(answers)
     counts = tallied(guess, answers)

@@ -36,7 +36,7 @@ class Copies:
         await self._database(Store.listen, lambda told: on_loop(self._receive, told), lambda: on_loop(self._lost))
 
     async def point(self, code: str, point: Mapping[str, Any] | None) -> None:
-        """Send what a teacher points at to the screens here and on all other copies."""
+        """Send the teacher's pointer to the screens here and on all other copies."""
         if (live := self._screens.live.get(code)) is not None:
             live.point(point)
         await self._database(Store.tell, code, json.dumps({"by": self._copy, "point": point}))

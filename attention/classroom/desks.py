@@ -14,7 +14,7 @@ from attention.classroom.set_tasks import RoomTasks
 from attention.classroom.store import Present, Store, StoreError
 from attention.classroom.timers import Timer
 
-# In seconds: how often teachers get updates, and how often the database is told who is present.
+# In seconds: the interval of teachers' updates, and of recording who is present in the database.
 TICK, _REPORT_EVERY = 0.5, 5.0
 
 

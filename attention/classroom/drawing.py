@@ -182,7 +182,7 @@ def _blocks(view: View, panes: Sequence[Pane], shown: Shown) -> Blocks:
 
 
 def _while_closed(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
-    """Return what stands in place of an unanswered question, and of a lab's opening."""
+    """Return the placeholders for an unanswered question and for a lab's opening."""
     if not CONTENTS[view.page].asked(view, panes).is_open:
         return ()
     purpose = (

@@ -1,4 +1,4 @@
-"""The followers of a room, and what each still has to be sent: one drawing, many screens.
+"""The followers of a room, and each one's unsent updates: one drawing, many screens.
 
 Everything here runs in the event loop. A slow follower gets the latest message of each kind, and no backlog.
 

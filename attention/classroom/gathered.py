@@ -23,7 +23,7 @@ class Gathered(Generic[Asked, Given]):
         self._working: asyncio.Task[None] | None = None
 
     async def __call__(self, asked: Asked) -> Given:
-        """Return the result of a request, or raise what its batch raised."""
+        """Return the result of a request, or raise the error of its batch."""
         future: asyncio.Future[Given] = asyncio.get_running_loop().create_future()
         self._waiting.append((asked, future))
         if self._working is None or self._working.done():

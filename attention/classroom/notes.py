@@ -1,4 +1,4 @@
-"""A lesson plan's notes on paper: what to say at each stage, what to ask, and the answer."""
+"""A lesson plan's notes on paper: a script, the question and the answer for each stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ten questions on a pupil's own sentence: which ones, and what the pupil and the teacher see of them.
+"""Ten questions on a pupil's own sentence: their choice, and the pupil's and the teacher's view of them.
 
 Those of the steps, whose answers are the sentence's own words and numbers, go before the ready ones.
 """
@@ -21,7 +21,7 @@ from attention.lesson.steps import STEPS
 from attention.lesson.tables import Columns
 
 N_QUESTIONS = 10
-# In characters: a model reads what thirty pupils type at once in a few seconds.
+# In characters: a model can read thirty pupils' texts in a few seconds.
 MAX_SENTENCE, MAX_NICKNAME = 200, 24
 # Those with the same answer for most sentences come last.
 _FIRST = ("tokens", "embed", "qkv", "scores", "most", "even", "longer", "special", "zero", "largest")
@@ -30,7 +30,7 @@ _RANK = {name: place for place, name in enumerate(_FIRST + _NEXT)}
 _OF_STEPS = tuple(
     Ready(step.key, step.title, step.guess, names_words=True, seen_at=step.key) for step in STEPS if step.key in _RANK
 )
-# All that may be asked about a pupil's sentence. The first are about its words, which a teacher is not told.
+# All that may be asked about a pupil's sentence. The first are about its words, which the teacher does not see.
 _OF_SENTENCE = (*_OF_STEPS, MOST)
 ASKABLE = (*_OF_SENTENCE, *QUESTIONS)
 _COUNT = re.compile(r"\d+")
@@ -62,7 +62,7 @@ def judged(question: Mapping[str, Any], given: int) -> Mark | None:
 
 
 def seen(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a pupil sees of a question before answering, without the right answer."""
+    """Return a question for a pupil who has not answered, without the right answer."""
     guess = asking.unpacked(question)
     return {
         "title": _known(question["name"]).title,
@@ -73,7 +73,7 @@ def seen(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def marked(question: Mapping[str, Any], given: int) -> dict[str, Any]:
-    """Return what a pupil sees after answering: the right answer and why, and why a wrong one is wrong."""
+    """Return the feedback for a pupil: the right answer and why, and why a wrong one is wrong."""
     guess = asking.unpacked(question)
     why = _why(guess, given) if given not in guess.right else ""
     return {"given": given, "right": sorted(guess.right), "reason": guess.reason, "why": why}

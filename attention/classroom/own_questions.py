@@ -1,4 +1,4 @@
-"""Ten questions on each pupil's own sentence: who may start and answer, and what pupil and teacher see.
+"""Ten questions on each pupil's own sentence: permissions, and the pupil's and the teacher's view.
 
 The class's model reads the sentences, one at a time; rooms take turns, so that a large one does not hold up others. The
 right answer leaves the server only after a question is answered.
@@ -182,7 +182,7 @@ def _nickname(said: Mapping[str, Any]) -> str:
 
 
 def _questions(link: str, text: str) -> dict[str, Any]:
-    """Run the model on a sentence, and return the questions with everything a pupil is told about them."""
+    """Run the model on a sentence, and return the questions with all feedback."""
     pane = read(STEP_BY_STEP.address, f"{link}&{urlencode({'text': text})}")
     if pane.reason is not None:
         raise RefusedError(503, str(pane.reason))
@@ -213,7 +213,7 @@ def _way(seen_at: str, here: str) -> str:
 
 
 def _seen(number: int, kept: Paper) -> dict[str, Any]:
-    """Return what a pupil may know: the right answers only of answered questions."""
+    """Return the questions for a pupil, with the right answers only of answered ones."""
     questions = []
     for question in kept.data["questions"]:
         given = kept.given.get(question["name"])

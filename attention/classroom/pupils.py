@@ -61,7 +61,7 @@ async def _follow(act: Act) -> Response:
 
 
 async def _wall(act: Act) -> Response:
-    """Stream the same to a screen on a wall, which is not a pupil."""
+    """Stream the same to a wall screen, which does not count as a pupil."""
     is_own = is_teacher(act.request, act.room)
     if not is_own and len(act.hall.screens.of(act.room.code).walls) >= act.hall.limits.walls:
         raise is_full()

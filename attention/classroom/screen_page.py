@@ -12,7 +12,7 @@ from attention.page.page_file import html_head, plain
 
 
 def policy(framed_by: str) -> str:
-    """Return the page's Content-Security-Policy: it may load only what comes from this server."""
+    """Return the page's Content-Security-Policy: it may load resources only from this server."""
     return (
         "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; "
         f"img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; frame-ancestors {framed_by}"

@@ -63,7 +63,7 @@ class Live:
         return self.screens, self.walls, self.desks
 
     def point(self, point: Mapping[str, Any] | None) -> None:
-        """Send what the teacher points at to the screens."""
+        """Send the teacher's pointer to the screens."""
         self.pointed = point
         for each in (self.screens, self.walls):
             each.send("point", point)
@@ -114,7 +114,7 @@ class Screens:
             live.n_coming -= 1
 
     async def refresh(self, code: str) -> None:
-        """Send all screens of a room what has changed."""
+        """Send a room's changes to all its screens."""
         live = self.live.get(code)
         if live is not None:
             new: Gathered[None, None] = Gathered(partial(self._refresh, live))

@@ -68,7 +68,7 @@ class RoomTasks:
         return {"number": current.number, "verdict": _seen(find), "best": _seen(best or find)}
 
     async def shown(self, code: str) -> Mapping[str, Any] | None:
-        """Return what everyone sees of a room's task; after the reveal also the best solutions."""
+        """Return a room's task for everyone; after the reveal, with the best solutions."""
         current = await self._database(finds.task, code)
         known = None if current is None else _task(current)
         if current is None or known is None:
@@ -89,7 +89,7 @@ class RoomTasks:
         return None if current is None or found is None else {"number": current.number, "best": _seen(found)}
 
     async def tally(self, code: str) -> Mapping[str, Any] | None:
-        """Return what the teacher sees of an open task."""
+        """Return an open task for the teacher."""
         current = await self._database(finds.task, code)
         return None if current is None else _told(await self._database(finds.tally, code, current.number))
 

@@ -254,7 +254,7 @@ class Store:
             self._listener = _Listener(self._connect, changed, forget)
 
     def tell(self, code: str, said: str = "") -> None:
-        """Notify all copies that a room has news, or of ``said`` (at most 8,000 bytes), which is not stored."""
+        """Notify all copies that a room has changed, or of ``said`` (at most 8,000 bytes), which is not stored."""
         if not self.is_sqlite:
             with self.writing() as connection:
                 self.notify(connection, f"{code} {said}".strip())

@@ -1,1 +1,1 @@
-"""The equation of attention: its steps, the trace of a run, and what both are made of."""
+"""The equation of attention: its steps, the trace of a run, and their building blocks."""

@@ -47,7 +47,7 @@ class Intervention(Protocol):
         """Raise ValueError if a run of this size lacks its layer, head or token; the message states the range."""
 
     def before(self, causes: Causes) -> Causes:
-        """Change what determines the weights; the arrays are the caller's own."""
+        """Change the query, mask or bias in place; the arrays are the caller's own."""
 
     def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
         """Change the outputs of the layer's heads; the array is the caller's own."""

@@ -129,7 +129,7 @@ _TARGET = Second(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Build:
-    """How a model is built (encoder, decoder or both), and what that changes on the pages."""
+    """How a model is built (encoder, decoder or both), and the effect on the pages."""
 
     # A decoder always hides later tokens, so its "none" needs another label. Links use the masks' own names.
     mask_names: Mapping[MaskName, str] = field(

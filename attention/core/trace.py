@@ -1,4 +1,4 @@
-"""The record of a model's run, and what follows from it.
+"""The record of a model's run, and the quantities derived from it.
 
 A trace stores causes (queries, keys, values, mask, scale) and derives effects (scores, weights, outputs) on demand, so
 its memory grows with the number of tokens, not with its square. It also stores the attention output of the model
@@ -434,7 +434,7 @@ class LayerTrace:
         return steps.join_heads(self.steps().head_outputs)
 
     def output(self) -> Float[Array, "Q M"]:
-        """Derive what the layer adds to each token's vector: ``Concat(head₁, …, head_H) W_O + b_O``.
+        """Derive ΔE, the layer's addition to each token's vector: ``Concat(head₁, …, head_H) W_O + b_O``.
 
         Raises:
             ValueError: the output projection is unknown.
@@ -444,7 +444,7 @@ class LayerTrace:
         return steps.output_projection(self.joined(), self.projections.W_O, self.projections.b_O)
 
     def moved(self) -> Float[Array, "Q M"]:
-        """Derive what is added to the stream: the output, normalised if the model does so.
+        """Derive the addition to the stream: the output, normalised if the model does so.
 
         Raises:
             ValueError: the output projection is unknown.

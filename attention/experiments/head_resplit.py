@@ -94,7 +94,7 @@ def query_changes(vector: Float[Array, " M"], projections: Projections, n_heads:
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """The norm of what each head adds to each token's vector, and the sum with the bias: ΔE."""
+    """The norm of each head's part of ΔE for each token, and the sum with the bias: ΔE."""
 
     lengths: Float[Array, "Q H"]
     total: Float[Array, "Q M"]

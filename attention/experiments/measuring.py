@@ -90,7 +90,7 @@ class Measurement(Generic[R]):
         return self.run.is_finished or bool(self.failure)
 
     def carry_on(self, seconds: float) -> None:
-        """Run batches for a number of seconds, then release what is large."""
+        """Run batches for a number of seconds, then release large objects."""
         end = self._clock() + seconds
         while not self.is_over() and self._clock() < end:
             self.advance()
@@ -147,7 +147,7 @@ class Measurements:
         self._kept: LRUCache[str, Measurement[Any]] = LRUCache(MAX_KEPT)
 
     def study(self, model: Model, texts: Sequence[str]) -> Measurement[StudyResult | None]:
-        """Return the measurement of what all heads do on average."""
+        """Return the mean measures of all heads."""
         return self._get(f"study {_identity(model)} {content_key(texts)}", model, texts, lambda: Study(model.info))
 
     def syntax(self, model: Model) -> Measurement[SyntaxResult]:

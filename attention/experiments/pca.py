@@ -1,4 +1,4 @@
-"""How a vector moves: a plane in which to see it, and what each token sends to it.
+"""How a vector moves: a plane to draw it in, and each token's contribution to it.
 
 The plane is that of the first two principal components (Pearson 1901, "On lines and planes of closest fit to systems of
 points in space"), which minimises the sum of squared distances.
@@ -126,7 +126,7 @@ def of_row(layer: LayerTrace, row: int) -> LayerTrace:
 
 
 def sent(layer: LayerTrace, row: int, head: int | None = None) -> Float[Array, "K M"]:
-    """Return what each token sends to one token's vector: ``Σ_h a_h[row, k] · v_h[k] W_O[rows of h]``.
+    """Return each token's contribution to one token's vector: ``Σ_h a_h[row, k] · v_h[k] W_O[rows of h]``.
 
     The sum is over all heads, or only ``head``. Over all heads, the sum over the tokens plus b_O is ΔE (Kobayashi et
     al. 2020, section 2).

@@ -66,7 +66,7 @@ class Run:
         # A batch read ahead, and texts to read again after a pause.
         self._read: Batch | None = None
         self._left: Sequence[Encoded] | None = None
-        # One thread for the whole run: starting one for each batch costs up to a tenth of what it measures.
+        # One thread for the whole run: starting one for each batch adds up to a tenth to its time.
         self._other = ThreadPoolExecutor(1)
 
     @property
@@ -91,7 +91,7 @@ class Run:
             self.n_cut += sum(text.cut is not None for text in texts)
 
     def rest(self) -> None:
-        """Release what is large until the next step."""
+        """Release large objects until the next step."""
         if self._read is not None:
             self._left, self._read = self._read.texts, None
 
@@ -173,7 +173,7 @@ class StudyResult:
 
 
 class Study:
-    """Accumulates what the heads do; a result can be computed after any batch."""
+    """Accumulates the measures of all heads; a result can be computed after any batch."""
 
     def __init__(self, info: ModelInfo) -> None:
         self._info = info

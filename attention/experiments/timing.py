@@ -1,4 +1,4 @@
-"""Measure what attention costs on this machine: time and memory by length, and generation with and without a KV cache.
+"""Measure the cost of attention on this machine: time and memory by length, and generation with and without a KV cache.
 
     python -m attention.experiments.timing
     python -m attention.experiments.timing --out assets/measurement.json
@@ -91,7 +91,7 @@ def _measure_by_length(lengths: Sequence[int]) -> Iterator[Point]:
     import torch
 
     torch.manual_seed(SEED)
-    # With gradients, PyTorch would keep what the backward pass needs.
+    # With gradients, PyTorch would keep activations for the backward pass.
     lstm = torch.no_grad()(torch.nn.LSTM(WIDTH, WIDTH).requires_grad_(requires_grad=False))
     for length in lengths:
         q, k, v = torch.randn(3, N_HEADS, length, D_HEAD)

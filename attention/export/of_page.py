@@ -41,7 +41,7 @@ def worksheet(view: View, pane: Pane, scene: HeadContext, small: HeadContext) ->
 
 
 def left_out(view: View, pane: Pane) -> tuple[str, ...]:
-    """Return notes on what worksheet and notebooks leave out, and which head they show if the page has none."""
+    """Return notes on the omissions of worksheet and notebooks, and on the head they show if the page has none."""
     found = [message("Settings of the lab are not included.")] if view.page in pages.OF_LABS.values() else []
     if pane.scene is not None and HEAD in CONTENTS[view.page].idle(view, [pane]):
         found.append(

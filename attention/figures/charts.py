@@ -42,7 +42,7 @@ class Chart:
 
     @property
     def touch(self) -> TouchHead | None:
-        """One of the heads its points stand for; None if they stand for none."""
+        """One of the heads that its points represent; None if they represent no heads."""
         heads = [np.asarray(trace.customdata) for trace in self.figure.data if trace.customdata is not None]
         if not heads:
             return None

@@ -28,7 +28,7 @@ class Large(ABC):
 
     @abstractmethod
     def payload(self, ask_at: AskAt | None = None) -> dict[str, Any]:
-        """Return the complete data to draw or, with ``ask_at``, only what the first look needs."""
+        """Return the complete data to draw or, with ``ask_at``, only the data for the first view."""
 
     def asked(self, ask_at: AskAt) -> dict[str, str]:
         """Return the fingerprint and the address of the numbers."""

@@ -14,7 +14,7 @@ from numpy import ndarray as Array
 from attention.figures.charts import escaped, figure, shortened
 from attention.figures.colours import INACTIVE, VALUE
 
-# "sent" is what tokens send, in the colour of values; "change" is their sum; "other" is everything else.
+# "sent" are the tokens' contributions, in the colour of values; "change" is their sum; "other" is everything else.
 Ink = Literal["sent", "change", "other"]
 
 # A line without a colour has the text's.

@@ -85,7 +85,7 @@ class HeadContext:
 
     @cached_property
     def change(self) -> Array:
-        """ΔE, what the heads add to each token's vector, if W_O is known: ``LayerTrace.output``, cached."""
+        """ΔE, the heads' addition to each token's vector, if W_O is known: ``LayerTrace.output``, cached."""
         parts = self.attention.projections
         assert parts is not None
         return output_projection(self.joined, parts.W_O, parts.b_O)

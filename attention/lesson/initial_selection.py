@@ -53,7 +53,7 @@ def first_place(info: ModelInfo, text: str) -> tuple[int, int]:
 
 
 def first_word(trace: Trace) -> int:
-    """Return the position of the first word in focus, whatever the head: the chosen word or ``telling_word``."""
+    """Return the position of the first word in focus, for any head: the chosen word or ``telling_word``."""
     opening = _opening(trace.info.model_id, trace.text)
     if opening is not None and opening.word is not None and opening.word < len(trace.tokens):
         return opening.word

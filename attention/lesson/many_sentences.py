@@ -52,7 +52,7 @@ def _sinks(result: StudyResult) -> list[tuple[str, str]]:
 
 
 def tell_layers(result: StudyResult) -> str:
-    """Return as HTML what the layers' charts show, and which layer gives most to special tokens."""
+    """Describe the layers' charts as HTML, and name the layer that gives most to special tokens."""
     told = lesson("study/layers")
     sinks = [(name, result.measure(measure).mean(axis=1)) for name, measure in _sinks(result)]
     if not sinks:

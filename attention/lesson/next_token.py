@@ -75,7 +75,7 @@ def forecast(found: NextToken, text: str) -> Forecast:
 
 
 def _addition(addition: str | None, text: str) -> str | None:
-    """Return what a token adds to a text; None if cleaning would remove it."""
+    """Return the text of an appended token; None if cleaning would remove it."""
     return addition if addition is not None and clean(text + addition) != text else None
 
 
@@ -115,7 +115,7 @@ def tell_next(found: Forecast, trace: Trace) -> str:
 
 
 def tell_lens(found: Forecast) -> str:
-    """Return as HTML what the logit lens is, and from which layer on the answer ranks first."""
+    """Explain the logit lens as HTML, with the layer from which the answer ranks first."""
     best, since = word(found.candidates[0].label), found.since or message("0 (embedding)")
     return lesson("next-token/lens") + lesson("next-token/lens-since", since=since, best=best)
 

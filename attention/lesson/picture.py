@@ -73,7 +73,7 @@ def picture_table(data: Overlay) -> dict[str, list[str]]:
 
 
 def tell_overlay(scene: HeadContext) -> str:
-    """Return as HTML what the overlay shows, and how much weight falls on patches."""
+    """Describe the overlay as HTML, with the weight on patches."""
     row = scene.steps.weights[scene.word]
     patches = [token.position for token in scene.tokens if not token.is_special]
     on_patches = float(row[patches].sum())

@@ -18,7 +18,7 @@ from attention.lesson.prose import lesson, word
 # for n from 64 to 4,096.
 TOLERANCE = 1e-5
 
-# In order of computation, from a layer's input to what it adds.
+# In order of computation, from a layer's input to ΔE.
 LinkName = Literal["queries", "keys", "values", "outputs", "added"]
 LINK_NAMES: tuple[LinkName, ...] = get_args(LinkName)
 _LABELS: dict[LinkName, str] = {
@@ -117,7 +117,7 @@ class Proof:
 
 
 def tell_proof(name: str, proof: Proof) -> str:
-    """Return as HTML what was compared, and what was not, for the model with this name."""
+    """Describe as HTML the compared quantities and the others, for the model with this name."""
     told = lesson("proof/words", model=word(name), tolerance=scientific(proof.tolerance))
     knows_outputs_alone = all(link.found is None for link in proof.links if link.name != "outputs")
     if not knows_outputs_alone:
@@ -126,7 +126,7 @@ def tell_proof(name: str, proof: Proof) -> str:
 
 
 def prove(trace: Trace) -> Proof:
-    """Recompute every layer of a run from its input to what it adds, and compare it with the model's own numbers.
+    """Recompute every layer of a run from its input to ΔE, and compare it with the model's own numbers.
 
     Each link starts from the model's own numbers, so that a wrong link is identified and errors do not accumulate. A
     link is known only if all layers of its part recorded it.

@@ -38,7 +38,7 @@ def typed(text: str) -> str:
 
 
 def without_tags(text: str) -> str:
-    """Return what a lesson text (HTML) says, as plain text.
+    """Return a lesson text (HTML) as plain text.
 
     >>> without_tags("<p>What is <em>it</em>? &amp;</p>")
     'What is it? &'

@@ -1,6 +1,6 @@
-"""The vector of the word in focus along the residual stream: what each layer adds, and what happens after the heads.
+"""The vector of the word in focus along the residual stream: each layer's additions, and the parts after the heads.
 
-Structure and norms come from the record, whatever the model.
+Structure and norms come from the record, for every model.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Passage:
 
 
 def passages(scene: HeadContext) -> tuple[Passage, ...]:
-    """Return what each layer adds to the vector of the word in focus; empty if one of the layers is unknown."""
+    """Return each layer's addition to the vector of the word in focus; empty if a layer is unknown."""
     found = [_passage(layer, scene.word) for layer in scene.trace.layers]
     is_whole = len(scene.trace.hidden_states) == len(found) + 1
     known = tuple(each for each in found if each is not None)
@@ -81,7 +81,7 @@ def lengths_in(scene: HeadContext) -> dict[str, Float[Array, " T"]]:
 
 
 def _added_to(layer: LayerTrace, rows: slice) -> Float[Array, "Q M"] | None:
-    """Return what the model's own heads add to some tokens' vectors; None if unknown."""
+    """Return the model's own ΔE for some tokens; None if unknown."""
     if layer.lengths is None or layer.projections is None:
         return None
     outputs = join_heads(layer.model_output[:, rows])
@@ -154,7 +154,7 @@ def _normed(scene: HeadContext, lengths: Lengths, own: Sublayer, following: Subl
 
 
 def _fed(scene: HeadContext, lengths: Lengths, following: Sublayer) -> list[Station]:
-    """Return what the feed-forward network adds, and what leaves the layer; empty if attention follows instead."""
+    """Return the feed-forward network's addition and the layer's output; empty if attention follows instead."""
     if lengths.fed is None or lengths.left is None:
         return []
     fed, left = float(lengths.fed[scene.word]), float(lengths.left[scene.word])

@@ -51,7 +51,7 @@ class Look:
         return words_of(tokens) if self.words else tokens
 
     def weights(self, layer: LayerTrace, trace: Trace) -> Float[Array, "H U V"]:
-        """Return the weights of all heads of a layer, shown in this way."""
+        """Return the weights of all heads of a layer, with this look applied."""
         weights = layer.steps().weights
         if self.words:
             weights, _ = merge_words(weights, trace.tokens, trace.key_tokens)
@@ -65,7 +65,7 @@ class Look:
         return merge_hidden(hidden, trace.tokens, trace.key_tokens) if self.words else hidden
 
     def pictured(self, layer: LayerTrace, trace: Trace, weights: Float[Array, "H U V"]) -> Float[Array, "H U V"]:
-        """Return weights shown in this way, with ``-inf`` for cells that the mask hides."""
+        """Return weights with this look applied, and ``-inf`` for cells that the mask hides."""
         if layer.mask is None:
             return weights
         return np.where(self._hidden(layer, trace), np.float32(-np.inf), weights)

@@ -1,4 +1,4 @@
-"""Transitions between steps: what a matrix was, what was kept and what changed."""
+"""Transitions between steps: a matrix before and after, with its kept and changed parts."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def joining(scene: HeadContext) -> Joining | None:
         done = message("Changed: nothing.")
         return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row])
     done = message("Changed: W_O, {width} × {d_model}, maps them to ΔE.", width=width, d_model=scene.change.shape[1])
-    # The sum is drawn only if ΔE is known to be added as it is.
+    # The sum is drawn only if ΔE is known to be added without a norm.
     is_added = scene.knows_layers and scene.attention.added_norm is None
     stream = scene.stream[row] if is_added and scene.stream is not None else None
     return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row], scene.change[row], stream)

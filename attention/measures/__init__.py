@@ -1,4 +1,4 @@
-r"""Measures of what a head does: how broadly it attends, how far, to what, and how much like another head.
+r"""Measures of heads: breadth, distance and targets of attention, and the similarity of two heads.
 
 All follow from the weights that ``attention.core.steps`` derives, for one text or for a batch. Axes: ``L`` layers,
 ``B`` texts, ``H`` heads, ``Q`` query positions, ``K`` key positions, ``T`` tokens, ``W`` words, ``N`` heads of all

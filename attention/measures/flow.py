@@ -76,7 +76,7 @@ def value_norms(layer: LayerTrace) -> Float[Array, "H K"]:
 
 
 def weighted_norms(layer: LayerTrace) -> Float[Array, "H Q K"]:
-    """Return the norm of what each token contributes to each other: ``‖α f(x)‖ = α ‖f(x)‖``.
+    """Return the norm of each token's contribution to each other token: ``‖α f(x)‖ = α ‖f(x)‖``.
 
     A large weight on a small vector, as often on [SEP], contributes little (Kobayashi et al. 2020).
 

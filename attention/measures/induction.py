@@ -1,6 +1,6 @@
 """Prefix matching: attention to the token after an earlier copy of the current one.
 
-A head that does this and copies what it attends to is an induction head (Elhage et al. 2021; Olsson et al. 2022).
+A head that does this and copies the attended token is an induction head (Elhage et al. 2021; Olsson et al. 2022).
 """
 
 from __future__ import annotations

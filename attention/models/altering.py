@@ -43,7 +43,7 @@ class Intervening:
         self._layer = -1
 
     def before(self, deciding: Deciding, key: torch.Tensor) -> Deciding:
-        """Change what decides the weights of the next layer: its query, mask and position bias."""
+        """Change the query, mask and position bias of the next layer."""
         self._layer += 1
         found = self._found()
         if not found:

@@ -1,7 +1,7 @@
 """Byte-level tokens, as in GPT-2 and many later decoders: pieces of a text's UTF-8 bytes.
 
 Their vocabulary writes each byte as one printable character: a space is ``Ġ``, and ``é`` is two characters (Radford et
-al. 2019, section 2.2). Here they are decoded to what the user typed.
+al. 2019, section 2.2). Here they are decoded to the user's text.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Download:
         self._thread.start()
 
     def cancel(self) -> None:
-        """Cancel it and discard what has arrived."""
+        """Cancel it and discard the partial file."""
         self._cancel.set()
 
     def state(self) -> State:
@@ -84,7 +84,7 @@ class Download:
             pass
         except HubError as error:
             self._failure = str(error)
-        except Exception as error:  # whatever went wrong, the page has to say so
+        except Exception as error:  # the page must report any failure
             kind = type(error).__name__
             _LOGGER.error("a download failed with %s:\n%s", kind, "".join(traceback.format_tb(error.__traceback__)))
             self._failure = message("Couldn't fetch {model_id} ({kind}).", model_id=self.model_id, kind=kind)

@@ -35,7 +35,7 @@ class TargetReader:
     def add_to(self, source: Trace, encoded: Any, target: str | None) -> Trace:
         """Return the encoder's trace with those of the decoder's two attentions.
 
-        Target tokens attend to themselves and earlier ones, whatever the mask, and to all source tokens except padding.
+        Target tokens attend to themselves and earlier ones, with any mask, and to all source tokens except padding.
 
         Args:
             source: the encoder's trace.

@@ -43,7 +43,7 @@ def main() -> None:
             _reply(problem=_failure(error, request["model_id"], request["patience"]))
         except OSError as error:
             _reply(errno=error.errno or errno.EIO)
-        except Exception:  # whatever was answered: it comes from outside
+        except Exception:  # any answer is possible: it comes from outside
             _reply(
                 problem=message(
                     "The answer about {model_id} is not from a hub. Check the hub's address.",

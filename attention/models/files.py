@@ -223,7 +223,7 @@ def _head(file: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
         if length > MAX_JSON_BYTES:
             raise SafetensorError("header too large")
         with safe_open(file, framework="np") as tensors:
-            for name in tensors.keys():  # noqa: SIM118 - it is no dictionary
+            for name in tensors.keys():  # noqa: SIM118 - not a dictionary
                 yield name, tuple(tensors.get_slice(name).get_shape())
     except OSError as error:
         reason = error.strerror or in_one_line(str(error))

@@ -1,4 +1,4 @@
-"""Architectures outside the table: what their configuration and transformers' source files reveal.
+"""Architectures outside the table, as far as their configuration and transformers' source files reveal them.
 
 transformers is not imported, which would take seconds, and pages list models all the time.
 """
@@ -61,13 +61,13 @@ _PARTS = ("text_config", "vision_config", "audio_config")
 
 
 def _refusal(reason: str) -> ValueError:
-    """Return an error that also names what is supported."""
+    """Return an error that also names the supported architectures."""
     known = message("Supported: {known}.", known=", ".join((*ARCHITECTURES, *TEXT_PARTS)))
     return ValueError(f"{reason} {known}")
 
 
 def other_architecture(config: dict[str, Any]) -> Architecture:
-    """Return what is known of an architecture outside the table; raise ValueError if it cannot be recorded."""
+    """Describe an architecture outside the table; raise ValueError if it cannot be recorded."""
     model_type = config.get("model_type")
     if not isinstance(model_type, str) or not model_type:
         raise _refusal(message("This model does not state its architecture."))
@@ -177,7 +177,7 @@ def _nameless_known(kind: str, architecture: Architecture) -> dict[str, str] | N
 
 
 class _Plain(ast.NodeTransformer):
-    """Removes what computes nothing: docstrings, annotations of arguments, and decorators."""
+    """Removes code that computes nothing: docstrings, annotations of arguments, and decorators."""
 
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):

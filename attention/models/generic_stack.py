@@ -1,4 +1,4 @@
-"""The layers of a model outside the table: what is recorded, and what is verified about their structure.
+"""The layers of a model outside the table: the recorded tensors, and the verified parts of their structure.
 
 Queries, keys, values, mask, scale and outputs are recorded from any model that uses transformers' attention interface.
 Its projections and norms are guessed from common names and accepted only if they reproduce the model's own numbers on a
@@ -148,7 +148,7 @@ class OtherStack:
 
 
 class OtherDecoder:
-    """The layers of such a model's decoder, with the interface of ``LayerStack``: only what is recorded."""
+    """The layers of such a model's decoder, with the interface of ``LayerStack``: only the recorded tensors."""
 
     structure = None
     has_own_masks = True

@@ -24,7 +24,7 @@ WINDOW_SECONDS, LEAST_BYTES_IN_WINDOW = 30.0, 300_000
 # The interval of checks for cancellation.
 _POLL_SECONDS = 0.05
 _ENVIRONMENT = {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_VERBOSITY": "error"}
-# Never signed in: all users can use what is downloaded.
+# Never signed in: downloads are available to all users.
 _TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 
 

@@ -156,7 +156,7 @@ class HuggingFaceModel:
         return self._text
 
     def __repr__(self) -> str:
-        """Return what it is."""
+        """Return the model's ID and sizes."""
         return repr_of(self._info)
 
     @torch.inference_mode()
@@ -190,7 +190,7 @@ class HuggingFaceModel:
         return Run(trace, trace.logits)
 
     def _sources(self, text: str, pair: str | None, n_padding: int) -> tuple[_Source, str | None]:
-        """Return what the only stack or the encoder reads, and the second text, cleaned."""
+        """Return the text of the only stack or the encoder, and the second text, cleaned."""
         pair = None if pair is None else clean(pair) or None
         if pair is not None and self._target is not None and not self._info.reading.takes_pair:
             raise ValueError(message("{name} writes its own translation.", name=self._info.name))
@@ -219,7 +219,7 @@ class HuggingFaceModel:
 
     @torch.inference_mode()
     def _predict(self, vectors: Array) -> Array:
-        """Return the logits for what the last layer left."""
+        """Return the logits of the last layer's output."""
         assert self._final_norm is not None
         assert self._unembedding is not None
         return numbers(self._unembedding(self._final_norm(self._given(vectors))))
@@ -389,7 +389,7 @@ class HuggingFaceModel:
 
     @cached_property
     def _vocabulary(self) -> tuple[tuple[str, ...], tuple[str | None, ...]]:
-        """Return how each token is shown, and what it adds to a text."""
+        """Return each token's label and text."""
         n_known = self._config.vocab_size
         return (
             (tuple(map(str, range(n_known))), (None,) * n_known)
@@ -426,7 +426,7 @@ def _kind(folder: Path, config: Any, architecture: Architecture) -> Any:
         return AutoModelForSeq2SeqLM
     names = read_config(folder).get("architectures") or ()
     if not architecture.is_known:
-        # With a head that says what comes next, if this class has it.
+        # With the language-model head, if this class has one.
         with_head = (getattr(transformers, name, None) for name in names if name.endswith(_HEADS))
         return next((kind for kind in with_head if getattr(kind, "config_class", None) is type(config)), AutoModel)
     # With such a head, if that is a matrix of its own and not the table of the words.

@@ -97,7 +97,7 @@ def twin(model: Any, info: ModelInfo) -> Any:
 
 
 def _shared(model: torch.nn.Module) -> Iterator[object]:
-    """Yield what a copy shares with its model: all tensors, and the hooks on its modules."""
+    """Yield the objects that a copy shares with its model: all tensors, and the hooks on its modules."""
     for module in model.modules():
         for value in vars(module).values():
             if isinstance(value, torch.Tensor):

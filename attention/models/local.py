@@ -206,7 +206,7 @@ def _read(
         _check_vocabulary(info, [name for name in BESIDE if is_there(folder / name)])
     except ValueError as error:
         return str(error)
-    except Exception as error:  # whatever is in a folder, it may break one model but no page
+    except Exception as error:  # a bad folder may break its model, but no page
         return message("Couldn't read its files ({kind}).", kind=type(error).__name__)
     return replace(info, revision=hashlib.sha256(repr(stamp).encode()).hexdigest()[:16])
 

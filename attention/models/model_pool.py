@@ -25,7 +25,7 @@ from attention.models.store import OnProgress, Progress
 _LOGGER = logging.getLogger(__name__)
 
 MAX_MODELS_VARIABLE, DEFAULT_MAX_MODELS = "ATTENTION_MAX_MODELS", 4
-# Seconds before a failed load is tried again: what was missing may be there by then.
+# Seconds before a failed load is tried again: the missing file may be there by then.
 RETRY_SECONDS = 5.0
 # The interval of progress reports to a waiting caller.
 _REPORT_SECONDS = 0.2

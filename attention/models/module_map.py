@@ -117,7 +117,7 @@ class TextPart:
     """The text part of a multimodal model, which alone is run.
 
     ``name`` is the model's. ``weights`` matches the prefix of the part's names in the files. ``kind`` (its
-    ``model_type``) and ``defaults`` (sizes) complete its configuration. ``note`` tells what else the model reads.
+    ``model_type``) and ``defaults`` (sizes) complete its configuration. ``note`` names other input of the model.
     """
 
     name: str

@@ -16,7 +16,7 @@ _MEAN = _SPREAD = 0.5
 class PictureReader:
     """How a Vision Transformer reads a picture of 8×8 pixels (Dosovitskiy et al. 2021, section 3.1).
 
-    The picture is resized bilinearly to the model's input (8×8 stays as it is) and repeated for each colour channel;
+    The picture is resized bilinearly to the model's input (8×8 is left unchanged) and repeated for each colour channel;
     grey levels from 0 to 16 become 0 to 1, then −1 to 1.
     """
 

@@ -1,4 +1,4 @@
-"""An attention function for transformers that records what a model used, and changes nothing unless told to.
+"""An attention function for transformers that records a model's tensors and, without interventions, changes nothing.
 
 transformers lets a caller register an attention function by name. This one calls the library's SDPA forward or, where
 SDPA lacks a feature, the model's own eager function, and records query, key, value, mask, position bias, scaling, soft
@@ -74,7 +74,7 @@ def recording(*, is_whole: bool = True) -> Iterator[list[AttentionCall]]:
 # Returns the replacement of an attention's output.
 Alter = Callable[[AttentionCall], torch.Tensor]
 _alter: ContextVar[Alter | None] = ContextVar("alter", default=None)
-# What decides the weights of a call: its query, its mask and its position bias; they are given with its key.
+# The query, mask and position bias of a call; they are passed with its key.
 Deciding = tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]
 Edit = Callable[[Deciding, torch.Tensor], Deciding]
 _edit: ContextVar[Edit | None] = ContextVar("edit", default=None)
@@ -84,7 +84,7 @@ _edit: ContextVar[Edit | None] = ContextVar("edit", default=None)
 def altering(alter: Alter, edit: Edit | None = None) -> Iterator[None]:
     """Replace the output of each attention call that this thread makes inside the block.
 
-    ``edit`` replaces what decides its weights, before it is computed.
+    ``edit`` replaces the query, mask and position bias before the layer is computed.
     """
     alter_token, edit_token = _alter.set(alter), _edit.set(edit)
     try:
@@ -170,7 +170,7 @@ def attend(
 
 
 def _function(module: torch.nn.Module, kwargs: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return PyTorch's SDPA or, for what it lacks, the eager function of the model's own file."""
+    """Return PyTorch's SDPA or, for features it lacks, the eager function of the model's own file."""
     own = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
     is_beyond = module in _PLAIN or any(kwargs.get(name) is not None for name in _BEYOND_SDPA)
     if own is not None and is_beyond:
@@ -188,7 +188,7 @@ _PLAIN: WeakSet[torch.nn.Module] = WeakSet()
 
 
 def attend_plainly(module: torch.nn.Module) -> None:
-    """Use the eager function of a module's own file, whatever it does."""
+    """Use the eager function of a module's own file."""
     _PLAIN.add(module)
 
 

@@ -44,14 +44,14 @@ OnProgress = Callable[[Progress], None]
 
 
 def cache_dir() -> Path:
-    """Return the folder for what is made once: ``ATTENTION_CACHE_DIR``, or one in the user's cache."""
+    """Return the folder for files made once: ``ATTENTION_CACHE_DIR``, or one in the user's cache."""
     chosen = os.environ.get(CACHE_DIR_VARIABLE)
     return Path(chosen) if chosen else Path.home() / ".cache" / "step-by-step-attention"
 
 
 @contextmanager
 def new_folder(target: Path, needed_bytes: int) -> Iterator[Path]:
-    """Yield an empty folder for files that will be kept at ``target``, and remove what is left in it at the end.
+    """Yield an empty folder for files that will be kept at ``target``; remove leftovers at the end.
 
     Raises:
         OSError: there is not enough room, or the place cannot be written to.

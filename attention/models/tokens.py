@@ -37,7 +37,7 @@ class TextReader:
     def __init__(self, name: str, source: Path | PreTrainedTokenizerFast, n_known: int) -> None:
         """Take the tokenizer of the model with this name, which has vectors for the first ``n_known`` tokens.
 
-        ``source`` is a folder from which it is loaded, or a tokenizer, which stays as it is.
+        ``source`` is a folder to load it from, or a tokenizer, which is not changed.
 
         Raises:
             ValueError: it needs a library that is not installed, or it does not belong to the weights.
@@ -289,7 +289,7 @@ def _load(folder: Path) -> Any:
 
 
 def _check_files(tokenizer: Any, folder: Path) -> None:
-    """Refuse a tokenizer that was made of none of its files: transformers makes one that knows no word."""
+    """Refuse a tokenizer without its files: transformers would make one with an empty vocabulary."""
     names = type(tokenizer).vocab_files_names.values()
     if names and not any((folder / name).is_file() for name in (*names, "tokenizer.json", "tekken.json")):
         raise ValueError(_lacking([name for name in names if name != "tokenizer.json"]))

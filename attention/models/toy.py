@@ -380,7 +380,7 @@ class ToyModel:
         return TOY_INFO
 
     def __repr__(self) -> str:
-        """Return what it is."""
+        """Return the model's ID and sizes."""
         return repr_of(self.info)
 
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
@@ -531,7 +531,7 @@ def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) 
 
 
 def _changed(layer: LayerTrace, interventions: Sequence[Intervention]) -> LayerTrace:
-    """Return the layer as it is with interventions."""
+    """Return the layer with interventions applied."""
     assert layer.inputs is not None
     n_heads, n_tokens, _ = layer.queries.shape
     causes = Causes(layer.queries.copy(), np.zeros((n_heads, n_tokens, n_tokens), np.float32), None)

@@ -61,7 +61,7 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A plain sentence: what is wrong and what to do. A quiet one informs; news reports the result of a click."""
+    """A plain sentence: a problem and its remedy. A quiet one informs; news reports the result of a click."""
 
     sentence: str
     is_quiet: bool = False
@@ -272,7 +272,7 @@ class Way:
 class LongText:
     """A field for a text of many lines, too long for a link; the browser keeps it while it is open.
 
-    The text has between ``least`` and ``most`` characters, or is empty; ``hint`` says what happens then. One that
+    The text has between ``least`` and ``most`` characters, or is empty; ``hint`` describes that case. One that
     ``is_line`` is a single line that begins as ``value``.
     """
 

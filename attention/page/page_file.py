@@ -180,7 +180,7 @@ class _Page:
         # The chart library is large.
         scripts = [*([assets.plotly()] if "chart" in used else []), script]
         digests = " ".join(map(_digest, scripts))
-        # Only these scripts may run, whatever a token contains, and nothing may be fetched.
+        # Only these scripts may run, not one in a token, and nothing may be fetched.
         policy = f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data: blob:"
         given = _json({"pictures": self.pictures, "styles": {name: assets.lean_css(assets.css(name)) for name in used}})
         caption = f'\n<p class="caption">{plain(self.caption)}</p>' if self.caption else ""

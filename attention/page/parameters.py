@@ -1,4 +1,4 @@
-"""The parameters of links, each declared once: its name, its values, their notation, and what a change resets.
+"""The parameters of links, each declared once: its name, its values, their notation, and the parameters that it resets.
 
 A parameter has a *kind*, which reads a string strictly, writes a value and describes the possible values. Bounds may
 depend on the available models and on the chosen one (``Context``). Links, notices about invalid values and the state of
@@ -580,7 +580,7 @@ class Parameter(Generic[T]):
         return kept
 
     def complain(self, written: str, context: Context) -> str:
-        """Return the notice about an invalid value: the value, what is shown instead, and the possible values."""
+        """Return the notice about an invalid value: the value, its replacement, and the possible values."""
         default = "" if self.default is None else self.kind.write(self.default)
         shown = message("Showing {value}.", value=default) if default else message("Showing the default.")
         told = message("Unknown in the link: {said}.", said=self._said(written))

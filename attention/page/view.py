@@ -185,7 +185,7 @@ class View:
         return self._without([parameter.name for parameter in parameters])
 
     def valid_for(self, context: Context) -> Self:
-        """Drop what the models do not accept: a mask, a second sentence, a layer."""
+        """Drop settings that the models do not accept: a mask, a second sentence, a layer."""
         return self.without(*(each for each in self.page.parameters if not each.fits(self[each], context)))
 
     def for_page(self, page: Page) -> Self:

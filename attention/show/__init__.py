@@ -271,7 +271,7 @@ def atlas_figure(
 
 
 def of_run(trace: Trace) -> Shown:
-    """Return what a trace shows of itself: all its heads or, of a very large one, those of its first layers."""
+    """Return the display of a trace: all its heads or, for a very large one, those of its first layers."""
     parts, title = of_trace(trace), _title(trace)
     n_layers = max(1, min(len(trace.layers), *(len(part.layers) * MOST_BY_ITSELF // part.size for part in parts)))
     parts = tuple(part.only(part.layer_numbers[:n_layers], None) for part in parts)

@@ -39,7 +39,7 @@ _LOADER = (
 class Shown:
     """A picture in a notebook.
 
-    It displays itself as the last line of a cell. In a Jupyter kernel, the call that makes it displays it, too (once).
+    It displays itself as the last line of a cell. In a Jupyter kernel, the call also displays it, once.
     """
 
     def __init__(self, html: str, summary: str) -> None:

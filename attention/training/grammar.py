@@ -3,7 +3,7 @@
 Sentences are composed at random: an action with its place and time, a quality, "there is", or a mere noun phrase. The
 same French always has the same English, so the translation is never ambiguous.
 
-Training and held-out sentences differ in their *combination* of subject, verb, object and adjectives, whatever their
+Training and held-out sentences differ in their *combination* of subject, verb, object and adjectives, for any
 number, tense, time and place: one combination in ten is held out. A pronoun with only a verb is not a combination, and
 is always used for training.
 """

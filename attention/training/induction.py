@@ -64,7 +64,7 @@ class Heads(nn.Module):
     def forward(
         self, x: Float[Tensor, "B T M"], places: Float[Tensor, "T M"]
     ) -> tuple[Float[Tensor, "B T M"], Float[Tensor, "B H T T"]]:
-        """Return what the heads add to each token, and their weights."""
+        """Return ΔE for each token, and the heads' weights."""
         where = x + places
         queries, keys, values = (_split(each) for each in (where @ self.W_Q, where @ self.W_K, x @ self.W_V))
         scores = queries @ keys.transpose(-1, -2) / math.sqrt(queries.shape[-1])  # (B, H, T, T)

@@ -90,7 +90,7 @@ class Status:
 
     ``is_own`` means that the visitor started the current run; another visitor's private run counts as another job.
     ``place`` is the visitor's place in the queue for this job, from 1, or 0; ``n_waiting`` is the queue's length.
-    ``problem`` describes what is wrong with the text the visitor last gave.
+    ``problem`` describes any problem with the visitor's last text.
     """
 
     now: Run | None = None
@@ -263,7 +263,7 @@ class Jobs:
         return self._last[job.name]
 
     def _start_next(self) -> None:
-        """Drop what no visitor follows and start the next run if idle; the caller holds the lock."""
+        """Drop runs that no visitor follows and start the next if idle; the caller holds the lock."""
         oldest = self._clock() - PATIENCE
         self._queue = [each for each in self._queue if each.followed > oldest]
         if self._now is not None and self._now.followed <= oldest:
@@ -290,7 +290,7 @@ class Jobs:
             self._start_next()
 
     def _keep(self, job: Job, run: Run) -> None:
-        """Keep a run, unless it would replace a whole one by one that was stopped or failed."""
+        """Keep a run, unless it was stopped or failed and would replace a complete one."""
         before = self._last_run_of(job)
         if not run.is_private and (run.ending in WHOLE or before is None or before.ending not in WHOLE):
             self._last[job.name] = run

@@ -128,7 +128,7 @@ def translate(model: Any, tokenizer: PreTrainedTokenizerFast, texts: Sequence[st
 
 
 def measure(model: Any, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[Sentence]) -> Measured:
-    """Translate the sentences, and measure what each head attends to under teacher forcing."""
+    """Translate the sentences, and measure each head's attention under teacher forcing."""
     translations = translate(model, tokenizer, [spell(sentence.french) for sentence in sentences])
     wanted = [spell(sentence.english) for sentence in sentences]
     mistakes = [(sentence, given) for sentence, given, true in zip(sentences, translations, wanted, strict=True)

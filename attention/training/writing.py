@@ -59,7 +59,7 @@ class Attention(nn.Module):
         self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(width, width) for _ in "QKVO")
 
     def forward(self, x: Float[Tensor, "B T M"]) -> tuple[Float[Tensor, "B T M"], Float[Tensor, "B H T T"]]:
-        """Return what the heads add to each character, and their weights."""
+        """Return ΔE for each character, and the heads' weights."""
         q, k, v = (_split(project(x)) for project in (self.W_Q, self.W_K, self.W_V))  # (B, H, T, D)
         scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # (B, H, T, T)
         later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(diagonal=1)

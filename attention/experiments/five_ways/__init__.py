@@ -58,7 +58,7 @@ WAYS = (
 class Result:
     """The shapes of an implementation's variables, its difference from the model's own output, and its time.
 
-    ``difference`` refers to the output of one head, or to what all heads add to the tokens' vectors. If the latter was
+    ``difference`` refers to the output of one head, or to ΔE of all heads. If the latter was
     not recorded (``is_models_own`` is false), it is computed here from the model's head outputs and W_O.
     """
 

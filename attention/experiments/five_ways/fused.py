@@ -16,7 +16,7 @@ class FusedAttention(nn.Module):
         self.out = nn.Linear(n_heads * d_head, d_model)
 
     def forward(self, x: Float[Tensor, "T M"], mask: Float[Tensor, "T T"]) -> Float[Tensor, "T M"]:
-        """Return what all heads together add to the tokens' vectors."""
+        """Return ΔE, the sum over all heads."""
         qkv = self.to_qkv(x)  # (T, 3*H*D)
         Q, K, V = rearrange(qkv, "t (three h d) -> three h t d", three=3, h=self.n_heads)  # (H, T, D) each
 

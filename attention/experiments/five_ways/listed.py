@@ -34,7 +34,7 @@ class ListedAttention(nn.Module):
         self.out = nn.Linear(n_heads * d_head, d_model)
 
     def forward(self, x: Float[Tensor, "T M"], mask: Float[Tensor, "T T"]) -> Float[Tensor, "T M"]:
-        """Return what all heads together add to the tokens' vectors."""
+        """Return ΔE, the sum over all heads."""
         joined = torch.cat([head(x, mask) for head in self.heads], dim=-1)  # (T, H*D)
         added: Float[Tensor, "T M"] = self.out(joined)
         return added

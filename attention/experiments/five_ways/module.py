@@ -17,7 +17,7 @@ class SelfAttention(nn.Module):
         self.out = nn.Linear(n_heads * d_head, d_model)
 
     def forward(self, x: Float[Tensor, "T M"], mask: Float[Tensor, "T T"]) -> Float[Tensor, "T M"]:
-        """Return what all heads together add to the tokens' vectors."""
+        """Return ΔE, the sum over all heads."""
         Q = self.split(self.q(x))  # (H, T, D)
         K = self.split(self.k(x))  # (H, T, D)
         V = self.split(self.v(x))  # (H, T, D)

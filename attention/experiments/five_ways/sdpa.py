@@ -18,7 +18,7 @@ class LibraryAttention(nn.Module):
         self.out = nn.Linear(n_heads * d_head, d_model)
 
     def forward(self, x: Float[Tensor, "T M"], mask: Float[Tensor, "T T"]) -> Float[Tensor, "T M"]:
-        """Return what all heads together add to the tokens' vectors."""
+        """Return ΔE, the sum over all heads."""
         Q, K, V = (map_(x).unflatten(1, (self.n_heads, -1)).transpose(0, 1) for map_ in (self.q, self.k, self.v))
         outputs = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask)  # (H, T, D)
         joined = outputs.transpose(0, 1).flatten(1)  # (T, H*D)

@@ -1,4 +1,4 @@
-"""One head in plain NumPy, from the tokens to what its layer adds, with a page's numbers.
+"""One head in plain NumPy, from the tokens to ΔE, with a page's numbers.
 
 Each step's code is the step's own (see :mod:`attention.lesson.steps`), continued from the one before. The end compares
 the results with the model's own.
@@ -33,7 +33,7 @@ PITCH, MOST_INCHES = 0.35, 12.0  # of a token in the picture, and the picture's 
 def by_hand(scene: HeadContext, added: Float[Array, "Q M"] | None = None) -> tuple[Cell, ...]:
     """Return the nine steps of a scene as cells with NumPy code that needs nothing else.
 
-    ``added`` is what the layer's heads add to each token's vector in the model itself, if known.
+    ``added`` is the model's own ΔE, if known.
     """
     continued = Continued(_recorded_rows(scene))
     steps = [cell for step in STEPS for cell in _step(step, scene, continued)]

@@ -1,4 +1,4 @@
-"""A view's matrix on paper, with blanks that follow from what the step computes."""
+"""A view's matrix on paper, with blanks that suit the step's computation."""
 
 from __future__ import annotations
 

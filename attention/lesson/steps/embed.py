@@ -386,7 +386,7 @@ def _norms_code(excerpt: CodeContext, norms: Sequence[Norm], vectors: Array) -> 
 
 
 def _later_steps_note(excerpt: CodeContext, X: Array) -> str | None:
-    """Return a note on what the model does to the sum before its first layer; None if nothing."""
+    """Return a note on the model's change of the sum before its first layer; None if there is none."""
     scene = excerpt.scene
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     projection = None if parts is None else parts.projection

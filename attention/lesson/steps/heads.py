@@ -1,4 +1,4 @@
-"""The heads' outputs, concatenated and multiplied by W_O: what the layer adds to each token's vector."""
+"""The heads' outputs, concatenated and multiplied by W_O: ΔE, the layer's addition to each token's vector."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _words(scene: HeadContext) -> str:
 
 
 def _lengths(scene: HeadContext) -> Array:
-    """Return the norm of what each head adds to the word in focus, where W_O is known."""
+    """Return the norm of each head's part of ΔE for the word in focus, if W_O is known."""
     assert scene.attention.projections is not None
     return contributions(scene.all_outputs[:, [scene.word]], scene.attention.projections).lengths[0]
 

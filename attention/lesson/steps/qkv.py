@@ -54,7 +54,7 @@ def _formula(scene: HeadContext | None) -> str:
 
 
 def _enclosing(scene: HeadContext, turn: str, norm: str) -> tuple[str, str]:
-    """Return what is written before and after a product that is normalised, rotated by position, or both."""
+    """Return the LaTeX before and after a product that is normalised, rotated by position, or both."""
     layer = scene.attention
     done = [name for name, is_done in ((turn, layer.rotary), (norm, layer.query_norm or layer.key_norm)) if is_done]
     return "".join(f"{name}(" for name in done), ")" * len(done)
@@ -132,7 +132,7 @@ def _tell_rotary(scene: HeadContext) -> str:
     )
     if turns.width < scene.d_head:
         text += lesson("qkv/rotary-part", turned=turns.width, d_head=scene.d_head)
-    # Models extended to longer texts may also scale what they rotate.
+    # Models extended to longer texts may also scale the rotated numbers.
     factor = float(np.hypot(turns.cosines[0, 0], turns.sines[0, 0]))
     if abs(factor - 1) > TIE / 10:
         text += lesson("qkv/rotary-factor", factor=exact(factor))

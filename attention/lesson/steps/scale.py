@@ -72,7 +72,7 @@ def _words_lesson(scene: HeadContext) -> str:
 
 
 def _tell_unscaled(scene: HeadContext) -> str:
-    """Say what softmax would give in the row without scaling; the mask applies in both cases."""
+    """State the row's largest weight without scaling; the mask applies in both cases."""
     steps, row = scene.steps, scene.word
     focus, n_visible = word(scene.names[row]), int(scene.visible[row].sum())
     best = int(steps.masked_scores[row].argmax())

@@ -27,7 +27,7 @@ LEAST_WORDS = 5
 
 
 class UnfitError(Exception):
-    """A view that a task cannot judge; the message says why, and what to submit instead."""
+    """A view that a task cannot judge; the message gives the reason and the remedy."""
 
 
 class Runs(Protocol):

@@ -15,7 +15,7 @@ def bert(
     n_heads: int,
     epsilon: float,
 ) -> tuple[Array, list[dict[str, Array]]]:
-    """Return the last vector of each of T tokens, and what each layer computed (Devlin et al. 2019)."""
+    """Return the last vector of each of T tokens, and each layer's results (Devlin et al. 2019)."""
 
     def linear(x: Array, name: str) -> Array:
         return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]

@@ -16,7 +16,7 @@ def llama(
     base: float,
     epsilon: float,
 ) -> tuple[Array, list[dict[str, Array]]]:
-    """Return the next-token logits after each of T tokens, and what each layer computed (Touvron et al. 2023)."""
+    """Return the next-token logits after each of T tokens, and each layer's results (Touvron et al. 2023)."""
     words = weights["embed_tokens.weight"]
     d_head = words.shape[1] // n_heads
 

@@ -18,7 +18,7 @@ from attention.page.view import View
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return a sentence's arcs, the chosen plan, and what a room can do; on a ``whole`` page, all plans."""
+    """Return a sentence's arcs, the chosen plan, and the functions of a room; on a ``whole`` page, all plans."""
     shown = [plan for plan in plans() if whole or plan.name == view[PLAN]]
     return (
         Heading(message("A room for your class")),

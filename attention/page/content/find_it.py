@@ -102,7 +102,7 @@ def _task(view: View) -> Task:
 
 
 def _picture(task: Task, view: View, panes: Sequence[Pane]) -> Blocks:
-    """Return what is judged: the head's weights or, of two sentences, one word's row in both."""
+    """Return the judged weights: the head's or, for two sentences, one word's row in both."""
     scene = panes[0].scene if panes else None
     if scene is None:
         return ()

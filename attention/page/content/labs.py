@@ -46,7 +46,7 @@ def content(lab: Lab, view: View, panes: Sequence[Pane], *, whole: bool = False)
     first = question.in_place() if question.guess is not None and not question.is_open else ()
     ways = () if whole or scene is None else _ways(lab, view, scene)
     shown = _with_ways(lab.content(view, scene, found), ways)
-    # A file is made from the link, which lacks pasted text; a page in a file has no links.
+    # Downloads are made from the link, which lacks pasted text; a saved page has no links.
     files = () if whole or (lab.job is not None and lab.job.accepts is not None) else _behind(shown)
     return (*first, *shown, *files, *(() if pane is None else missing(pane.reason)))
 

@@ -79,7 +79,7 @@ def _pages(view: View, pane: Pane) -> dict[str, tuple[Page, Mapping[str, str]]]:
     if pane.is_other or not _WHOLE.is_for(pane.info):
         return {}
     whole, following = (view.for_page(page).to_query() for page in (_WHOLE, STEP_BY_STEP))
-    # Each opens its own part of the diagram, whatever was open there before.
+    # Each opens its own part of the diagram, in place of the part that was open.
     parts = {part: (_WHOLE, {**whole, SHOWN.name: part}) for part in ("feed-forward", "output")}
     return {**parts, "next": (STEP_BY_STEP, {**following, **_NEXT})}
 

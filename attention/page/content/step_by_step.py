@@ -77,7 +77,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebo
         place = on_map(view, panes[0], is_asked=True)
         left = Section("step_left", (*shown.heading(), *shown.formula()))
         words = () if asks_for_tokens(view, panes) else sentence(step, panes[0], is_asked=True)
-        # The cover keeps the place of what the answer uncovers.
+        # The cover reserves the space of the content under it.
         covered = Section("step_right", (cover("step"),))
         return (*words, *question.in_place(), Section("step", (*place, left, covered)))
     pages = [_Pane(view, step, pane, whole, opened) for pane in panes]
@@ -263,7 +263,7 @@ class _Pane:
         return (*strips, *matrices)
 
     def _drawn(self) -> Iterator[Matrix]:
-        """Yield the matrices to draw; on screen, one that turns into another is not drawn beside it."""
+        """Yield the matrices to draw; on screen, the matrix before an animated change is left out."""
         seen = [each.change for each in self.exhibits if not each.matrix.is_image]
         gone = set() if self.whole else {change.source.name for change in seen if isinstance(change, Change)}
         for exhibit in self.exhibits:

@@ -46,7 +46,7 @@ class Runs(Protocol):
         """Return the model's run on another text; None if the model refuses it or is gone."""
 
     def added(self) -> Float[Array, "Q M"] | None:
-        """Return what the layer's heads add to each token's vector in the model itself; None if unknown."""
+        """Return the model's own ΔE of the layer; None if unknown."""
 
     def prefix_matching(self) -> Float[Array, "L H"]:
         """Return the prefix-matching score of every self-attention head."""

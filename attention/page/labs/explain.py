@@ -125,7 +125,7 @@ class _HeadEffects:
 
 
 def _format_effect(moved: float) -> str:
-    """Return an effect with enough digits to tell it from the negligible ones."""
+    """Return an effect with enough digits to distinguish it from negligible ones."""
     differs = (n for n in range(4, 10) if moved == LEAST or round(moved, n) != LEAST)
     return exact(moved, next(differs, 10))
 

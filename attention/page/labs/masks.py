@@ -214,7 +214,7 @@ def _own_scores(scene: HeadContext) -> Picture:
 
 
 def _row_text(scene: HeadContext, masked: _Masked) -> Blocks:
-    """Say what the mask does to the row in focus, and why hidden keys get −∞ and not 0."""
+    """Describe the mask's effect on the row in focus, and why hidden keys get −∞ and not 0."""
     row, focus = masked.hidden[scene.word], word(scene.names[scene.word])
     if row.all():
         return (Prose(lesson("masks/row-all", focus=focus)),)

@@ -1,4 +1,4 @@
-"""The lab One head or many: the same matrices cut into other heads, and what each head reads and adds."""
+"""The lab One head or many: the same matrices split into other heads, and each head's input and contribution."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
 
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return all blocks, with what a head reads of the vector covered."""
+    """Return all blocks; those on a head's input are covered."""
     return () if scene is None else _shown(values, scene, runs, covered(_read(scene)))
 
 
@@ -317,7 +317,7 @@ def _read(scene: HeadContext) -> Blocks:
 
 
 def _sum(scene: HeadContext, heads: _Heads, runs: Runs | None) -> Blocks:
-    """Show the norm of what each head adds to each word, and that the sum is what the model adds."""
+    """Show the norm of each head's part of ΔE for each word, and that their sum is the model's ΔE."""
     heading, parts = Heading(message("ΔE is a sum over the heads")), scene.attention.projections
     if parts is None:
         return (heading, Prose(lesson("one-or-many/sum-not-known")))

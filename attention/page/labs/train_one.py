@@ -1,4 +1,4 @@
-"""The lab Train one and watch: two layers of attention learn to repeat what came before, and one layer does not."""
+"""The lab Train one and watch: two layers of attention learn to repeat a sequence, and one layer does not."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _LABELS = tuple(SYLLABLES[token] for token in EXAMPLE)
 
 
 def _guess(_: HeadContext | None) -> Guess:
-    """Ask which earlier token tells a head what comes next."""
+    """Ask which earlier token lets a head predict the next."""
     before, token, after = (SYLLABLES[EXAMPLE[ASKED + offset]] for offset in (-1, 0, 1))
     answers = (
         message("the first {token}", token=token),

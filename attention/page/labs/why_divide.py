@@ -104,7 +104,7 @@ def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks
     shown, asked = ((picture,) for picture in pictures)
     row = Row((shown, covered(asked) if width == ASKED_WIDTH else asked))
     head = () if scene is None else _head(scene, values[DIVISOR], values[TEMPERATURE])
-    # The head's text gives away the spread of random scores.
+    # The head's text would reveal the spread of random scores.
     return (*_width(width), row, _softmax_charts(width), *covered(head, but=("own_weights", "chosen_weights")))
 
 
@@ -262,7 +262,7 @@ def _tell_head(scene: HeadContext) -> str:
 
 
 def _tell_row(scene: HeadContext, weights: Float[Array, "Q K"], *, is_own: bool) -> str:
-    """Say what the change does to the row in focus."""
+    """Describe the change's effect on the row in focus."""
     own, row = scene.steps.weights, scene.word
     best = int(own[row].argmax())
     n_visible = int(scene.visible[row].sum())

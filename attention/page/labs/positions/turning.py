@@ -179,7 +179,7 @@ def _tell(drawn: _Turning, scene: HeadContext | None) -> str:
 
 
 def _why_random(scene: HeadContext | None) -> tuple[str, str]:
-    """Return as HTML why no real queries and keys are shown, and what to choose to see some."""
+    """Explain as HTML why no real queries and keys are shown, and which choice would show some."""
     advice = message("Choose SmolLM2 and a sentence to see a real head.")
     if scene is None:
         return "", advice
@@ -193,7 +193,7 @@ def _why_random(scene: HeadContext | None) -> tuple[str, str]:
 
 
 def _tell_shift(drawn: _Turning, shift: int, before: Float[Array, "T T"], after: Float[Array, "T T"]) -> str:
-    """Say what the shift does to the scores."""
+    """Describe the shift's effect on the scores."""
     cell = drawn.query, drawn.key
     query, key = drawn.names
     return lesson(

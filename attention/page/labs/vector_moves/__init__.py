@@ -1,4 +1,4 @@
-"""The lab The vector moves: what a word receives in one head, in all heads and in all layers, and where it moves."""
+"""The lab The vector moves: contributions to a word's vector in one head, all heads and all layers, and its path."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def _picture(scene: HeadContext, scope: Scope, plane: Plane, chains: tuple[Chain
 
 
 def _in_layer(scene: HeadContext, seen: Float[Array, "N M"], *, is_one: bool) -> tuple[Plane, _Path]:
-    """Return what the word in focus receives in this layer, from one head or all, and the plane to draw it in."""
+    """Return the contributions to the word in focus in this layer, from one head or all, and the plane to draw in."""
     layer, row, states = scene.attention, scene.word, scene.trace.hidden_states
     before, after = states[scene.layer][row], states[scene.layer + 1][row]
     vectors = sent(layer, row, scene.head if is_one else None)
@@ -284,7 +284,7 @@ def _of_head(scene: HeadContext) -> str:
 
 
 def _largest(scene: HeadContext, vectors: Float[Array, "K M"]) -> tuple[tuple[str, ...], Float[Array, "N M"]]:
-    """Return the largest senders with what they send, in descending order, and all others together at the end."""
+    """Return the largest senders and their contributions, in descending order, and the sum of all others."""
     lengths = np.linalg.norm(vectors, axis=-1)
     order = np.argsort(-lengths, kind="stable")
     # A masked token sends nothing.
@@ -361,7 +361,7 @@ def _through_layers(scene: HeadContext, plane: Plane, changes: Float[Array, "L M
 
 
 class _ByWords(NamedTuple):
-    """The description and the table of what the tokens send in all layers."""
+    """The description and the table of the tokens' contributions in all layers."""
 
     told: str
     table: Table
@@ -370,7 +370,7 @@ class _ByWords(NamedTuple):
 def _by_words(
     scene: HeadContext, plane: Plane, states: Float[Array, "L+1 M"], changes: Float[Array, "L M"]
 ) -> tuple[Chain, _ByWords]:
-    """Return what each token sends the word in focus in all layers together, and the rest, as arrows to the end."""
+    """Return each token's contribution to the word in focus over all layers, and the rest, as arrows to the end."""
     layers, row = scene.trace.layers, scene.word
     vectors = sum(
         (sent(layer, row) for layer in layers),
@@ -403,7 +403,7 @@ def _attention_output(scene: HeadContext, at: int) -> Float[Array, " M"]:
 
 
 def _stream(scene: HeadContext, added: Float[Array, "L M"]) -> Blocks:
-    """Show the norms of what attention and the feed-forward network add."""
+    """Show the norms of the vectors that attention and the feed-forward network add."""
     row, layers = scene.word, scene.trace.layers
     stream = np.array([np.linalg.norm(state[row]) for state in scene.trace.hidden_states[:-1]])
     changes = np.linalg.norm(added, axis=-1)

@@ -1,4 +1,4 @@
-"""The diagram of a whole model: the path of one token's vector, with what each layer adds to it."""
+"""The diagram of a whole model: the path of one token's vector, with each layer's additions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of a whole model's diagram: what each computes, and its numbers for the word in focus."""
+"""The parts of a whole model's diagram: each one's computation, and its numbers for the word in focus."""
 
 from __future__ import annotations
 
