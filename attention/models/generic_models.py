@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.core.messages import message
-from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEXT_PARTS
+from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER
 from attention.models.files import in_one_line
 from attention.models.module_map import Architecture, Attention, FeedForward, Sizes, Stack
 
@@ -45,6 +45,8 @@ _NOWHERE = Stack(
     words="",
     has_own_masks=True,
 )
+# Marks a model with attention of its own, or that of another model.
+_ATTENTION = re.compile(r"^class \w*Att|^from \.\.\w|AutoModel", re.MULTILINE)
 # Marks a model that uses the attention interface; the functions that make its masks.
 _INTERFACE = "ALL_ATTENTION_FUNCTIONS"
 _HIDES_LATER, _HIDES_NONE = "create_causal_mask", "create_bidirectional_mask"
@@ -60,17 +62,11 @@ _OTHER_LAYER = re.compile("linear_.*|lightning_.*|.*(?<!attention)")
 _PARTS = ("text_config", "vision_config", "audio_config")
 
 
-def _refusal(reason: str) -> ValueError:
-    """Return an error that also names the supported architectures."""
-    known = message("Supported: {known}.", known=", ".join((*ARCHITECTURES, *TEXT_PARTS)))
-    return ValueError(f"{reason} {known}")
-
-
 def other_architecture(config: dict[str, Any]) -> Architecture:
     """Describe an architecture outside the table; raise ValueError if it cannot be recorded."""
     model_type = config.get("model_type")
     if not isinstance(model_type, str) or not model_type:
-        raise _refusal(message("This model does not state its architecture."))
+        raise ValueError(message("This model does not state its architecture."))
     name = in_one_line(repr(model_type))[:60]
     if model_type.endswith("encoder-decoder"):
         raise ValueError(
@@ -82,36 +78,42 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
         )
     code = _code_of(model_type)
     if code is None:
-        lacks = message("The installed version of transformers lacks this model's architecture, {name}.", name=name)
-        raise _refusal(lacks)
-    if not code.names_ids:
-        raise _refusal(message("This model ({name}) does not read text.", name=name))
-    if not config.get("vocab_size") and (code.uses_interface or any(part in config for part in _PARTS)):
-        not_alone = message(
-            "This model ({name}) does not read text alone: config.json states no single vocabulary.", name=name
+        raise ValueError(
+            message("The installed version of transformers lacks this model's architecture, {name}.", name=name)
         )
-        raise _refusal(not_alone)
+    if not code.names_ids:
+        raise ValueError(message("This model ({name}) does not read text.", name=name))
+    if not config.get("vocab_size") and (code.uses_interface or any(part in config for part in _PARTS)):
+        raise ValueError(
+            message("This model ({name}) does not read text alone: config.json states no single vocabulary.", name=name)
+        )
+    if not code.has_attention:
+        raise ValueError(message("This model ({name}) has no attention.", name=name))
     if not code.uses_interface:
-        in_own_code = message("This model ({name}) has no attention, or computes it in its own code.", name=name)
-        raise _refusal(in_own_code)
+        raise ValueError(
+            message(
+                "This model ({name}) computes its attention in its own code, not through transformers' attention "
+                "interface.",
+                name=name,
+            )
+        )
     if code.has_sinks:
         raise ValueError(
             message(
-                "This model's heads ({name}) use attention sinks, which the steps here do not cover. Choose another "
-                "model.",
+                "This model's heads ({name}) use attention sinks, which the steps here do not cover.",
                 name=name,
             )
         )
     if _is_hybrid(config):
         raise ValueError(
             message(
-                "This model ({name}) is a hybrid: some layers have no softmax attention. Choose another model.",
+                "This model ({name}) is a hybrid: some layers have no softmax attention.",
                 name=name,
             )
         )
     has_two = bool(config.get("is_encoder_decoder"))
     if has_two and code.has_other_input:
-        raise _refusal(message("This model ({name}) does not read text.", name=name))
+        raise ValueError(message("This model ({name}) does not read text.", name=name))
     is_causal = not has_two and _is_causal(config, code)
     return Architecture(
         message("{name}, partly known", name=model_type[:40]),
@@ -139,10 +141,11 @@ def _is_causal(config: dict[str, Any], code: _Code) -> bool:
 class _Code:
     """What transformers' source file of an architecture reveals without being run.
 
-    Whether it uses the attention interface, hides later tokens in every mask, has attention sinks, reads token IDs at
-    all, and has a part that reads something else.
+    Whether it has attention (possibly in another model that it contains), uses the attention interface, hides later
+    tokens in every mask, has attention sinks, reads token IDs at all, and has a part that reads something else.
     """
 
+    has_attention: bool
     uses_interface: bool
     is_causal: bool
     has_sinks: bool
@@ -216,6 +219,7 @@ def _code_of(model_type: str) -> _Code | None:
         return None
     code = file.read_text("utf-8")
     return _Code(
+        has_attention=_ATTENTION.search(code) is not None,
         uses_interface=_INTERFACE in code,
         is_causal=_HIDES_LATER in code and _HIDES_NONE not in code,
         has_sinks=_SINKS in code,

@@ -16,7 +16,7 @@ from attention.core.messages import message
 from attention.core.reading import PICTURE
 from attention.core.trace import ModelInfo
 from attention.models import hub
-from attention.models.architectures import architecture_of, info_from_config, info_of_offer, read_config
+from attention.models.architectures import info_from_config, info_of_offer
 from attention.models.base import Model, ModelUnavailableError
 from attention.models.files import BESIDE, INDEX, check_vocabulary, in_one_line, is_there, shown, weights_of
 from attention.models.hub import Damaged, Kept
@@ -71,7 +71,8 @@ def find(bundled: Collection[ModelInfo]) -> list[Found]:
 def load(found: Found) -> Model:
     """Load a model that was found; raise ModelUnavailableError if it cannot be shown, or its files have changed."""
     if found.info is None:
-        raise ModelUnavailableError(found.problem, _remedy(found))
+        is_whole = not found.is_damaged and (found.kept is None or hub.is_whole(found.kept))
+        raise ModelUnavailableError(found.problem, "" if is_whole else _fetch_again(found))
     if found.kept is not None and not hub.is_whole(found.kept):
         raise ModelUnavailableError(
             message("The files of {model_id} have changed since they were fetched.", model_id=found.model_id),
@@ -88,9 +89,8 @@ def load(found: Found) -> Model:
         # an Exception.
         if not isinstance(error, Exception) and not is_panic(error):
             raise
-        raise ModelUnavailableError(
-            message("Couldn't load {name}: {reason}.", name=found.info.name, reason=_reason(error).rstrip(".")), ""
-        ) from None
+        told = message("Couldn't load {name}: {reason}.", name=found.info.name, reason=_reason(error).rstrip("."))
+        raise ModelUnavailableError(_refusal(told), "") from None
 
 
 def in_folder(folder: Path, model_id: str = "") -> Found:
@@ -205,9 +205,9 @@ def _read(
         info = info_from_config(model_id, folder, name=name, licence=licence, source=source)
         _check_vocabulary(info, [name for name in BESIDE if is_there(folder / name)])
     except ValueError as error:
-        return str(error)
-    except Exception as error:  # a bad folder may break its model, but no page
-        return message("Couldn't read its files ({kind}).", kind=type(error).__name__)
+        return _refusal(str(error))
+    except Exception:  # a bad folder may break its model, but no page
+        return _refusal(message("Couldn't read its files."))
     return replace(info, revision=hashlib.sha256(repr(stamp).encode()).hexdigest()[:16])
 
 
@@ -235,38 +235,14 @@ def _reason(error: BaseException) -> str:
     # This project's messages and libraries' messages about files are whole sentences; Python's are not.
     if reason and isinstance(error, ValueError | OSError | ImportError):
         return reason
-    return message(
-        "transformers fails on its files ({error})", error=f"{type(error).__name__}: {reason}".removesuffix(": ")
-    )
+    return message("transformers fails on its files")
 
 
-def _remedy(found: Found) -> str:
-    if found.is_damaged or (found.kept is not None and not hub.is_whole(found.kept)):
-        return _fetch_again(found)
-    if found.kept is None and _lacks_files(found.folder):
-        return f"ls {shown(found.folder)}  # it needs config.json, a tokenizer and model.safetensors"
-    return ""
+def _refusal(reason: str) -> str:
+    """Return why a model cannot be shown, and what can still be done with it."""
+    still = message("attention.show draws the weights of any model that returns them with output_attentions=True.")
+    return f"{reason} {still}"
 
 
 def _fetch_again(found: Found) -> str:
     return f"rm -r {shown(found.folder)}  # and fetch it again, on the page Models"
-
-
-def _lacks_files(folder: Path) -> bool:
-    try:
-        weights_of(folder)
-        if not is_there(folder / hub.CONFIG):
-            return True
-    except (OSError, ValueError):
-        return True
-    try:
-        reads_text = not architecture_of(read_config(folder)).reads_pictures
-    except ValueError:
-        # Its kind is refused or its configuration damaged: no other file would help.
-        return False
-    try:
-        if reads_text:
-            check_vocabulary([name for name in BESIDE if is_there(folder / name)])
-    except ValueError:
-        return True
-    return False

@@ -494,13 +494,15 @@ def test_a_tokenizer_that_is_not_that_of_the_weights_is_refused(broken, kind, pu
 @pytest.mark.parametrize(("missing", "config"), [(WEIGHTS, {}), ("config.json", {}), ("tokenizer.json", {}),
                                                  (None, {"model_type": "beit"}), (None, {"model_type": "mamba"}),
                                                  (None, {"num_hidden_layers": 9})])  # fmt: skip
-def test_a_command_is_given_only_where_a_file_is_missing(broken, tmp_path, missing, config):
+def test_a_refusal_names_a_missing_file_and_says_what_still_draws_weights(broken, tmp_path, missing, config):
     broken(config=config)
     if missing is not None:
         (tmp_path / "It" / missing).unlink()
     with pytest.raises(ModelUnavailableError) as caught:
         load("It")
-    assert bool(caught.value.remedy) == (missing is not None)
+    assert (missing or "") in str(caught.value)
+    assert "attention.show" in str(caught.value)
+    assert not caught.value.remedy
 
 
 @pytest.mark.parametrize("given", [None, 3, object()])
