@@ -168,7 +168,7 @@ def _described(model_id: str, folder: Path, name: str, licence: str, source: str
             "Couldn't read the folder {folder}: {reason}.", folder=shown(folder), reason=error.strerror or str(error)
         )
     except ValueError as error:
-        return str(error)
+        return _refusal(str(error))
     found = _read(model_id, folder, name, licence, source, stamp)
     try:
         if not isinstance(found, str):
