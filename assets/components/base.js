@@ -181,7 +181,7 @@ const PATIENCE = 8_000;
 class Wish {
   isOpen = false;
 
-  /** The requested value, or the server's. */
+  /** The requested value or, without one, the server's. */
   get shown() {
     return this.isOpen ? this.wanted : this.told;
   }
@@ -209,7 +209,7 @@ class Wish {
   }
 }
 
-/** Make these the first children of an element, without moving those in place: that would lose the focus or close them. */
+/** Make these the first children of an element; those in place are not moved, which would lose the focus or close them. */
 function putInOrder(parent, wanted) {
   wanted.forEach((element, index) => {
     if (parent.children[index] !== element) parent.insertBefore(element, parent.children[index] ?? null);

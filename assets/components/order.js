@@ -97,7 +97,7 @@ function reach(state, index) {
 
 // ---- Moving ------------------------------------------------------------------------------------
 
-/** Move a word to another place; those between shift. */
+/** Move a word to another place; the words between shift. */
 function move(state, index, place) {
   const order = state.order.filter((each) => each !== index);
   order.splice(Math.max(0, Math.min(order.length, place)), 0, index);

@@ -91,7 +91,7 @@ function count(root, data) {
     if (data.given && data.verdict !== "shown" && !(data.mark in kept)) kept[data.mark] = data.verdict;
     sessionStorage.setItem(KEPT, JSON.stringify(kept));
     const verdicts = Object.values(kept);
-    // Where nothing is to move, it has its place before.
+    // It reserves its space, so that nothing moves.
     if (!verdicts.length && !data.stays) return;
     const right = verdicts.filter((verdict) => verdict === "right").length;
     const close = verdicts.filter((verdict) => verdict === "close").length;

@@ -5,7 +5,7 @@
 
 let round = null; // the open round
 let paper = null; // the pupil's questions and answers
-let shown = 0; // the index of the visible question; their number for the results
+let shown = 0; // the index of the visible question; for the results, the number of questions
 let entry = null; // the form, which keeps its text
 let over = null; // the questions of a round that has ended, until the results have been seen
 

@@ -18,7 +18,7 @@ V = TypeVar("V")
 
 # glibc's mallopt(3): the number of M_MMAP_THRESHOLD, and the environment variable that sets it.
 _PARAMETER, VARIABLE = -3, "MALLOC_MMAP_THRESHOLD_"
-# The arrays of one sentence are smaller, and this does not slow their allocation.
+# The arrays of one sentence are smaller, so their allocation stays fast.
 THRESHOLD = 256 * 1024
 
 

@@ -324,7 +324,7 @@ class Shared:
         return _if_here(lambda: _caches().unmasked.get(self.address.run, lambda: self._model().unmasked(text), turns()))
 
     def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
-        """Return each change's effect on the outputs, relative to a run without changes; None if the model is gone."""
+        """Return each change's effect on the outputs, relative to an unchanged run; None if the model was removed."""
         run = self.address.run
 
         def make() -> tuple[Effect, ...]:
@@ -334,7 +334,7 @@ class Shared:
         return _if_here(lambda: _caches().effects.get((run, changes), make, turns()))
 
     def passed(self) -> Passed | None:
-        """Return the results of the model's single page of NumPy; None if it has none, or is gone."""
+        """Return the results of the model's single page of NumPy; None if it has none or was removed."""
 
         def make() -> Passed | None:
             model, trace = self._model(), self.whole

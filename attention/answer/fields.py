@@ -85,7 +85,7 @@ def _take_text(reading: Reading, sentence: str) -> None:
 
 
 def _words(info: ModelInfo) -> tuple[str, ...]:
-    """Return the vocabulary of a model that reads no other words; otherwise nothing."""
+    """Return the vocabulary of a model that reads no other words; empty for other models."""
     try:
         return words(info.model_id)
     except ModelUnavailableError:

@@ -22,7 +22,7 @@ from attention.core.messages import message
 from attention.core.paths import ASSETS
 from attention.figures import assets
 
-# Beside Streamlit's own "static".
+# Next to Streamlit's "static".
 FOLDER = "_attention"
 # The numbers of pictures that are sent in shades.
 NUMBERS = f"{FOLDER}/numbers"

@@ -97,7 +97,7 @@ class Serving:
         return fetching.told()
 
     def study(self, texts: Sequence[str], *, is_held: bool) -> Measured[StudyResult | None] | None:
-        """Return the heads' averages over texts so far; None if the model is gone."""
+        """Return the heads' averages over texts so far; None if the model was removed."""
         model = self._model()
         return None if model is None else self._measured(measurements().study(model, texts), is_held=is_held)
 
@@ -106,7 +106,7 @@ class Serving:
         return own_files().find(key)
 
     def syntax(self, *, is_held: bool) -> Measured[SyntaxResult] | None:
-        """Return how often the heads find the annotated relations, so far; None if the model is gone."""
+        """Return how often the heads find the annotated relations, so far; None if the model was removed."""
         model = self._model()
         return None if model is None else self._measured(measurements().syntax(model), is_held=is_held)
 

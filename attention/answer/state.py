@@ -276,7 +276,7 @@ def seen_with(model: str) -> View:
 def _with_model(model: str, spot: Spot | None) -> View:
     """Return the view with another model, an input that it can read, and the word at a spot in focus."""
     view, models = current(), by_id()
-    # If it has just been removed, it will be reported as gone.
+    # If it has just been removed, that will be reported.
     if model == view.model or model not in models:
         return view
     info = models[model]

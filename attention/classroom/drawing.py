@@ -41,8 +41,8 @@ _PAGES = {page.address: page for page in PAGES if CONTENTS[page].sheet}
 class Shown:
     """The link of a page, and how much of it a room shows.
 
-    While a question about the view is open, the view is "closed", and gives nothing away; then it is "opened". During
-    another question, whose answer could be read off the pictures, it is "hidden". On a wall, a step is presented: one
+    While a question about the view is open, the view is "closed", without any hint of the answer; then it is "opened".
+    During another question, it is "hidden" if its pictures show the answer. On a wall, a step is presented: one
     picture, as large as the screen, and one sentence.
     """
 

@@ -76,7 +76,7 @@ class Follower:
         self._woken.set()
 
     def leave(self) -> None:
-        """Mark the screen as gone."""
+        """Mark the screen as closed."""
         self._is_gone = True
         self._woken.set()
 

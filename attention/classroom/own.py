@@ -30,7 +30,7 @@ _RANK = {name: place for place, name in enumerate(_FIRST + _NEXT)}
 _OF_STEPS = tuple(
     Ready(step.key, step.title, step.guess, names_words=True, seen_at=step.key) for step in STEPS if step.key in _RANK
 )
-# All that may be asked about a pupil's sentence. The first are about its words, which the teacher does not see.
+# All possible questions about a pupil's sentence. The first are about its words, which the teacher does not see.
 _OF_SENTENCE = (*_OF_STEPS, MOST)
 ASKABLE = (*_OF_SENTENCE, *QUESTIONS)
 _COUNT = re.compile(r"\d+")

@@ -1,6 +1,6 @@
 """The rooms of this server: a teacher's view is drawn once, and sent to every screen that follows.
 
-Copies of the server that share rooms tell one another of changes, and each draws them for its own screens. A pupil's
+Copies of the server that share rooms notify one another of changes, and each draws them for its screens. A pupil's
 page does without Streamlit: it listens to server-sent events, and posts its answers.
 """
 

@@ -70,7 +70,7 @@ _PRESENT = Table(
     Column("walls", Integer, nullable=False),
     Column("at", Float, nullable=False),
 )
-# In seconds: a copy that is silent for longer is gone.
+# In seconds: a copy that is silent for longer counts as stopped.
 _SILENT = 15.0
 
 # PostgreSQL's channel for changes, and the lock under which one copy alone creates the tables.
@@ -578,8 +578,8 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
 def _write_ahead(connection: Any) -> None:
     """Use write-ahead logging, so that readers and the writer do not wait for one another.
 
-    The first connection changes the file for good. If several do so at once, SQLite refuses some instead of waiting
-    ("Write-Ahead Logging", section 7).
+    The first connection changes the file for good. If several do so simultaneously, SQLite refuses some instead of
+    waiting ("Write-Ahead Logging", section 7).
     """
     end = time.monotonic() + _BUSY
     while True:

@@ -35,7 +35,7 @@ def view_of(pasted: str, host: str) -> View:
     if found.scheme not in ("", "http", "https"):
         raise _strange()
     if found.netloc and not is_known(f"{found.scheme or 'http'}://{found.netloc}", host, named_hosts()):
-        raise UnfitError(message("This link leads to another site. Hand in a link of this app."))
+        raise UnfitError(message("This link leads to another site. Hand in a link to this app."))
     page = _page(found.path)
     if page is None or not (found.query or found.path):
         raise _strange()
@@ -67,7 +67,7 @@ def _shortly(sentence: str) -> str:
 
 
 def _strange() -> UnfitError:
-    return UnfitError(message("Not a link of this app. Copy the address of the page with your view."))
+    return UnfitError(message("Not a link to this app. Copy the address of the page with your view."))
 
 
 def _page(path: str) -> Page | None:

@@ -130,7 +130,7 @@ async def _show(act: Act) -> Json:
 
 
 async def _point(act: Act) -> Json:
-    """Pass on where the teacher points; nothing is stored."""
+    """Forward the teacher's pointer; nothing is stored."""
     try:
         found = pointing.read(act.said)
     except ValueError as error:

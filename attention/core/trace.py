@@ -49,7 +49,7 @@ _LEAST_TOLERANCE, _SPACINGS = 1e-5, 8
 
 
 def tolerance(spacing: float) -> float:
-    """Return how far numbers that are computed again may be from a model's own, relative to its largest.
+    """Return the tolerance of recomputed numbers, relative to a model's largest number.
 
     ``spacing`` is that of numbers near 1 in the type in which the model runs: ``torch.finfo(dtype).eps``.
     """

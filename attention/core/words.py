@@ -117,7 +117,7 @@ def merge_words(
 def merge_hidden(
     hidden: Bool[Array, "Q K"], tokens: Sequence[Token], key_tokens: Sequence[Token] | None = None
 ) -> Bool[Array, "W V"]:
-    """Return which cells between words are masked: those whose pairs of pieces all are."""
+    """Return the masked cells between words: those with all pairs of pieces masked."""
     visible, _ = merge_words((~hidden).astype(np.float32), tokens, key_tokens)
     return visible == 0
 
@@ -170,7 +170,7 @@ def hide_tokens(
 ) -> Float[Array, "*axes Q K"]:
     """Set the rows and columns of the tokens that are not kept to 0.
 
-    ``keep_keys`` is for the columns, if they are other tokens. With ``renormalise``, each row is divided by its
+    ``keep_keys`` selects the columns, if they are other tokens. With ``renormalise``, each row is divided by its
     remaining sum; a row with nothing left is 0.
 
     Raises:

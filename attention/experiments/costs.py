@@ -157,7 +157,7 @@ class Growth(NamedTuple):
 
 
 def growth(lengths: Int[Array, " N"], amounts: Float[Array, " N"] | Int[Array, " N"]) -> Growth | None:
-    """Fit the growth over the longer half of the lengths, where fixed costs hardly count; None with fewer than two.
+    """Fit the growth over the longer half of the lengths, where fixed costs are small; None with fewer than two.
 
     With an odd number of lengths, the half includes the middle one.
     """

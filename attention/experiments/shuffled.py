@@ -26,7 +26,7 @@ def can_be_reordered(trace: Trace) -> bool:
 
 
 def first_inputs(trace: Trace, order: Sequence[int], *, with_positions: bool) -> Float[Array, "T M"]:
-    """Return the vectors that enter the first attention when the tokens stand in this order.
+    """Return the vectors that enter the first attention with the tokens in this order.
 
     ``order[i]`` is the original position of the token at position i. Word and segment vectors move with their token;
     position vectors stay or are left out. The model's norms follow.

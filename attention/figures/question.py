@@ -22,7 +22,7 @@ class Answer:
     given: tuple[int, ...] = ()
 
     def written(self) -> str:
-        """Return it as it stands in a link."""
+        """Return its form in a link."""
         return "-".join((self.mark, *(map(str, self.given) if self.given else [SHOW])))
 
 

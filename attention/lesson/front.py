@@ -35,7 +35,7 @@ def guess(scene: HeadContext) -> Guess | None:
         return None
     question = asked.question
     if any(answer.startswith(CONTINUES) for answer in asked.answers):
-        question += lesson("guess/front-pieces")
+        question += lesson("front/pieces")
     offered = (scene.key_tokens[names.index(answer)] for answer in asked.answers)
     for special in special_names(offered):
         question += lesson("guess/front-special", special=word(special))

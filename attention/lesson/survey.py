@@ -47,7 +47,7 @@ class Look:
     renormalise: bool = False
 
     def units(self, tokens: Sequence[Token]) -> Sequence[Token | Word]:
-        """Return the tokens or words that rows and columns stand for."""
+        """Return the tokens or words of rows and columns."""
         return words_of(tokens) if self.words else tokens
 
     def weights(self, layer: LayerTrace, trace: Trace) -> Float[Array, "H U V"]:

@@ -58,7 +58,7 @@ class Rows:
         return self.visible * (self.counted / np.maximum(self.n_visible, 1))[..., None]
 
     def mean(self, per_row: Float[Array, "*H Q"], among: Bool[Array, "*1 Q"] | None = None) -> Float[Array, "*H"]:
-        """Return the mean over the rows that count (and are in ``among``); 0 if there are none."""
+        """Return the mean over the counted rows (within ``among``, if given); 0 without any."""
         counted = self.counted if among is None else self.counted & among
         n_rows = np.maximum(counted.sum(axis=-1), 1)
         return sum_rows(np.where(counted, per_row, 0)) / n_rows

@@ -54,7 +54,7 @@ def find_info(model_id: str) -> ModelInfo | None:
 
 
 def has_to_be_converted(model_id: str) -> bool:
-    """Return whether loading a model begins with a conversion, which takes half a minute and is done once."""
+    """Return whether loading a model begins with a conversion: half a minute, once."""
     entry = bundled.find(model_id)
     return entry is not None and entry.has_to_be_converted
 

@@ -113,8 +113,8 @@ MINILM = Bundled(
         source="sentence-transformers/all-MiniLM-L6-v2",
         summary=message("A small pretrained BERT: 6 layers of 12 heads."),
         note=message(
-            "all-MiniLM-L6-v2: distilled, then fine-tuned to give one vector per sentence. It shares the vocabulary "
-            "of bert-base-uncased, not its heads."
+            "all-MiniLM-L6-v2: distilled, then fine-tuned for sentence vectors. It shares the vocabulary of "
+            "bert-base-uncased, not its heads."
         ),
         # In layer 6, head 7, of all words (not [CLS]), *sat* and *mat* of the first example attend most to *cat*.
         default_layer=5,

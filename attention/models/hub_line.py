@@ -32,7 +32,7 @@ class HubError(Exception):
     """A model cannot be downloaded; the message is for the page."""
 
 
-class Cancelled(Exception):  # noqa: N818 - nothing went wrong
+class Cancelled(Exception):  # noqa: N818 - not an error
     """The user cancelled the download."""
 
 

@@ -83,7 +83,7 @@ def twin(model: Any, info: ModelInfo) -> Any:
     shared = {id(each): each for each in _shared(model)}
     try:
         own = copy.deepcopy(model, shared)
-        # Classes with their own attention go through the recorder another way.
+        # The recorder handles classes with their own attention separately.
         if not info.own_attention:
             own.set_attn_implementation(ATTENTION_NAME)
     except Exception as error:

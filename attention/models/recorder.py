@@ -74,7 +74,7 @@ def recording(*, is_whole: bool = True) -> Iterator[list[AttentionCall]]:
 # Returns the replacement of an attention's output.
 Alter = Callable[[AttentionCall], torch.Tensor]
 _alter: ContextVar[Alter | None] = ContextVar("alter", default=None)
-# The query, mask and position bias of a call; they are passed with its key.
+# A call's query, mask and position bias; its key is passed separately.
 Deciding = tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]
 Edit = Callable[[Deciding, torch.Tensor], Deciding]
 _edit: ContextVar[Edit | None] = ContextVar("edit", default=None)

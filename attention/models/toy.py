@@ -508,7 +508,7 @@ def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) 
     for head, position in np.ndindex(N_HEADS, n_tokens):
         row = np.zeros(n_tokens) if mask is None else mask[position]
         visible = np.flatnonzero(row > -np.inf)
-        if visible.size:  # a word that may not attend to anything keeps an output of 0
+        if visible.size:  # the output of a word that may not attend to anything stays 0
             scores = keys[head, visible] @ queries[head, position] / math.sqrt(D_HEAD) + row[visible]
             likelihoods = np.exp(scores - scores.max())
             outputs[head, position] = likelihoods @ values[head, visible] / likelihoods.sum()

@@ -1,4 +1,4 @@
-"""Users' text files, kept by hash for a while; only those who know the hash can read one."""
+"""Users' text files, kept by hash for a while; reading one requires its hash."""
 
 from __future__ import annotations
 

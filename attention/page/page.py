@@ -18,7 +18,7 @@ Group = Literal["Learn", "Explore", "Labs", "Class"]
 class Page:
     """A page: its address (empty for the front page), its title, its group, and its purpose in one sentence.
 
-    ``own`` are the parameters that not every page has. ``is_for`` returns whether the page makes sense for a model;
+    ``own`` are the page's specific parameters. ``is_for`` returns whether the page makes sense for a model;
     ``matrix`` names a matrix that only this page draws. ``tab`` replaces the title in the browser's tab. ``minutes`` is
     a visit's usual length; 0 if open-ended.
     """

@@ -589,7 +589,7 @@ class Parameter(Generic[T]):
     def give_way(self, written: str) -> str:
         """Return the notice that another parameter of the link takes precedence."""
         return message(
-            "The link says {said} and {other}=; {other} counts.", said=self._said(written), other=self.yields_to
+            "The link has both {said} and {other}=; {other} applies.", said=self._said(written), other=self.yields_to
         )
 
     def _said(self, written: str) -> str:

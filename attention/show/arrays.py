@@ -32,7 +32,7 @@ def of_arrays(
 ) -> Weights:
     """Read a model's attentions: for each layer an array of shape (1, heads, queries, keys) or (heads, queries, keys).
 
-    ``key_tokens`` are the tokens attended to, if they differ from those that attend. A second sentence begins in them.
+    ``key_tokens`` are the tokens attended to, if they differ from those that attend; ``sentence_b_start`` indexes them.
 
     Raises:
         TypeError: not a sequence of arrays.

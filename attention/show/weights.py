@@ -30,7 +30,7 @@ class Weights:
 
     ``rows`` are the tokens that attend, ``columns`` those attended to; layers and heads are numbered from 0. The breaks
     are the positions at which a second sentence begins. ``hidden`` marks masked weights, if known: a weight of 0 alone
-    does not tell. With ``is_numbered``, the columns are no tokens, but have numbers, such as the offsets of a window.
+    does not tell. With ``is_numbered``, the columns are numbers, such as the offsets of a window, not tokens.
     """
 
     layers: tuple[Float[Array, "H Q K"], ...]

@@ -21,7 +21,7 @@ import numpy as np
 from attention.training.jobs import WHOLE, Frame, Job, Run
 
 _LOGGER = logging.getLogger(__name__)
-# A larger file is not ours: half a minute of measurements takes a few kilobytes.
+# A larger file cannot be a measurement: half a minute takes a few kilobytes.
 _MOST_BYTES = 2**20
 
 

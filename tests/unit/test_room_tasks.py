@@ -196,11 +196,11 @@ def test_a_link_of_the_app_is_read_wherever_it_lies(typed, page):
 @pytest.mark.parametrize(
     ("typed", "why"),
     [
-        ("", "Not a link of this app"),
-        ("nonsense", "Not a link of this app"),
-        ("javascript:alert(1)", "Not a link of this app"),
-        ("http://[", "Not a link of this app"),
-        ("/room?code=BBBBBB", "Not a link of this app"),
+        ("", "Not a link to this app"),
+        ("nonsense", "Not a link to this app"),
+        ("javascript:alert(1)", "Not a link to this app"),
+        ("http://[", "Not a link to this app"),
+        ("/room?code=BBBBBB", "Not a link to this app"),
         ("https://example.org/all_heads?model=toy", "another site"),
         ("//example.org/all_heads?model=toy", "another site"),
         ("http://testserver.example.org/compare", "another site"),

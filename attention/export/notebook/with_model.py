@@ -1,6 +1,6 @@
 """A notebook that loads and records the model itself, through transformers' public interface.
 
-It imports this project only for models that nothing else has.
+It imports this project only for models that exist nowhere else.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Origin:
     """The arguments for transformers' ``from_pretrained``.
 
     ``hub_id`` is the model's name on the hub, with a ``revision`` in ``options``. Or it is in the ``folder`` of a data
-    ``package``, which pip installs as ``requirement``. With neither, the user has to fill in a folder.
+    ``package``, which pip installs as ``requirement``. With neither, the user must fill in a folder.
     """
 
     hub_id: str = ""

@@ -19,7 +19,7 @@ _ALIKE = 0.011  # the largest difference due to rounding
 
 
 def elsewhere(scene: HeadContext) -> HeadContext:
-    """Return the same head with another token in focus: the next word that sees several keys, or else any token.
+    """Return the same head with another token in focus: the next word that sees several keys, else any token.
 
     Questions about it reveal nothing about the token in focus. A single token stays in focus.
     """

@@ -145,7 +145,7 @@ class Step:
         tables: dict[str, Callable[[], Columns]] = {}
         tables |= {strip.name: partial(token_table, strip.tokens) for strip in self.strips(scene)}
         tables |= {matrix.name: partial(matrix_table, matrix) for matrix in self.matrices(scene, factors)}
-        # If nothing of the step was recorded, there are still the tokens.
+        # If nothing of the step was recorded, it shows only the tokens.
         return tables or {"tokens": partial(token_table, scene.tokens)}
 
     def opened(self, scene: HeadContext, factors: str = "") -> HeadContext:

@@ -206,7 +206,7 @@ LEAST_TOLD = 0.01
 
 
 def _whys(scene: HeadContext) -> str:
-    """Say which weight a score of 0 would get in the row in focus: for a hidden key or, without one, the lowest."""
+    """State the weight of a score of 0 in the row in focus: for a hidden key or, without one, the lowest."""
     scores, visible = scene.steps.masked_scores[scene.word], scene.visible[scene.word]
     if visible.sum() < 2:
         return ""

@@ -34,7 +34,7 @@ class Runs(Protocol):
     """Further results of the model for a judge; each takes long, and is cached."""
 
     def reading(self, text: str) -> Trace | None:
-        """Return the model's run on another text; None if the model refuses it or is gone."""
+        """Return the model's run on another text; None if the model refuses it or was removed."""
 
     def forecast(self) -> Forecast | None:
         """Return the prediction of the next token; None if the model does not make one."""

@@ -70,13 +70,13 @@ class Server(Protocol):
         """Return the result of the user's last click."""
 
     def study(self, texts: Sequence[str], *, is_held: bool) -> Measured[StudyResult | None] | None:
-        """Return the heads' means over texts so far; None if the model is gone."""
+        """Return the heads' means over texts so far; None if the model was removed."""
 
     def sentences(self, key: str) -> Sentences | None:
         """Return the sentences of an uploaded file; None if it is not kept."""
 
     def syntax(self, *, is_held: bool) -> Measured[SyntaxResult] | None:
-        """Return the heads' results on the annotated sentences so far; None if the model is gone."""
+        """Return the heads' results on the annotated sentences so far; None if the model was removed."""
 
     def reading(self, text: str) -> Trace | None:
         """Return the model's run on a text without a mask; None if that fails, or the model is gone."""

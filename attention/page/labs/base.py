@@ -31,7 +31,7 @@ class Runs(Protocol):
         """Return a decoder's predictions with and without its causal mask; None if it does not predict."""
 
     def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
-        """Return the effect of no change and of each change on the output; None if the model is gone."""
+        """Return the effect of no change and of each change on the output; None if the model was removed."""
 
     def forecast(self) -> Forecast | None:
         """Return the prediction of the next token; None if the model does not make one."""
@@ -43,7 +43,7 @@ class Runs(Protocol):
         """Return the result of the model's one-page NumPy code; None if it has none, or the model is gone."""
 
     def reading(self, text: str) -> Trace | None:
-        """Return the model's run on another text; None if the model refuses it or is gone."""
+        """Return the model's run on another text; None if the model refuses it or was removed."""
 
     def added(self) -> Float[Array, "Q M"] | None:
         """Return the model's own ΔE of the layer; None if unknown."""

@@ -142,13 +142,13 @@ def _measure(effect: Effect) -> str:
 
 
 def _guess(_: HeadContext | None) -> None:
-    """Ask nothing where no model has run."""
+    """Ask nothing if no model has run."""
 
 
 def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
     """Ask whether the head with the largest weights also has the largest effect, of all ablated heads.
 
-    The question is the same for every chosen head, so that the lab stays open. A single head leaves nothing to ask.
+    The question is the same for every chosen head, so that the lab stays open. With a single head there is no question.
     """
     compared = _Compared.measure(scene, runs) if scene.use.is_reading else None
     if compared is None:

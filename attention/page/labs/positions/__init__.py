@@ -27,7 +27,7 @@ def _content(values: Values, scene: HeadContext | None, _: Runs | None) -> Block
 
 
 def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks:
-    """Return the same, but nothing about shuffled words without positions."""
+    """Return the same blocks without those about shuffled words without positions."""
     return _shown(values, scene, {**_CONTENTS, "none": still_as_typed})
 
 

@@ -97,7 +97,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
 
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return the arrows of one layer without their lengths; those of all layers are covered, as they answer."""
+    """Return the arrows of one layer without their lengths; those of all layers, which show the answer, are covered."""
     if scene is None or not _has_path(scene):
         return _content(values, scene, runs)
     changes, scope = _changes(scene), values[SCOPE]
@@ -170,7 +170,7 @@ def _place(scene: HeadContext, scope: Scope) -> str:
 
 
 def _shown(scene: HeadContext, states: Sequence[Float[Array, "T M"]]) -> list[int]:
-    """Return the tokens in the picture: the word in focus, and all of usual length."""
+    """Return the tokens in the picture: the word in focus, and all without an outlying norm."""
     lengths = np.linalg.norm(np.stack(states), axis=-1)
     are_usual = (lengths <= MUCH_LONGER * np.median(lengths, axis=-1, keepdims=True)).all(axis=0)
     return [

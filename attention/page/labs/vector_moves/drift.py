@@ -60,7 +60,7 @@ MAX_SHARED = 12  # shared words to choose from
 
 
 class _Pair(NamedTuple):
-    """A word in two runs: its position in each."""
+    """A word's position in each of two runs."""
 
     first: Trace
     place: int

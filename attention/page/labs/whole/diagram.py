@@ -40,8 +40,8 @@ def diagram(
     network = Added(message("Feed-forward"), np.array(fed), ("",) * len(fed), _norms(scene, "feed-forward"))
     return Stream(
         label=message(
-            "The path of “{word}” through {model}: what each part adds to its vector. Arrow keys move between parts, "
-            "Enter opens one; numbers in the tables below.",
+            "The path of “{word}” through {model}. Arrow keys move between parts, Enter opens one; the tables "
+            "below have the numbers.",
             word=scene.names[scene.word],
             model=scene.info.name,
         ),
