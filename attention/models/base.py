@@ -18,7 +18,7 @@ from attention.models.one_page import Insides
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A text as a model reads it: cleaned, tokenised, and possibly cut to fit."""
+    """A text as a model reads it: tokenised, and possibly cut to fit."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -89,17 +89,17 @@ class Model(Protocol):
         """Run the model once on the text (and a second one, if it takes pairs) and record its attention.
 
         Args:
-            text: any text; it is cleaned, and cut at ``info.max_tokens`` tokens.
+            text: any text, read as it is, with all its white space, and cut at ``info.max_tokens`` tokens.
             pair: a second text, for models that take two.
             mask: "none", "causal", "padding", or an additive array over all tokens, applied in every layer. A decoder
                 also hides later tokens, whatever the mask.
 
         Raises:
-            ValueError: no text is left after cleaning, the model does not take a pair, or the mask is invalid.
+            ValueError: the tokenizer leaves no word, the model does not take a pair, or the mask is invalid.
         """
 
     def encode(self, text: str) -> Encoded:
-        """Clean, tokenise and possibly cut a text without running the model; raise ValueError if none is left."""
+        """Tokenise and possibly cut a text without running the model; raise ValueError if no word is left."""
 
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
         """Run the model once on several texts of equal length and record its attention, with only its own mask.
@@ -131,7 +131,7 @@ class Model(Protocol):
         """Run the model with and without its causal mask; None unless it predicts the next token.
 
         Raises:
-            ValueError: no text is left after cleaning.
+            ValueError: the tokenizer leaves no word.
         """
 
     def outputs(self, text: str, pair: str | None, changes: Sequence[Change]) -> Iterator[Output]:
@@ -140,7 +140,7 @@ class Model(Protocol):
         Only the encoder of an encoder–decoder is run.
 
         Raises:
-            ValueError: no text is left after cleaning, the model does not take a pair, a layer, head or token does not
+            ValueError: the tokenizer leaves no word, the model does not take a pair, a layer, head or token does not
                 exist, or a token cannot be occluded.
         """
 

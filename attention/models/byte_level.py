@@ -24,8 +24,16 @@ def shown(token: str) -> str:
     >>> shown("Ġcat"), shown("Ċ"), shown("Ã©"), shown("ĠðŁĺ")
     ('␣cat', '↵', 'é', '␣\\xf0\\x9f\\x98')
     """
-    text = _bytes_of(token).decode("utf-8", "backslashreplace").translate(_VISIBLE)
-    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return visible(_bytes_of(token).decode("utf-8", "backslashreplace"))
+
+
+def visible(text: str) -> str:
+    r"""Return a token's text with visible white space and control characters.
+
+    >>> visible("a b\n\x00")
+    'a␣b↵\\x00'
+    """
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text.translate(_VISIBLE))
 
 
 def text_of(token: str) -> str | None:

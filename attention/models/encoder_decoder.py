@@ -40,7 +40,7 @@ class TargetReader:
         Args:
             source: the encoder's trace.
             encoded: the encoder's output, as transformers returns it; its last state has the shape (1, K, M).
-            target: a cleaned text; None for the text that the model generates.
+            target: a text; None for the text that the model generates.
         """
         hidden = np.array([token.is_padding for token in source.tokens])
         text, tokens, cut = self._target(source, encoded, hidden, target)

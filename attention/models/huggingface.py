@@ -24,10 +24,10 @@ from transformers import (
 
 from attention.core import masks
 from attention.core.ablation import Change, Output
+from attention.core.given import printable
 from attention.core.interventions import Intervention, Run, checked
 from attention.core.masks import MaskName
 from attention.core.messages import message
-from attention.core.text import clean
 from attention.core.trace import Cut, Embeddings, ModelInfo, Token, Trace
 from attention.models.altering import Alteration, Intervening
 from attention.models.architectures import architecture_of, read_config
@@ -60,7 +60,7 @@ _LOADING = Lock()
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The model's input: one or two cleaned texts as tokens."""
+    """The model's input: one or two texts as tokens."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -190,8 +190,8 @@ class HuggingFaceModel:
         return Run(trace, trace.logits)
 
     def _sources(self, text: str, pair: str | None, n_padding: int) -> tuple[_Source, str | None]:
-        """Return the text of the only stack or the encoder, and the second text, cleaned."""
-        pair = None if pair is None else clean(pair) or None
+        """Return the text of the only stack or the encoder, and the second text."""
+        pair = printable(pair) if pair and pair.strip() else None
         if pair is not None and self._target is not None and not self._info.reading.takes_pair:
             raise ValueError(message("{name} writes its own translation.", name=self._info.name))
         return self._read(text, None if self._target is not None else pair, n_padding), pair
@@ -232,10 +232,8 @@ class HuggingFaceModel:
         return torch.tensor(rows, dtype=torch.long, device=self._stack.module.device)
 
     def _read(self, text: str, pair: str | None, n_padding: int) -> _Source:
-        """Clean and tokenise one or two texts, the first of which must not be empty."""
-        text = clean(text)
-        if not text:
-            raise ValueError(message("There is no visible text. Type at least one word."))
+        """Tokenise one or two texts as they are, the first of which must not be empty."""
+        text = printable(text)
         if pair is not None and not self._architecture.takes_pairs:
             raise ValueError(message("{name} takes one text, not two.", name=self._info.name))
         if self._picture is not None:

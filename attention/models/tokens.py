@@ -67,7 +67,7 @@ class TextReader:
         self._opening, self._n_closing = _added(self._tokenizer)
 
     def encode(self, text: str, pair: str | None, limit: int) -> tuple[Encoding, Cut | None]:
-        """Encode one or two cleaned texts; a single text that is too long is cut.
+        """Encode one or two texts; a single text that is too long is cut.
 
         Raises:
             ValueError: two texts together are too long, or the model has no vector for a token.
@@ -199,7 +199,7 @@ class TextReader:
     def _shown(self, name: str) -> str:
         if self._kind == "bytes":
             return byte_level.shown(name)
-        return name if self._kind == "word pieces" else shown_piece(name)
+        return name if self._kind == "word pieces" else byte_level.visible(shown_piece(name))
 
     def _text_of(self, name: str) -> str | None:
         if self._kind == "bytes":
