@@ -35,7 +35,7 @@ __all__ = ["Ablate", "CutEdge", "Patch", "Trace", "__version__", "load", "models
 
 __version__ = "0.6.0"
 
-# Where each name is; it is imported when it is first used.
+# The module of each name, imported on first use.
 _MODULES = {
     "Ablate": "attention.core.interventions",
     "CutEdge": "attention.core.interventions",

@@ -523,7 +523,7 @@ function updateField(state, made, value) {
   }
 }
 
-/** Scroll to where two long fields differ. */
+/** Scroll to the first difference of two long fields. */
 function showUnlike(state) {
   for (const one of state.controls.values()) {
     const other = state.controls.get(one.data?.unlike);

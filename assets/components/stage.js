@@ -66,7 +66,7 @@ const beginsWith = ({ before, change }, old) =>
 const isAlike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Play the way back of a picture that is leaving, if it turned from one of those now in its place.
+ * Play a leaving picture's turn in reverse, if it turned from one of the pictures that replace it.
  * @param {string[]} names of the new pictures
  * @param {() => void} done called at the end, or when something is pressed
  * @returns {boolean} whether it plays

@@ -58,9 +58,9 @@ let sent = "";
 let seen = { written: "", view: "" }; // the view that the class saw, and the server's mark of it
 const LOST = message("Connection lost. Reconnecting …");
 
-// The teacher's choices last as long as the room, in any tab of this browser; whether the class sees the screen is kept
-// for its tab alone. Of the plan's stages, `at` is the one in the notes, `shown` the one on the class's screens, `acted`
-// the last that was asked or skipped.
+// The teacher's choices last as long as the room, in all tabs of this browser; whether the class sees the screen is
+// stored per tab. Stages of the plan: `at` in the notes, `shown` on the class's screens, `acted` the last one asked or
+// skipped.
 const KEPT = "attention.lesson";
 const NO_LESSON = { plan: "", at: 0, shown: -1, acted: -1, since: 0, isOpen: false, isPrivate: false, asked: [] };
 let lesson = NO_LESSON;
@@ -99,7 +99,7 @@ async function post(path, body = {}) {
   }
 }
 
-/** Have the room do something, and report failures. */
+/** Send the room a command, and report failures. */
 async function act(name, body = {}) {
   const answer = await post(`${room.code}/${name}`, body);
   told = answer.isDone ? "" : answer.told;
@@ -248,7 +248,7 @@ function words(name, look, text) {
 
 const isPresented = () => new URLSearchParams(location.search).get("present") === "1";
 
-/** Whether the class sees this very screen: no screen hangs on a wall, and it is not private. */
+/** Whether the class sees this screen: there is no wall screen, and it is not private. */
 const isShared = () => isPresented() || !(now.walls > 0 || lesson.isPrivate);
 
 /** Tell the page's menus whether a room is open: some items have other labels then. */
@@ -346,7 +346,7 @@ function tabs() {
   return [group];
 }
 
-/** Without a screen on a wall: whether the class sees this screen. */
+/** Without a wall screen: whether the class sees this screen. */
 function privacy() {
   const label = part("privacy", null, () => {
     const found = make("label", "check");

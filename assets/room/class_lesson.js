@@ -1,6 +1,6 @@
 /** Lesson plans: the notes for each stage, one button through all of them, and the clock. */
 
-let plans = []; // with what to say
+let plans = []; // with the script
 
 async function findPlans(code) {
   const answer = await fetch(new URL(`${code}/plans`, ROOMS)).catch(() => null);

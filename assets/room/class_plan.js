@@ -72,13 +72,13 @@ const isPlan = (plan) => isText(plan?.title) && Array.isArray(plan.parts) && pla
 
 let ownPlans = keptPlans();
 
-/** Take in a plan from a file or a link; say so if it is not one. */
+/** Import a plan from a file or a link; report anything else. */
 function takePlan(written) {
   let plan = null;
   try {
     plan = JSON.parse(written);
   } catch {
-    // Not a plan, which is said below.
+    // Not a plan; the error follows.
   }
   if (!isPlan(plan)) {
     told = message("This is not a lesson plan. Choose a file that was saved here.");
@@ -92,7 +92,7 @@ function takePlan(written) {
 
 const writtenPlan = ({ title, parts: stages }) => JSON.stringify({ title, parts: stages });
 
-/** Take in the plan of a link, once. */
+/** Import the plan of a link, once. */
 function takePlanOfLink() {
   if (!location.hash.startsWith(PLAN_IN_LINK)) return;
   const code = location.hash.slice(PLAN_IN_LINK.length).replaceAll("-", "+").replaceAll("_", "/");
@@ -101,7 +101,7 @@ function takePlanOfLink() {
   try {
     written = new TextDecoder().decode(Uint8Array.from(atob(code), (each) => each.charCodeAt(0)));
   } catch {
-    // Not a plan, which is said.
+    // Not a plan; the error is shown.
   }
   takePlan(written);
 }
@@ -132,7 +132,7 @@ function openPlan() {
 
 // ------------------------------------------------------------------------------------- the editor
 
-/** What can be done with the plan in the notes. */
+/** The actions for the plan in the notes. */
 function waysOfPlan(plan) {
   return [part("ways of plan", [plan?.name, edition], () => {
     const line = make("div", "line");
@@ -251,7 +251,7 @@ function typedInto(kind, value, take) {
   return field;
 }
 
-/** What the class does at a stage; a task of a copied plan can be kept. */
+/** The class's activity at a stage; a task of a copied plan can be kept. */
 function choiceOfAct(stage) {
   const own = { kind: "ask", subject: "", own: { question: "", answers: [], right: null, isTyped: false } };
   const acts = [[null, message("none")], [{ kind: "ask", subject: "" }, message("the question about the view")]];

@@ -1,5 +1,5 @@
-// What a teacher points at in a picture is shown in the class's picture, while the class sees this view: the picture's key
-// and the indices of the place are sent.
+// While the class sees this view, the teacher's pointer appears in the class's picture: the picture's key and the
+// indices of the place are sent.
 
 const POINT_PACE = 200; // in ms, between two messages
 const NOTHING = "null";
@@ -19,7 +19,7 @@ addEventListener("pagehide", () => {
   if (room && pointSent !== NOTHING) navigator.sendBeacon(new URL(`${room.code}/point`, ROOMS), '{"point":null}');
 });
 
-/** The message for the class: nothing if no one is looking, or they see another view. */
+/** The message for the class: none if no one is following, or another view is shown. */
 function pointNow() {
   const isSeen = now.here + now.walls > 0 && seen.written === JSON.stringify(here()) && pointed?.figure.isConnected;
   if (!isSeen) return NOTHING;

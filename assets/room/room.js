@@ -9,7 +9,7 @@ const given = JSON.parse(document.getElementById("given").textContent);
 const isDark = matchMedia("(prefers-color-scheme: dark)");
 const isPaper = matchMedia("print");
 const at = (act) => new URL(`./${given.folder}/${given.code}/${act}`, document.baseURI);
-// A screen on a wall does not answer, and is not counted.
+// A wall screen does not answer, and is not counted.
 const EVENTS = given.isScreen ? "screen" : "events";
 const part = (name) => document.getElementById(name);
 // The current pictures, by component name and number.
@@ -117,7 +117,7 @@ async function showView(view) {
     const picture = view.pictures[Number(element.dataset.picture)];
     counts[picture.component] = (counts[picture.component] ?? 0) + 1;
     const name = `${picture.component} ${counts[picture.component]}`;
-    // A picture that stays is not redrawn: it turns into the next.
+    // A picture on both views is not redrawn: it turns into the next.
     const host = before.get(name)?.host ?? document.createElement("div");
     element.append(host);
     pictures.set(name, { host, picture, component: components[picture.component] });
@@ -129,7 +129,7 @@ async function showView(view) {
   reach();
 }
 
-// What the teacher points at, and the mark of the current view.
+// The teacher's pointer, and the mark of the current view.
 let pointed = null;
 let mark = "";
 
@@ -180,7 +180,7 @@ function hold() {
   for (const way of document.querySelectorAll("main a:not(#alone)")) way.inert = isHeld;
 }
 
-/** How many are here and, while a question is open, how many have answered; on a wall. */
+/** On a wall screen: attendance and, while a question is open, the number of answers. */
 function showPresent({ here, answered }) {
   const said = [messages("{n} is here", "{n} are here", here)];
   if (answered !== null) said.push(messages("{n} answered", "{n} answered", answered));

@@ -37,7 +37,7 @@ class Kept(Generic[K, V]):
         group: Callable[[K], Hashable] = lambda _: None,
     ) -> None:
         """``size`` returns the bytes of a value, ``group`` the group of a key (see ``drop``)."""
-        # No value counts for more than its share, so that ``at_least`` always fit.
+        # A value's size is capped at its share, so that ``at_least`` values always fit.
         share = limit // at_least
         self._things: LRUCache[K, V] = LRUCache(limit, getsizeof=lambda thing: min(size(thing), share))
         self._group_of = group

@@ -73,9 +73,9 @@ MAX_FIVE_WAYS_BYTES = 32 * 2**20
 MAX_CHANGES_BYTES = 2**20
 # The neurons of SmolLM2 on eight tokens: 1.5 MB; on 64, 12 MB.
 MAX_PASSED_BYTES = 24 * 2**20
-# What each head of BERT is worth for eight words takes 30 kB; for 512 tokens, 170 kB.
+# The effects of ablating BERT's heads: 30 kB for eight words, 170 kB for 512 tokens.
 MAX_EFFECTS_BYTES, EFFECT_BYTES = 8 * 2**20, 400
-# What one layer of BERT adds: 15 kB for eight words, 786 kB for 512 tokens.
+# ΔE of one layer of BERT: 15 kB for eight words, 786 kB for 512 tokens.
 MAX_ADDED_BYTES = 8 * 2**20
 # The plane of a run of SmolLM2: 14 kB.
 MAX_PLANES_BYTES = 2**20
@@ -209,7 +209,7 @@ def model_or_reason(
         with shelf().borrow(model_id, on_wait) as model:
             return ShelvedModel(shelf(), model.info)
     except ModelUnavailableError as reason:
-        # The traceback would keep alive every frame it passed through.
+        # The traceback would keep every frame on its way alive.
         return reason.with_traceback(None)
 
 

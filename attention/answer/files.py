@@ -1,7 +1,7 @@
 """The project's files that browsers cache: the components' scripts with their styles, and the page's style sheet.
 
 Streamlit sends a few lines that import the page's module from here, which imports all others. File names contain a hash
-of the content, so a browser never asks for the same file twice, and always gets a new version. During an upgrade, a
+of the content, so a browser requests each version once. During an upgrade, a
 request for another version gets the current one, not to be cached.
 """
 
@@ -38,7 +38,7 @@ FOR_ALWAYS = "public, max-age=31536000, immutable"
 _THUMBNAILS = ASSETS / "thumbnails"
 # Their names have no hash, and they change now and then.
 _FOR_A_DAY = "public, max-age=86400"
-# What every visitor needs at once, fetched together with Streamlit's own files.
+# Files that every visitor needs immediately, fetched together with Streamlit's.
 FIRST = ("page", "line", "stepper", "model_map", "matrix")
 
 # Addresses are relative to the page, so they work behind any proxy. A browser never requests a module again
@@ -164,7 +164,7 @@ class DocumentLinks:
         if scope["type"] != "http" or scope["method"] != "GET" or "." in scope["path"].rpartition("/")[2]:
             await self.app(scope, receive, send)
             return
-        # Otherwise Streamlit would answer that its document, without the links, has not changed, or compress it.
+        # Otherwise Streamlit would compress its document, without the links, or report it as unchanged.
         others = [each for each in scope["headers"] if each[0] not in _HEADERS_OF_OURS]
         start: list[Message] = []
         body = bytearray()

@@ -44,7 +44,7 @@ _NOW = "now"
 # Instead of a block's key: the whole page, or its worksheet, which has two files.
 _PAGE, _WORKSHEET = "page", "worksheet"
 _WITH_SOLUTIONS, _WITHOUT = "worksheet.html", "worksheet-without-solutions.html"
-# In the toy's head 3, a token spreads its weight over several others.
+# In head 3 of the toy, a token spreads its weight over several others.
 _HEAD_BY_HAND = 2
 
 

@@ -56,7 +56,7 @@ def _pages(line: Line, here: Page) -> None:
     for group in GROUPS:
         pages = [page for page in PAGES if page.group == group]
         items = [
-            # Each page asks its own question, so an answer is not taken along.
+            # Each page asks its own question, so an answer stays on its page.
             {
                 "label": page.title,
                 "page": page.address,

@@ -1,7 +1,7 @@
 """The numbers of a large picture, which a browser requests when it needs them.
 
-Their address is the page's link, the picture's key and a fingerprint of the numbers, which tells whether the model or
-the picture has changed.
+Their address is the page's link, the picture's key and a fingerprint of the numbers, which differs if the model or the
+picture has changed.
 """
 
 from __future__ import annotations

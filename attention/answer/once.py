@@ -10,7 +10,7 @@ from cachetools import LRUCache, cached
 
 T = TypeVar("T")
 
-# A forgotten visitor can do everything, but misses the results of earlier presses.
+# A forgotten visitor misses only the results of earlier presses.
 MAX_VISITORS = 1000
 
 

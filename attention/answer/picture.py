@@ -34,7 +34,7 @@ def _thumb(code: str, digit: str) -> HeadThumb:
 
 
 def _set_drawn(reading: Reading, drawn: object) -> None:
-    # A stroke may arrive after the user has chosen a model of text.
+    # A stroke may arrive after the user has chosen a text model.
     is_meant = get_info(state.current().model).reading.is_same(reading)
     if isinstance(drawn, str) and reading.recognises(drawn) and is_meant:
         # Every picture has the same patches, so the one in focus stays.

@@ -111,7 +111,7 @@ class Serving:
         return None if model is None else self._measured(measurements().syntax(model), is_held=is_held)
 
     def reading(self, text: str) -> Trace | None:
-        """Return the model's trace of a text, without a mask; None if that fails, or the model is gone."""
+        """Return the model's trace of a text, without a mask; None if that fails or the model was removed."""
         model = self._model()
         try:
             return None if model is None else record(model, text, "none").trace

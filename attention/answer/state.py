@@ -39,7 +39,7 @@ class Visit:
     view: View
     linked: View
     notices: list[str] = field(default_factory=list)
-    # A model that the link names, is not here, and may be on the hub.
+    # A missing model that the link names and that may be on the hub.
     wanted: str = ""
     # The name of a parameter, and the text typed for it that was refused.
     refused: tuple[str, str] = ("", "")

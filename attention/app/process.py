@@ -6,7 +6,7 @@ import os
 
 _SETTINGS = {
     # Read by NumPy and torch on import. With several threads per run, simultaneous users would wait for one another
-    # many times longer than they compute.
+    # far longer than they compute.
     "OMP_NUM_THREADS": "1",
     # Models are read from disk only: otherwise a missing file would mean waiting 23 seconds for a hub. The process that
     # fetches models has its own environment (attention.models.hub_line).

@@ -310,7 +310,7 @@ class _KnownOriginsOnly:
         if origin is None or is_known(origin, host, ()):
             await self.app(scope, receive, send)
         elif is_known(origin, asked_host(headers), named_hosts()):
-            # The origin has been checked; if Streamlit saw it, it would ask the third party.
+            # The origin has been checked; with it, Streamlit would query a third party.
             others = [(name, value) for name, value in scope["headers"] if name != b"origin"]
             await self.app({**scope, "headers": others}, receive, send)
         else:

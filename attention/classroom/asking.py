@@ -23,7 +23,7 @@ _VERDICTS = (*_SETS, "other")
 _MEANWHILE, _BEFORE = "meanwhile", "before"
 # The limits of a teacher's own question, in characters and answers.
 _MAX_QUESTION, _MAX_ANSWER, _OWN_ANSWERS = 300, 100, range(2, 7)
-# In characters, of a typed answer; and how many different ones are shown.
+# The longest typed answer, in characters, and the number of different ones shown.
 _MAX_WORDS, _MOST_SHOWN = 60, 12
 _NUMBER = re.compile(r"[-−+]?[0-9]*[.,]?[0-9]+")
 

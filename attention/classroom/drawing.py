@@ -174,7 +174,7 @@ def _blocks(view: View, panes: Sequence[Pane], shown: Shown) -> Blocks:
     if shown.on_wall and panes and PRESENT in view.page.own:
         return _without_question(presented(view.with_value(MAP, False), panes))
     content = CONTENTS[view.page]
-    # Blocks that can only be pressed or downloaded in the app are left out where nothing is lost.
+    # Buttons and downloads, which work only in the app, are left out if the whole page shows no more than the app.
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=not content.opens))
     if not blocks:
         return tuple(block for pane in panes for block in missing(pane.reason))

@@ -137,7 +137,7 @@ def tally(store: Store, code: str, number: int) -> Tally:
     where = (_FINDS.c.code == code, _FINDS.c.number == number)
     counted = sql.select(sql.func.count().label("n"), sql.func.sum(_FINDS.c.is_solved).label("n_solved"))
     order = (_FINDS.c.is_solved.desc(), _FINDS.c.score.desc(), _FINDS.c.at)
-    # Of equal links, the first counts; many in a class may hand in the same one.
+    # Among equal links, the first counts; many pupils may hand in the same one.
     first = sql.func.row_number().over(partition_by=(_FINDS.c.page, _FINDS.c.link), order_by=order).label("place")
     ranked = sql.select(_FINDS, first).where(*where).subquery()
     order_of_ranked = (ranked.c.is_solved.desc(), ranked.c.score.desc(), ranked.c.at)

@@ -23,7 +23,7 @@ from attention.lesson.tables import Columns
 N_QUESTIONS = 10
 # In characters: a model can read thirty pupils' texts in a few seconds.
 MAX_SENTENCE, MAX_NICKNAME = 200, 24
-# Those with the same answer for most sentences come last.
+# Questions with the same answer for most sentences come last.
 _FIRST = ("tokens", "embed", "qkv", "scores", "most", "even", "longer", "special", "zero", "largest")
 _NEXT = ("mean", "itself", "sums", "symmetric", "turned", "shape", "cost", "scaled", "doubled", "after", "negative")
 _RANK = {name: place for place, name in enumerate(_FIRST + _NEXT)}

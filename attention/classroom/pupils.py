@@ -86,7 +86,7 @@ async def _answer(act: Act) -> Json:
 
 
 async def _task(act: Act) -> Json:
-    """Tell a pupil who is elsewhere in the app about the task, the own solution, and an open question."""
+    """Send a pupil on other pages of the app the task, the pupil's own solution, and any open question."""
     own = await act.hall.tasks.own(act.room.code, seat_of(act.request, act.room))
     asks = act.room.question is not None and not act.room.is_revealed
     return {"task": await act.hall.tasks.shown(act.room.code), "handed": own, "asks": asks}

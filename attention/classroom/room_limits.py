@@ -32,7 +32,7 @@ class Limits:
 
     openings: Limit = field(default_factory=partial(Limit, 60, 3600))
     acts_of_teacher: Limit = field(default_factory=partial(Limit, 300, 60))
-    # A teacher's page sends five a second, several of which may arrive at once over a slow line.
+    # A teacher's page sends five a second; over a slow line, several may arrive together.
     points: Limit = field(default_factory=partial(Limit, 10, 2))
     answers: Limit = field(default_factory=partial(Limit, 20, 10))
     answers_of_room: Limit = field(default_factory=partial(Limit, 3_000, 10))

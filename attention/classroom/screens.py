@@ -35,11 +35,11 @@ class Live:
     desks: Followers = field(default_factory=Followers)
     shown: Shown | None = None
     shown_on_wall: Shown | None = None
-    # What the teacher points at, as sent to the screens, with its view; None for nothing.
+    # The teacher's pointer, as sent to the screens, with its view; None for nothing.
     pointed: Mapping[str, Any] | None = None
     # The number of the last question whose verdicts were sent.
     judged: int | None = None
-    # Whether there is news for the teacher, and the last attendance reported, with its time.
+    # Whether the teacher has unsent updates, and the last attendance reported, with its time.
     is_new: bool = True
     said: tuple[Present | None, float] = (None, 0.0)
     # The number of answers taken here, and how many of them were reported to other copies.
@@ -145,7 +145,7 @@ class Screens:
         if shown != live.shown:
             live.screens.send_written("view", await run_in_threadpool(_drawn, shown))
             live.shown = shown
-        # Most rooms have no wall, and need no second drawing.
+        # Most rooms have no wall screen, and need no second drawing.
         on_wall = replace(shown, on_wall=True)
         if on_wall != live.shown_on_wall and (len(live.walls) or live.n_coming):
             live.walls.send_written("view", await run_in_threadpool(_drawn, on_wall))

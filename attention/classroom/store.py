@@ -75,7 +75,7 @@ _SILENT = 15.0
 
 # PostgreSQL's channel for changes, and the lock under which one copy alone creates the tables.
 _CHANNEL, _TABLES_LOCK = "attention_rooms", 7_305_114
-# Give up on a PostgreSQL that does not answer after seconds; the system would after a quarter of an hour.
+# Give up on a silent PostgreSQL after seconds; the system would take a quarter of an hour.
 _PATIENCE = {"connect_timeout": 3, "tcp_user_timeout": 5_000, "keepalives_idle": 5, "keepalives_interval": 2}
 # Connections are kept, because opening one takes longer than using it.
 _CONNECTIONS: Mapping[str, Any] = {"pool_size": 10, "max_overflow": 0, "pool_timeout": 10}
@@ -561,7 +561,7 @@ def _as_room(row: Any) -> Room:
 
 
 def _delete(connection: sql.Connection, codes: Sequence[str]) -> None:
-    # The room first: this waits for transactions that still answer it, and prevents new ones.
+    # The room first: this waits for transactions that still store answers, and prevents new ones.
     for table in sorted(SCHEMA.tables.values(), key=lambda table: table is not _ROOMS):
         if "code" in table.c:
             connection.execute(sql.delete(table).where(table.c.code.in_(codes)))

@@ -57,7 +57,7 @@ class Reading:
     invitation: str = _TYPE
     # The available masks.
     masks: tuple[MaskName, ...] = MASK_NAMES
-    # Chooses the initial focus from the first positions of words; None chooses the most telling token.
+    # Chooses the initial focus from the first positions of words; None chooses the most informative token.
     first_focus: Callable[[Sequence[int]], int] | None = None
     # Whether a second text may follow: another sentence, or a decoder's input.
     takes_pair: bool = False

@@ -56,7 +56,7 @@ def fused(
     """Return the same from PyTorch's own function, which works in blocks (Dao et al. 2022)."""
     from torch.nn import functional
 
-    # It works in blocks only with a batch axis.
+    # It computes in blocks only with a batch axis.
     queries, keys, values = (each.unsqueeze(0) for each in (q, k, v))
     return functional.scaled_dot_product_attention(queries, keys, values, is_causal=is_causal).squeeze(0)
 

@@ -19,8 +19,8 @@ MINUS = "\u2212"
 MAX_LABELLED = 24
 # The colour scale ends at this percentile of the magnitudes if the largest is more than this many times as large.
 _USUAL, _MUCH_LARGER = 98, 3
-# A matrix with this many rows (or columns) may leave one out of that: with fewer, one would be too much of the picture;
-# with more, a single one is above the percentile anyway.
+# A matrix with this many rows (or columns) may exclude one from that: with fewer, one would be too large a part; with
+# more, a single one is above the percentile anyway.
 _FEWEST, _MOST = 4, 100 // (100 - _USUAL)
 
 # Shade 0 is a masked cell and 63 NaN; the steps of the colours lie between.

@@ -22,7 +22,7 @@ from attention.measures.marks import SEPARATORS, Marks, column_shares
 from attention.measures.rows import Rows
 from attention.measures.summaries import HeadSummary
 
-# A query, a key, and the weight of the one on the other.
+# A query, a key, and the weight between them.
 Pair = tuple[str, str, float]
 
 # The least weight between two words that is worth a phrase.

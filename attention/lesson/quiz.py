@@ -47,7 +47,7 @@ class Guess:
         close: the indices of nearly right answers.
         shares: for a question about shares, the true share of each answer; they add up to 1.
         is_of_tokens: whether a list of the tokens reveals the answer.
-        whys: the reason that may have misled the user, for each answer (HTML); empty where none is given.
+        whys: a likely reason for each wrong answer (HTML); may be empty.
         is_typed: whether the answer is typed; ``answers`` are then the accepted ones.
     """
 

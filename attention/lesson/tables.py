@@ -82,7 +82,7 @@ def matrix_table(matrix: Matrix) -> Columns:
 def chart_table(figure: go.Figure) -> Columns:
     """Return a chart as columns of text, one row for each number: line, label, place and value.
 
-    A bar's label is its name, a point's its hover text. Empty columns are left out.
+    A label is a bar's name or a point's hover text. Empty columns are left out.
     """
     names = _names_on(figure)
     rows = [row for trace in figure.data if trace.hoverinfo != "skip" for row in _rows_of(trace, names)]

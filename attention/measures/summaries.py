@@ -77,7 +77,7 @@ def summarise_weights(
     mask: Float[Array, "*1 T T"] | None = None,
     layer: int = 0,
 ) -> tuple[HeadSummary, ...]:
-    """Summarise the heads of one layer from their weights, between tokens or words; ``mask`` is between the same.
+    """Summarise the heads of one layer from their weights between tokens or words; ``mask`` has the same axes.
 
     Raises:
         ValueError: the weights are not between these tokens.

@@ -43,7 +43,7 @@ class NextToken:
 
     ``logits[0]`` is computed from the last token's vector before the first layer, ``logits[l]`` from that after layer
     l, by the final norm and the unembedding (the logit lens, nostalgebraist 2020). The last row is the model's own
-    prediction. ``labels`` display the tokens; ``texts`` are what each adds to the text, None for special tokens and
+    prediction. ``labels`` display the tokens; ``texts`` are their parts of the text, None for special tokens and
     incomplete characters.
     """
 
@@ -92,7 +92,7 @@ class Model(Protocol):
             text: any text, read as it is, with all its white space, and cut at ``info.max_tokens`` tokens.
             pair: a second text, for models that take two.
             mask: "none", "causal", "padding", or an additive array over all tokens, applied in every layer. A decoder
-                also hides later tokens, whatever the mask.
+                also hides later tokens, with any mask.
 
         Raises:
             ValueError: the tokenizer leaves no word, the model does not take a pair, or the mask is invalid.

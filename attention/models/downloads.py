@@ -1,4 +1,4 @@
-"""Downloads in the background, one for each model; every user sees them and can cancel them, and none need wait."""
+"""Downloads in the background, one for each model; every user sees them and can cancel them, and no page waits."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from attention.core.messages import message
 
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
-# Files with a tokenizer's vocabulary. Without any, transformers makes up a tokenizer that knows no word.
+# Files with a tokenizer's vocabulary. Without any, transformers makes a tokenizer with an empty vocabulary.
 _WHOLE_TOKENIZER, _VOCABULARY, _MERGES = "tokenizer.json", "vocab.json", "merges.txt"
 _VOCABULARIES = (
     _WHOLE_TOKENIZER,

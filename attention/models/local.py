@@ -85,7 +85,7 @@ def load(found: Found) -> Model:
         check_size(found.info, found.folder)
         return HuggingFaceModel(found.info, found.folder)
     except BaseException as error:
-        # Whatever is wrong with a model's files is reported. A panic of the tokenizer, which is written in Rust, is not
+        # Any problem with a model's files is reported. A panic of the tokenizer, which is written in Rust, is not
         # an Exception.
         if not isinstance(error, Exception) and not is_panic(error):
             raise

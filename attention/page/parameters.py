@@ -550,7 +550,7 @@ class Parameter(Generic[T]):
     ``default`` is its value until the user chooses one; None always means that nothing was chosen. A change of its
     value resets the parameters named in ``resets`` to their defaults, if ``when`` returns True for the values before
     and after. ``needs`` returns whether a model accepts the parameter. ``opening`` returns the value for a link that
-    does not give one, if that depends on the model. ``otherwise`` says what is shown instead of an invalid value, if
+    does not give one, if that depends on the model. ``otherwise`` names the replacement for an invalid value, if
     not the default. ``yields_to`` names the parameter that takes precedence if a link gives both.
     """
 

@@ -1,7 +1,7 @@
 """The last run of each job on disk, so that later visitors see it, even after a restart of the server.
 
-One JSON file for each job: human-readable, and loading it executes nothing. Only numbers are kept, only of jobs with
-``checks``, and nothing that users enter.
+One JSON file for each job: human-readable, and loading it executes nothing. Only numbers of jobs with
+``checks`` are kept, and no input of users.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ def _whys(scene: HeadContext) -> str:
     weight = _weight_of_zero(scores, key)
     if weight >= LEAST_TOLD:
         return lesson("mask/why-infinity", zero=exact(weight), **names)
-    # Beside scores this high, 0 gets next to no weight; softmax would give the others the same if they were lower.
+    # Beside scores this high, 0 gets almost no weight, although softmax depends only on their differences.
     highest = float(np.delete(scores, key).max())
     lowered = exact(_weight_of_zero(scores - highest, key))
     return lesson("mask/why-infinity-shifted", highest=fact(highest), zero=lowered, **names)

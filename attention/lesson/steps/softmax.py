@@ -188,7 +188,7 @@ def _shapes(scene: HeadContext) -> str:
     return f"S ({size}) → A ({size})"
 
 
-MAX_BARS = 8  # that can be dragged with care
+MAX_BARS = 8  # that can still be dragged precisely
 
 
 def _guess(scene: HeadContext) -> Guess | None:

@@ -89,7 +89,7 @@ def _saving(view: View, scene: HeadContext, whole: bool) -> Fold:
 
 
 def _costs(view: View, scene: HeadContext) -> Blocks:
-    # The default stands for the sizes of whichever model is chosen.
+    # The default means the sizes of the chosen model.
     known = {SIZES.default: sizes_of(scene.trace), **{sizes.name: sizes for sizes in PRESETS}}
     options = tuple(Option(name, sizes.name) for name, sizes in known.items())
     chosen = view[SIZES]
