@@ -25,7 +25,7 @@ THRESHOLD = 256 * 1024
 class Kept(Generic[K, V]):
     """A least-recently-used cache with a limit in bytes, shared by all sessions.
 
-    The last ``at_least`` values are kept however large they are: otherwise every press would compute them again.
+    The last ``at_least`` values are kept at any size: otherwise every press would recompute them.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Kept(Generic[K, V]):
     def get(self, key: K, make: Callable[[], V], turns: AbstractContextManager[object]) -> V:
         """Return the value of this key; if it is missing, acquire ``turns`` and make it.
 
-        An error from ``make`` is passed on, and nothing is kept.
+        Errors from ``make`` propagate, and nothing is cached.
         """
         found = self._find(key)
         if found is not None:

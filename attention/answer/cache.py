@@ -104,7 +104,7 @@ class Recorded:
 
     @property
     def is_pair(self) -> bool:
-        """Tell whether the model read two sentences as one text; a decoder's text is something else."""
+        """Tell whether the model read two sentences as one text; a decoder's text does not count."""
         return bool(self.pair) and self.trace.info.build.second.is_joined
 
 
@@ -216,8 +216,8 @@ def model_or_reason(
 def _load(model_id: str, on_progress: OnProgress) -> Model:
     """Load a model with the garbage collector off.
 
-    What torch and transformers create on import is never released; searching it again and again while it grows would
-    take a third of the time. A dropped model does not need the collector: nothing in it refers back to it.
+    Objects that torch and transformers create on import are never released; searching them repeatedly would take a
+    third of the time. A dropped model does not need the collector: nothing in it refers back to it.
     """
     gc.disable()
     try:
@@ -349,7 +349,7 @@ class Shared:
         return _if_here(lambda: _caches().passed.get(self.address.run, make, turns()))
 
     def reading(self, text: str) -> Trace | None:
-        """Return the model's trace of another text; None if it refuses the text, or is gone."""
+        """Return the model's trace of another text; None if it refuses the text or was removed."""
         run = replace(self.address.run, text=text, pair="")
         try:
             recorded = _caches().traces.get(run, lambda: _run(_model_of(run), run), turns())
@@ -391,7 +391,7 @@ class Shared:
     def _with_added(self) -> LayerTrace:
         """Return the layer with its addition to the residual stream, which traces do not keep: run the model again.
 
-        If the heads' outputs differ this time, the model has changed, and ``added`` is left out.
+        If the heads' outputs differ from the first run, the model has changed, and ``added`` is left out.
         """
         run = self.address.run
         again = _model_of(run).trace(run.text, run.pair or None, mask=run.mask)
@@ -416,7 +416,7 @@ def _read_only(numbers: Array) -> Array:
 def settle() -> None:
     """Hide all living objects from the garbage collector, if modules have been imported since the last call.
 
-    Libraries import much when they are first needed, and never release it. Searching it at every collection would take
+    Libraries create many objects on import, and never release them. Searching it at every collection would take
     far longer than a rerun of a page.
     """
     _freeze(len(sys.modules))

@@ -1,4 +1,4 @@
-"""Files to download, made on demand; if making one fails, a file that says why."""
+"""Files to download, made on demand; a file that fails contains the reason."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def csv_of(table: Table) -> bytes:
 
 
 def ending_of(name: str) -> str | None:
-    """Return a file name's suffix, with its dot; None if no such file is made here."""
+    """Return a file name's suffix, with its dot; None for unknown files."""
     ending = PurePath(name).suffix
     return ending if ending in _MIMES else None
 
@@ -53,7 +53,7 @@ def mime_of(name: str) -> str:
 
 
 def made(file_name: str, make: Callable[[], T]) -> T | str | bytes:
-    """Make a file or, if that fails, a file of the same type that says why: a download has no other way to report."""
+    """Make a file or, if that fails, one of the same type with the reason: a download cannot report errors."""
     try:
         return make()
     except (GoneError, ModelUnavailableError, ModelFailedError) as error:

@@ -1,4 +1,4 @@
-"""The actions of the page Models: fetch a model, cancel that, remove a model."""
+"""The actions of the page Models: fetch a model, cancel a download, remove a model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IDLE_SECONDS = 60.0
 
 @dataclass(slots=True)
 class _Own:
-    """One visitor's downloads, whose end is reported, and notices about the last press, valid for one view."""
+    """One visitor's downloads, reported when they end, and notices about the last press, valid for one view."""
 
     followed: frozenset[str] = frozenset()
     told: tuple[Notice, ...] = ()

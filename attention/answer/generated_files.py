@@ -1,7 +1,7 @@
 """A page's files: its tables, its pictures, and the page itself, made on request.
 
-A file's address is the page's link, the key of its block and its name, so a link gives everybody the same file, and no
-session keeps anything. If a model's revision has changed since the page was drawn, the file says so.
+A file's address is the page's link, the key of its block and its name, so a link gives everyone the same file, without
+session state. If a model's revision has changed since the page was drawn, the file says so.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _LAST_PORT = 65_535
 
 
 def is_known(origin: str, host: str, named: Iterable[str]) -> bool:
-    """Tell whether a page at this origin may talk to the server: its own pages and those of the named hosts may."""
+    """Tell whether the server accepts requests from this origin: its own, or that of a named host."""
     scheme, _, found = origin.partition("://")
     name = _name_in(found)
     return scheme in ("http", "https") and name is not None and (found == host or name in named)
@@ -55,7 +55,7 @@ def _name_in(host: str) -> str | None:
 
 
 def secret() -> str:
-    """Return the secret that all copies of the server share, and the database of a class does not know."""
+    """Return the secret that all copies of the server share, which is not in the database."""
     return str(st.get_option("server.cookieSecret"))
 
 

@@ -174,7 +174,7 @@ def _of_kind(kind: type[T], take: Callable[[T], None]) -> Take:
 
 
 def _one_of(options: Mapping[Any, T], take: Callable[[T], None]) -> Take:
-    """Return a handler that ignores anything but these options."""
+    """Return a handler that accepts only these options."""
 
     def check(said: object) -> None:
         if type(said) in (int, str) and said in options:

@@ -32,7 +32,7 @@ _UNREAD = {"many": message("This page reads its own sentences"), "nothing": mess
 
 
 def masthead(view: View, second: Second = no_field, *, source: str = "typed") -> components.Part:
-    """Return the header of a page; ``source`` says whether it reads the view's text, others, or none.
+    """Return the header of a page; ``source`` names its text: the view's, others, or none.
 
     ``second`` returns the page's own field for a second text.
     """

@@ -1,7 +1,7 @@
 """A page as a function of its link: everything below the app's header, as plain data for the browser.
 
-A browser sends its page's link with all presses since the page was drawn, and receives the next page. So the server
-keeps nothing of a visitor, and any copy of it can answer.
+A browser sends its page's link with all presses since the page was drawn, and receives the next page. So the server is
+stateless, and any copy of it can answer.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def answer(asked: Asked) -> dict[str, Any]:
 
 
 def _answered(visit: state.Visit, asked: Mapping[str, str]) -> dict[str, Any]:
-    """Return a visit's page; its link stays as requested until something is chosen."""
+    """Return a visit's page; its link stays unchanged until the user chooses something."""
     page = visit.view.page
     blocks, follow = _drawn(visit.view)
     settle()

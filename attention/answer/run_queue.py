@@ -1,7 +1,7 @@
 """Draw pages one after another, in the order of their requests.
 
 Python runs one thread at a time. Threads that share it are all slow; one after another, each finishes sooner, and the
-last no later. Threads that compute, load or wait for long step aside meanwhile, and none waits for ever.
+last no later. Threads that compute, load or wait for long release their turn meanwhile, and none waits for ever.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class Gate:
     def aside(self, places: Places | None = None) -> Iterator[None]:
         """Release the turn for the duration of the block, then wait for it again (if the thread had it).
 
-        What needs memory is made in one of ``places``, held until the turn comes back. Threads that have already made
-        something in this turn go first: otherwise all would wait with something in memory.
+        Large objects are made in one of ``places``, held until the turn comes back. Threads that already hold a large
+        object go first: otherwise all would wait with one in memory.
         """
         has_turn = self._has_turn
         self._leave()

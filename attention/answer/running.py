@@ -74,7 +74,7 @@ class Results(Shared):
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What a page may ask of this server, for its session or, in a file, for its view."""
+    """The requests that a page can make of this server, for its session or, in a file, for its view."""
 
     view: View
     patience: float = COUNTED_WITHIN

@@ -1,7 +1,7 @@
 """The state of one request: a page's view, and how the presses change it.
 
-Nothing is kept between requests. A browser sends its page's link, all presses since, and what it remembers for the
-visitor (:data:`Memory`); the answer has a new link, and a new memory.
+Nothing is kept between requests. A browser sends its page's link, all presses since, and its memory (:data:`Memory`);
+the answer has a new link and memory.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OTHERS, ANSWERS, READ = "others", "answers", "read "
 
 @dataclass(slots=True)
 class Visit:
-    """A request being answered: the view, its notices, and where a press leads."""
+    """A request being answered: the view, its notices, and the next page."""
 
     view: View
     linked: View
@@ -55,7 +55,7 @@ _CURRENT: ContextVar[Visit] = ContextVar("visit")
 
 
 def visit() -> Visit:
-    """Return this thread's request; raise LookupError if it answers none."""
+    """Return this thread's request; raise LookupError without one."""
     return _CURRENT.get()
 
 

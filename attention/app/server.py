@@ -100,7 +100,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 
 
 def _dismiss_screens_at_exit() -> None:
-    """Dismiss the screens of rooms when the server is told to end: it would wait for them for ever."""
+    """Dismiss the screens of rooms when the server has to end: it would wait for them for ever."""
     if threading.current_thread() is not threading.main_thread():
         return
     loop = asyncio.get_running_loop()
@@ -158,7 +158,7 @@ def send_at_once(port: int) -> None:
 
 
 def content_policy(inline_scripts: Iterable[str], frames: str = "") -> str:
-    """Return a page's Content-Security-Policy header; ``frames`` says who may embed it.
+    """Return a page's Content-Security-Policy header; ``frames`` names the sites that may embed it.
 
     Everything comes from this server, except for what Streamlit needs: scripts in blobs (for pictures), inline styles,
     and icons of tables as data and blobs. ``inline_scripts`` are the document's, allowed by their hashes.

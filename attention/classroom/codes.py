@@ -38,7 +38,7 @@ def new_key() -> str:
 
 
 def digest(key: str) -> str:
-    """Return the hash of a key: it can check a key, but not serve as one."""
+    """Return the hash of a key, which can check keys but not serve as one."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 

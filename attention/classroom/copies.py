@@ -42,7 +42,7 @@ class Copies:
         await self._database(Store.tell, code, json.dumps({"by": self._copy, "point": point}))
 
     def _receive(self, told: str | None) -> None:
-        """Update a room that has changed elsewhere (all if None), or show what is pointed at."""
+        """Update a room that has changed elsewhere (all if None), or show the teacher's pointer."""
         code, _, said = (None, "", "") if told is None else told.partition(" ")
         if said:
             point, pointed_in = json.loads(said), self._screens.live.get(code or "")

@@ -32,7 +32,7 @@ class Desks:
         self.note_change(live)
 
     def note_change(self, live: Live) -> None:
-        """Inform the teacher soon that someone came or went."""
+        """Inform the teacher soon of a change in attendance."""
         live.is_new = True
         self._timer.start()
 
@@ -50,7 +50,7 @@ class Desks:
         return bool(self._screens.live)
 
     async def _tell_copies(self, live: Live) -> None:
-        """Tell all copies of the server who is present, and that there are new answers here."""
+        """Report attendance and new answers to all copies of the server."""
         present, (said, at) = Present(live.screens.n_seats, len(live.walls)), live.said
         if present != said or time.monotonic() - at > _REPORT_EVERY:
             await self._database(Store.note_present, live.code, self._copy, present)

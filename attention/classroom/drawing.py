@@ -53,7 +53,7 @@ class Shown:
 
     @property
     def mark(self) -> str:
-        """An identifier of this view, however much of it is shown."""
+        """An identifier of this view, in all its forms."""
         return digest(f"{self.page}?{self.link}")[:16]
 
 
@@ -227,7 +227,7 @@ def _opened(view: View, panes: Sequence[Pane]) -> View:
 
 
 def _without_question(blocks: Blocks) -> Blocks:
-    """Leave out the question, which screens show in a place of its own."""
+    """Leave out the question, which screens show separately."""
     return tuple(_emptied(block) for block in blocks if not (isinstance(block, Section) and block.key == SECTION))
 
 

@@ -17,7 +17,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class RefusedError(Exception):
-    """A refused request, with the sentence that says why.
+    """A refused request, with the reason as a sentence.
 
     If the server is only busy, ``is_away`` makes the page send the request again.
     """

@@ -115,8 +115,8 @@ class Followers:
     def join(self, own: Mapping[str, object], seat: str = "") -> Follower:
         """Add a screen; it is sent the last message of each kind, and its own.
 
-        A pupil (with a seat) may have ``MOST_OF_ONE`` screens. One more replaces the oldest, whose connection may have
-        been lost unnoticed; that one is told, so that it does not reconnect.
+        A pupil (with a seat) may have ``MOST_OF_ONE`` screens. One more replaces the oldest, whose connection may be
+        lost, and tells it not to reconnect.
         """
         written = {kind: event(kind, data) for kind, data in own.items()}
         sent = {kind: of_each[seat] for kind, of_each in self._own.items() if seat in of_each}
@@ -158,7 +158,7 @@ class Followers:
             each.put(kind, written)
 
     def send_each(self, kind: str, data: Mapping[str, object]) -> None:
-        """Send each pupil a message of their own, by seat, even to those who come later."""
+        """Send each pupil an individual message, by seat, even to those who join later."""
         self._own[kind] = {seat: event(kind, found) for seat, found in data.items()}
         for seat, written in self._own[kind].items():
             for each in self._of.get(seat, ()):

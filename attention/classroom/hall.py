@@ -1,4 +1,4 @@
-"""The parts that all rooms of a server share, and the way from a request to its room."""
+"""The parts that all rooms of a server share, and the lookup of a request's room."""
 
 from __future__ import annotations
 

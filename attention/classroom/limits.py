@@ -20,7 +20,7 @@ class _Bucket:
 
 
 class Limit:
-    """A token bucket per caller: ``attempts`` at once, which come back evenly over ``seconds``."""
+    """A token bucket per caller: Up to ``attempts`` at once, replenished evenly over ``seconds``."""
 
     def __init__(self, attempts: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._attempts, self._rate, self._clock = attempts, attempts / seconds, clock

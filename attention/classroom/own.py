@@ -1,6 +1,6 @@
 """Ten questions on a pupil's own sentence: their choice, and the pupil's and the teacher's view of them.
 
-Those of the steps, whose answers are the sentence's own words and numbers, go before the ready ones.
+Questions of the steps, about the sentence's own words and numbers, go before the ready ones.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ def paper(store: Store, code: str, pupil: str) -> Paper | None:
 
 
 def mark(store: Store, code: str, number: int, pupil: str, given: Mark) -> int | None:
-    """Keep an answer unless there is one; return the one that counts, or None if the round is over."""
+    """Store a first answer; return the stored one, or None if the round is over."""
     values = asdict(given) | {"is_right": int(given.is_right)}
     with store.writing() as connection:
         if not _is_open(store, connection, code, number):

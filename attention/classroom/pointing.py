@@ -13,7 +13,7 @@ _MOST_NUMBERS, _LARGEST = 2, 2**24
 
 
 def read(said: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the place that a teacher points at, None for nothing any more; raise ValueError if malformed.
+    """Return the place that a teacher points at, None if nothing; raise ValueError if malformed.
 
     It is the ``view`` and the ``picture`` by name, and the place in it by its own indices, which count from 0.
     """

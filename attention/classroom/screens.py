@@ -175,7 +175,7 @@ class Screens:
 
 
 def pointable(room: Room) -> str | None:
-    """Return the mark of the view in which a teacher can point; None while that might give an answer away."""
+    """Return the mark of the view in which a teacher can point; None while that might reveal an answer."""
     is_asked = room.question is not None and not room.is_revealed
     return None if is_asked else Shown(room.page, room.link).mark
 

@@ -1,4 +1,4 @@
-"""Storage of a class for a day: the room and what it shows, its question, and the answers.
+"""Storage of a class for a day: the room and its view, its question, and the answers.
 
 It is SQLite by default, and PostgreSQL if several copies of the server share rooms: LISTEN and NOTIFY tell all of them
 of each change. Pupils are anonymous: a pupil is a random key in a cookie.
@@ -95,7 +95,7 @@ class StoreError(Exception):
 
 
 class UnusableError(StoreError):
-    """The database cannot be used; the message, for the log, says why and what to do."""
+    """The database cannot be used; the message, for the log, gives the reason and the remedy."""
 
 
 class DamagedError(StoreError):
@@ -306,7 +306,7 @@ class Store:
         self._change(code, key, {"page": page, "link": link, "question": "", "is_revealed": 0})
 
     def show_opened(self, code: str, key: str, link: str) -> None:
-        """Show the same view by the link that has its answer; the question stays."""
+        """Show the same view with its question answered in the link; the question stays."""
         self._change(code, key, {"link": link})
 
     def ask(self, code: str, key: str, question: Mapping[str, Any]) -> None:
@@ -342,7 +342,7 @@ class Store:
     def take(self, sent: Sequence[Sent]) -> list[bool]:
         """Store a batch of answers, the last of each pupil; return for each whether it counts.
 
-        It does not after the reveal, or if it belongs to another question.
+        An answer after the reveal, or to another question, does not count.
         """
         codes = {each.code for each in sent}
         # A fixed order prevents deadlocks between copies of the server.

@@ -211,7 +211,7 @@ async def _reveal(act: Act) -> Json:
 
 
 async def _opened(room: Room) -> str:
-    """Return the link of the room's view once its question is answered: the same, where the view hid nothing for it."""
+    """Return the link of the room's view with its question answered; the same link if the question hid nothing."""
     if room.question is None or asking.meanwhile(room.question) != "closed":
         return room.link
     return await run_in_threadpool(opened, room.page, room.link)

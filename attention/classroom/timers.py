@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 
 class Timer:
-    """Calls ``act`` every so many seconds until it returns False; can be restarted."""
+    """Calls ``act`` at an interval in seconds until it returns False; can be restarted."""
 
     def __init__(self, seconds: float, act: Callable[[], Awaitable[bool]]) -> None:
         self._seconds, self._act = seconds, act

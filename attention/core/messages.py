@@ -68,7 +68,7 @@ def message(text: str, /, **facts: str | float) -> str:
 
 
 def messages(one: str, many: str, n: int, /, **facts: str | float) -> str:
-    """Return the singular or plural, or whichever form the language has for ``n``, which is a fact too.
+    """Return the singular, plural or other form for ``n``, which is also a fact.
 
     >>> [messages("{n} token", "{n} tokens", n) for n in (0, 1, 2)]
     ['0 tokens', '1 token', '2 tokens']

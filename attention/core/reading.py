@@ -84,7 +84,7 @@ class Reading:
         return self.examples[0]
 
     def is_same(self, other: Reading) -> bool:
-        """Return whether a text written for one of the two can be read as the other."""
+        """Return whether a text of one kind can be read as the other."""
         return self is other
 
     def is_empty(self, text: str) -> bool:

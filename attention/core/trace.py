@@ -265,7 +265,7 @@ def _largest(numbers: Array) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """The norms of each token's vector after an attention, up to the end of the layer, in the model's own run.
+    """The norms of each token's vector after attention, up to the end of the layer, in the model's own run.
 
     ``summed`` is ``‖x + ΔE‖``, ``normed`` the same after the first norm that follows, on the stream or on the next
     branch; None without one. ``fed`` is the norm of the feed-forward network's output, ``left`` that of the layer's

@@ -26,7 +26,7 @@ class ClickSchema(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TouchOne:
-    """One of several things in a row; links count them from ``first``."""
+    """One of several items in a row; links count them from ``first``."""
 
     name: str
     count: int

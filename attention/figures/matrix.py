@@ -216,7 +216,7 @@ class Matrix(Large):
 
     @property
     def why_still(self) -> str:
-        """Why not all of it is animated, if that is due to its size; otherwise empty."""
+        """The reason why it is not fully animated, if that is its size; otherwise empty."""
         if self._row_change is not None and self._differs:
             return message("Only the row in focus moves.")
         if not (self._is_too_large_to_turn and self._differs):

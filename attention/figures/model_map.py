@@ -21,7 +21,7 @@ N_SHADES = 16
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A step where it happens in the model: its key, its number from 1, and its name."""
+    """A step's place in the model: its key, its number from 1, and its name."""
 
     key: str
     number: int

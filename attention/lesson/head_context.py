@@ -91,7 +91,7 @@ class HeadContext:
         return output_projection(self.joined, parts.W_O, parts.b_O)
 
     def with_cell(self, cell: Cell | None) -> Self:
-        """Return the same place with another cell opened, or none; cached arrays are kept."""
+        """Return the same context with another cell opened, or none; cached arrays are kept."""
         opened = replace(self, cell=cell)
         vars(opened).update({**vars(self), "cell": cell})
         return opened
@@ -150,7 +150,7 @@ class HeadContext:
 
     @property
     def dimension_names(self) -> tuple[str, ...]:
-        """The same for use in a sentence, where a bare number would be unclear."""
+        """The same names for use in a sentence, where a bare number would be unclear."""
         return self.info.feature_names or named(self.info.d_model)
 
     @property

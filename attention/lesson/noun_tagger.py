@@ -64,7 +64,7 @@ def _is_grammar(word: Word) -> bool:
 
 
 def _is_cut_off(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:
-    """Return whether a word stands at an apostrophe, with no space between them."""
+    """Return whether a word is next to an apostrophe, without a space."""
     return follows_apostrophe(place, words, starts) or (
         place + 1 < len(words)
         and words[place + 1].typed.startswith(APOSTROPHES)

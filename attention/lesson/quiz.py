@@ -155,7 +155,7 @@ def comes_near(values: Sequence[float], index: int) -> str:
 
 
 def _stands_near(scene: HeadContext, key: int) -> str:
-    """Return the text for a key that is the token in focus or stands beside it; empty for others."""
+    """Return the text for a key that is the token in focus or next to it; empty for others."""
     if key == scene.own_key:
         return lesson("guess/why-itself")
     is_beside = scene.own_key is not None and abs(key - scene.own_key) == 1
@@ -166,7 +166,7 @@ def highest(scene: HeadContext, row: Float[Array, " K"], question: str, because:
     """Ask which token has the largest number in the row of the one in focus; None if it sees fewer than two words.
 
     The special token or punctuation mark with the largest number is always offered, so that its presence reveals
-    nothing; so are nouns, which people think of. ``because`` returns the reason for a key.
+    nothing; so are nouns, which are common guesses. ``because`` returns the reason for a key.
     """
     words = words_seen(scene)
     if len(words) < 2:

@@ -236,7 +236,7 @@ def shared_pictures(scene: HeadContext, variants: Sequence[Shared]) -> tuple[Mat
 
 
 def tell_shared(scene: HeadContext, variants: Sequence[Shared]) -> str:
-    """Return as HTML how far the layer's weights and outputs would be from its own."""
+    """Describe as HTML how far the layer's weights and outputs would change."""
     own, *others = variants
     text = lesson("savings/shared", layer=scene.layer + 1, head=scene.head + 1)
     for variant in others:

@@ -1,7 +1,7 @@
 """Files from outside: read up to a limit, and refused with a message if anything is wrong.
 
-A folder named as a model may contain anything: a pipe without a writer, a dangling link, an endless file. The user is
-told at once, and nothing large is read or allocated.
+A folder named as a model may contain anything: a pipe without a writer, a dangling link, an endless file. The error
+comes early, before anything large is read or allocated.
 """
 
 from __future__ import annotations

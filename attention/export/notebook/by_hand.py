@@ -50,7 +50,7 @@ def by_hand(scene: HeadContext, added: Float[Array, "Q M"] | None = None) -> tup
 
 
 def _recorded_rows(scene: HeadContext) -> slice:
-    """Return all rows, or those around the word in focus that are kept of arrays not computed here."""
+    """Return all rows or, for pasted arrays, the rows around the word in focus."""
     count = len(scene.tokens)
     fitting = max(1, MAX_RECORDED_BYTES // max(scene.info.d_model * 4, len(scene.key_tokens) * 4))
     if count <= fitting:

@@ -61,7 +61,7 @@ class Origin:
 
 
 def origin_of(model_id: str) -> Origin | None:
-    """Return a model's source; None if it comes only with this project."""
+    """Return a model's source; None if it exists only in this project."""
     entry = bundled.find(model_id)
     if entry is not None:
         source = entry.weights

@@ -15,7 +15,7 @@ _LESS, _MORE = 0.8, 1.2
 
 
 def symmetric(scene: HeadContext) -> Guess | None:
-    """Ask for the score of a pair the other way round: the pair whose two scores differ most."""
+    """Ask for the reverse score of the pair whose two scores differ most."""
     others = [key for key in words_of(scene.tokens) if key != scene.word]
     if scene.own_key is None or not others:
         return None

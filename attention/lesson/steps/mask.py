@@ -43,7 +43,7 @@ def _words(scene: HeadContext) -> str:
 
 
 def _tell_seen(scene: HeadContext) -> str:
-    """Return how many tokens the row in focus may look at; empty if nothing is hidden."""
+    """State how many tokens the row in focus may attend to; empty if nothing is hidden."""
     hidden = np.isneginf(scene.steps.mask)
     if not hidden.any():
         return ""
