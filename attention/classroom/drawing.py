@@ -192,7 +192,7 @@ def _while_closed(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
         return purpose
     return (
         *purpose,
-        Notice(message("Your teacher asks a question before this, or opens it."), is_quiet=True),
+        Notice(message("Your teacher shows this later, perhaps after a question."), is_quiet=True),
     )
 
 

@@ -1,4 +1,4 @@
-"""Animated transitions: what a picture was before, and the operation that produced it."""
+"""Animated transitions: the picture before, and the operation that changed it."""
 
 from __future__ import annotations
 

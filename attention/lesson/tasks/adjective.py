@@ -17,7 +17,7 @@ _LEAST, _MOST = 0.75, 0.5
 
 
 def judge(handed: Handed) -> Verdict:
-    """Judge by the annotated sentences: the share of nouns found, and how often the head takes the next word otherwise.
+    """Judge by the annotated sentences: the share of nouns found, and of other words joined to the next.
 
     The better of the two directions, adjective to noun and noun to adjective, counts.
     """
