@@ -11,9 +11,10 @@ from typing import Any
 
 import attention
 from attention import models, show
+from attention.core.interventions import Run
 from attention.core.steps import HeadSteps
-from attention.core.trace import LayerTrace
-from attention.models.base import Model
+from attention.core.trace import LayerTrace, Token
+from attention.models.base import Model, NextToken
 from tests.sources import ROOT
 
 PAGE = ROOT / "docs" / "api.md"
@@ -30,7 +31,9 @@ CHAPTERS: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = (
             ("Model", Model),
             ("Model.trace", Model.trace),
             ("Model.run", Model.run),
+            ("Run", Run),
             ("Model.next_token", Model.next_token),
+            ("NextToken", NextToken),
         ),
     ),
     (
@@ -43,6 +46,7 @@ CHAPTERS: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = (
                 for name in ("weights", "scores", "logits", "part", "check")
             ),
             *((f"Trace.{name}", getattr(attention.Trace, name)) for name in ("save", "load", "to_pandas", "to_xarray")),
+            ("Token", Token),
             ("LayerTrace", LayerTrace),
             ("HeadSteps", HeadSteps),
         ),

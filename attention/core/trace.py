@@ -39,6 +39,9 @@ AttentionKind = Literal["self", "cross", "masked self"]
 Part = Literal["encoder", "decoder", "cross"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
+# The most characters of a text in a trace's repr.
+_MOST_SHOWN = 80
+
 # What a layer computes with its own weight matrices.
 Made = Literal["queries", "keys", "values", "added"]
 
@@ -482,6 +485,8 @@ class LayerTrace:
 class Trace:
     """One run of one model on one text.
 
+    ``tokens`` are the tokens read, and ``info`` describes the model. ``hidden_states`` are the residual stream before
+    each layer and after the last one, each of shape (tokens, d_model); ``layers`` has a :class:`LayerTrace` per layer.
     For an encoder–decoder, it is the encoder's trace and holds two more: ``decoder``, the masked self-attention of the
     target tokens, and ``cross``, their attention to the source tokens, which are its ``key_tokens``. Each is a complete
     trace.
@@ -536,7 +541,8 @@ class Trace:
     def __repr__(self) -> str:
         sizes = f"{len(self.tokens)} tokens, {len(self.layers)} × {self.info.n_heads} heads"
         cut = "" if self.cut is None else f", cut after {self.cut.kept} of {self.cut.total} tokens"
-        return f"<Trace of {self.text!r} in {self.info.name}: {sizes}{cut}>"
+        text = self.text if len(self.text) <= _MOST_SHOWN else f"{self.text[:_MOST_SHOWN]}…"
+        return f"<Trace of {text!r} in {self.info.name}: {sizes}{cut}>"
 
     @property
     def weights(self) -> Float[Array, "L H Q K"]:

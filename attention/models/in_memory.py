@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -132,6 +132,8 @@ def tokens_of(ids: Any, tokens: Sequence[str] | None, reader: TextReader | None,
         TypeError: IDs that are not integers, or tokens that are not strings.
         ValueError: several texts, no names, unequal numbers of IDs and tokens, or an ID outside the vocabulary.
     """
+    # A tokenizer, and its chat template, return an encoding.
+    ids = ids["input_ids"] if isinstance(ids, Mapping) else ids
     rows: Any = np.asarray(ids.detach().cpu() if isinstance(ids, torch.Tensor) else ids)
     if rows.ndim == 2 and len(rows) == 1:
         rows = rows[0]

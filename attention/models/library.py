@@ -88,7 +88,7 @@ def trace(
         tokenizer: its fast tokenizer.
         text: a text, or a list of texts for a list of traces.
         pair: a second text, for models that take two; what the decoder reads, for an encoder–decoder.
-        input_ids: instead of a text, its token IDs, of shape (T,) or (1, T).
+        input_ids: instead of a text, its token IDs, of shape (T,) or (1, T), or what the tokenizer returns for it.
         tokens: the names of these tokens; by default the tokenizer's.
         mask: "none", "causal" or an additive array; the model runs with it.
 

@@ -122,7 +122,7 @@ def _listed(attention: Any, include: Sequence[int] | None) -> dict[int, Any]:
     if len(without) == len(layers):
         raise ValueError(f"attention has only None in it: {_EAGER}")
     first = next(layer for layer in layers if layer is not None)
-    if isinstance(first, tuple | list) and hasattr(first[0], "shape"):
+    if isinstance(first, tuple | list) and (not first or hasattr(first[0], "shape")):
         raise TypeError(
             "attention is a tuple of tuples, as generate() returns it: one for each token that was written. Pass one "
             "of them, or run the model once on the whole text and pass outputs.attentions"

@@ -430,6 +430,7 @@ def test_the_recipes_run_as_they_are_written(given, tmp_path, monkeypatch):
     page = (ROOT / "docs" / "notebooks.md").read_text("utf-8").partition("## A model of your own")[2]
     code = page.partition("```python\n")[2].partition("```")[0]
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tokenizer, "chat_template", "{% for each in messages %}{{ each.content }}{% endfor %}")
     names = {"model": model, "tokenizer": tokenizer}
     exec(compile(code, "docs/notebooks.md", "exec"), names)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["head.html", "run.npz"]
@@ -438,3 +439,4 @@ def test_the_recipes_run_as_they_are_written(given, tmp_path, monkeypatch):
     assert not names["patched"].layers[place[0]].model_output[place[1]].any()
     assert names["cut"][place].weights[3, 2] == 0
     assert names["moved"].shape == (len(names["trace"].tokens),)
+    assert names["lens"].labels[names["trace"].logits[-1].argmax()] == names["top"][-1]

@@ -268,6 +268,7 @@ ONE_ROW_OF_NAN = np.where(np.arange(3)[:, None] == 2, np.nan, GOOD)
         ("attention", ABC, {}, TypeError, "tuple with an array for each layer, got str"),
         (([[GOOD]],), ABC, {}, ValueError, r"layer 0 must have the shape \(1, heads, tokens, tokens\)"),
         (((GOOD, GOOD), (GOOD, GOOD)), ABC, {}, TypeError, "generate"),
+        (((), ()), ABC, {}, TypeError, "generate"),
         ((np.concatenate([GOOD, GOOD]),), ABC, {}, ValueError, "a batch of 2 texts"),
         ((GOOD[0, 0],), ABC, {}, ValueError, r"layer 0 must have the shape .* got \(3, 3\)"),
         ((GOOD,), ["a", "b"], {}, ValueError, "from 3 tokens to 3, and 2 and 2 of them have names"),
