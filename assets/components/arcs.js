@@ -90,7 +90,8 @@ function rebuild(state) {
     }
     return place;
   });
-  state.words.replaceChildren(...state.places);
+  const { unit } = state.data;
+  state.words.replaceChildren(...(unit ? [make("span", "unit", unit)] : []), ...state.places);
   // A new sentence is drawn once, from the word in focus.
   state.root.classList.remove("still");
 }

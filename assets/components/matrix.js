@@ -254,7 +254,7 @@ function layOut(state, width) {
   const rows = data.rows.length;
   const columns = data.columns.length;
   const isImage = rows * columns > MAX_CELLS;
-  const labelWidth = width < 320 ? 60 : width < 480 ? 84 : 116;
+  const labelWidth = width < 320 ? 60 : width < 480 && isOfTokens(data) ? 84 : 116;
   const labelSize = width < 480 ? 13 : 15;
   const measure = measurer(state, `700 ${labelSize}px`, labelWidth);
   const left = EDGE + 8 + widest(data.rows, measure);
@@ -401,13 +401,13 @@ function measurer(state, style, limit) {
   };
 }
 
-/** Shorten a label to 14 letters and the width; emoji and accents are never split. */
+/** Shorten a label to 16 letters and the width; emoji and accents are never split. */
 function shorten(context, label, limit) {
   const width = (text) => context.measureText(text).width;
   let text = label;
   if (label.length > 6) {
     const letters = Array.from(graphemes.segment(label.slice(0, 200)), ({ segment }) => segment);
-    let kept = Math.min(letters.length, 14);
+    let kept = Math.min(letters.length, 16);
     const cut = () => (kept < letters.length ? `${letters.slice(0, kept - 1).join("")}…` : label);
     while (kept > 2 && width(cut()) > limit) kept -= 1;
     text = cut();

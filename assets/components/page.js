@@ -146,7 +146,7 @@ function draw(state, blocks, isAnew) {
 function show(state, answer, isPressed) {
   const { page, link, title, blocks, memory, waiting, follow: seconds } = answer;
   const isOther = state.shown && state.shown.page !== page;
-  const isOtherStep = isPressed && isNarrow.matches && stepOf(state.shown?.link) !== stepOf(link);
+  const isOtherStep = isPressed && stepOf(state.shown?.link) !== stepOf(link);
   if (isPressed && (isOther || link !== here().link)) history.pushState({}, "", addressOf(page, link));
   document.title = title;
   setAttribute(state.root, "data-waiting", waiting || null);
@@ -160,8 +160,7 @@ function show(state, answer, isPressed) {
   if (seconds) state.timer = setTimeout(() => void follow(state, state.shown), 1000 * seconds);
 }
 
-/** On a narrow screen, a step begins at its top, not where the last one was read. */
-const isNarrow = matchMedia("(max-width: 800px)");
+/** A step begins at its top, not where the last one was read. */
 const stepOf = (link) => new URLSearchParams(link ?? "").get("step");
 
 /** Scroll an element's scrolling ancestor to the top. */

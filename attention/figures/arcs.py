@@ -45,7 +45,8 @@ class Arcs:
 
     ``matrix`` names the matrix in which a weight opens; if it is empty, weights cannot be opened. While the arcs
     ``wait`` for a guess, no weight is sent. Slim arcs lie in one line above another picture and show only the row in
-    focus. ``written`` replaces the weights under the words. ``told`` is HTML about each row.
+    focus. ``written`` replaces the weights under the words, and ``unit`` says what the numbers are. ``told`` is HTML
+    about each row.
     """
 
     component: ClassVar[str] = "arcs"
@@ -59,6 +60,7 @@ class Arcs:
     wait: bool = False
     is_slim: bool = False
     written: tuple[str, ...] | None = None
+    unit: str = ""
     told: tuple[str, ...] = ()
 
     @property
@@ -86,6 +88,7 @@ class Arcs:
             "words": words,
             "focus": self.focus,
             "rows": shown,
+            "unit": "" if self.wait else self.unit,
             "told": {row: self.told[int(row)] for row in shown} if self.told else {},
             "opens": bool(self.matrix),
             "slim": self.is_slim,

@@ -133,7 +133,7 @@ def test_what_a_decoder_hides_stays_hatched_wherever_its_weights_are_drawn(tab, 
     matrix.expect_to_show(weights, masked="0")
     matrix.click(1, n - 1)
     expect(matrix.readout).to_contain_text("0 (masked)")
-    expect(tab.detail.first).to_contain_text("weight 0,")
+    expect(tab.detail.first).to_contain_text("weight 0.00")
     expect(tab.words.filter(has_text="−∞").first).to_be_visible()
     # The small pictures are clear there, and hatched below.
     canvas = tab.heads().nth(head).locator("canvas")

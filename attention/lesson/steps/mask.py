@@ -43,7 +43,7 @@ def _words(scene: HeadContext) -> str:
 
 
 def _tell_seen(scene: HeadContext) -> str:
-    """State how many tokens the row in focus may attend to; empty if nothing is hidden."""
+    """Return how many tokens the row in focus may look at; empty if nothing is hidden."""
     hidden = np.isneginf(scene.steps.mask)
     if not hidden.any():
         return ""
@@ -206,20 +206,28 @@ LEAST_TOLD = 0.01
 
 
 def _whys(scene: HeadContext) -> str:
-    """State the weight of a score of 0 in the row in focus: for a hidden key or, without one, the lowest."""
-    scores, visible = scene.steps.masked_scores[scene.word], scene.visible[scene.word]
-    if visible.sum() < 2:
+    """Say which weight a score of 0 would get: in the row in focus or, if that is negligible, in that of most."""
+    rows = [row for row in range(len(scene.tokens)) if scene.visible[row].sum() > 1]
+    if scene.word not in rows:
         return ""
-    hidden = np.flatnonzero(~visible)
-    key = int(hidden[0]) if hidden.size else int(scores.argmin())
-    names = {"focus": word(scene.names[scene.word]), "key": word(scene.key_names[key])}
-    weight = _weight_of_zero(scores, key)
-    if weight >= LEAST_TOLD:
-        return lesson("mask/why-infinity", zero=exact(weight), **names)
+    found = {row: _weight_of_zero(scene.steps.masked_scores[row], _hidden_key(scene, row)) for row in rows}
+    row = max(rows, key=found.__getitem__)
+    if found[scene.word] >= LEAST_TOLD or found[row] < LEAST_TOLD:
+        row = scene.word
+    scores, key = scene.steps.masked_scores[row], _hidden_key(scene, row)
+    names = {"focus": word(scene.names[row]), "key": word(scene.key_names[key])}
+    if found[row] >= LEAST_TOLD:
+        return lesson("mask/why-infinity", zero=exact(found[row]), **names)
     # Beside scores this high, 0 gets almost no weight, although softmax depends only on their differences.
     highest = float(np.delete(scores, key).max())
     lowered = exact(_weight_of_zero(scores - highest, key))
     return lesson("mask/why-infinity-shifted", highest=fact(highest), zero=lowered, **names)
+
+
+def _hidden_key(scene: HeadContext, row: int) -> int:
+    """Return the first hidden key of a row or, without one, that of the lowest score."""
+    hidden = np.flatnonzero(~scene.visible[row])
+    return int(hidden[0]) if hidden.size else int(scene.steps.masked_scores[row].argmin())
 
 
 def _weight_of_zero(scores: Float[Array, " K"], key: int) -> float:

@@ -71,29 +71,29 @@ def _place(pane: Pane) -> dict[str, Parameter[Any]]:
     return of_pane if pane.is_other else {"part": PART, **of_pane}
 
 
-_WHOLE = next(page for page in PAGES if page.address == "whole")
+WHOLE = next(page for page in PAGES if page.address == "whole")
 _NEXT = {STEP.name: steps.heads.STEP.key, NEXT.name: "1"}
 
 
 def _pages(view: View, pane: Pane) -> dict[str, tuple[Page, Mapping[str, str]]]:
-    if pane.is_other or not _WHOLE.is_for(pane.info):
+    if pane.is_other or not WHOLE.is_for(pane.info):
         return {}
-    whole, following = (view.for_page(page).to_query() for page in (_WHOLE, STEP_BY_STEP))
+    whole, following = (view.for_page(page).to_query() for page in (WHOLE, STEP_BY_STEP))
     # Each opens its own part of the diagram, in place of the part that was open.
-    parts = {part: (_WHOLE, {**whole, SHOWN.name: part}) for part in ("feed-forward", "output")}
+    parts = {part: (WHOLE, {**whole, SHOWN.name: part}) for part in ("feed-forward", "output")}
     return {**parts, "next": (STEP_BY_STEP, {**following, **_NEXT})}
 
 
 def _leads(pane: Pane, *, has_steps: bool) -> dict[str, tuple[str, Parts]]:
     """Return the destinations of the feed-forward network and the output, and the parts of a click on them."""
-    if pane.is_other or not _WHOLE.is_for(pane.info):
+    if pane.is_other or not WHOLE.is_for(pane.info):
         return {}
     following: Parts = {**_NEXT} if has_steps else {"to": "next"}
     says_next = pane.info.build.says_next
     output: tuple[str, Parts] = (
-        (message("What comes next"), following) if says_next else (_WHOLE.title, {"to": "output"})
+        (message("What comes next"), following) if says_next else (WHOLE.title, {"to": "output"})
     )
-    return {"feed-forward": (_WHOLE.title, {"to": "feed-forward"}), "output": output}
+    return {"feed-forward": (WHOLE.title, {"to": "feed-forward"}), "output": output}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,21 @@ from attention.page.blocks import Blocks, Picture
 from attention.page.content.pane import Pane
 from attention.page.settings import WORD
 
+# What the numbers of the steps on pairs of tokens are.
+_UNITS = {
+    "scores": message("scores"),
+    "scale": message("scaled"),
+    "mask": message("masked"),
+    "softmax": message("weights"),
+}
+
 
 def sentence(step: Step, pane: Pane, *, is_asked: bool = False) -> Blocks:
     """Return a step's sentence; while a question ``is_asked``, its words alone; () for a picture."""
     scene = pane.scene
     if scene is None or scene.info.reading.is_laid_out:
         return ()
-    name, written = _numbers(step, scene)
+    name, written, unit = _numbers(step, scene)
     tokens, weights, focus = scene.tokens, scene.steps.weights, scene.word
     if is_elsewhere := scene.key_tokens is not tokens:
         # The query comes from another text: it stands before the keys, with a weight of 0 on itself.
@@ -36,16 +44,18 @@ def sentence(step: Step, pane: Pane, *, is_asked: bool = False) -> Blocks:
         wait=is_asked,
         is_slim=True,
         written=written,
+        unit=unit,
     )
     return (Picture("sentence", arcs, sets={} if is_elsewhere else {"word": WORD, "cell": pane.settings.cell}),)
 
 
-def _numbers(step: Step, scene: HeadContext) -> tuple[str, tuple[str, ...] | None]:
-    """Return a number for each key: the focus row of the step's matrix, with its name, or token IDs at the input."""
+def _numbers(step: Step, scene: HeadContext) -> tuple[str, tuple[str, ...] | None, str]:
+    """Return a number for each key and what it is: the focus row of the step's matrix (with its name), or token IDs."""
     if step.is_of_pairs:
         matrices = step.matrices(scene)
         matrix = next((each for each in matrices if each.name == step.main), matrices[0])
-        return matrix.name, tuple(number(float(value)) for value in matrix.values[scene.word])
+        return matrix.name, tuple(number(float(value)) for value in matrix.values[scene.word]), _UNITS[step.key]
     if step.where == "input":
-        return "", tuple(str(token.token_id) if token.token_id >= 0 else "" for token in scene.key_tokens)
-    return "", None
+        ids = tuple(str(token.token_id) if token.token_id >= 0 else "" for token in scene.key_tokens)
+        return "", ids, message("token IDs") if any(ids) else ""
+    return "", None, message("weights")

@@ -41,6 +41,7 @@ from attention.page.blocks import (
     Table,
     Way,
 )
+from attention.page.content.on_map import WHOLE
 from attention.page.content.pane import Pane
 from attention.page.pages import ALL_HEADS, COMPARE
 from attention.page.parameters import Parameter
@@ -152,6 +153,7 @@ def _ways(view: View, pane: Pane, scene: HeadContext) -> Blocks:
     row = Buttons(message("What next"), tuple(buttons))
     ways = {
         "heads": (message("All heads ▸"), ALL_HEADS),
+        "whole": (message("The whole Transformer ▸"), WHOLE),
         "compare": (message("Compare ▸"), COMPARE),
     }
     return (

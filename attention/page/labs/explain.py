@@ -156,7 +156,10 @@ def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
     size = fact(compared.sizes[compared.sharpest])
     sharpest = _sharpest(compared)
     noun = scene.info.reading.noun
-    question = lesson("explain/guess", model=word(scene.info.name), noun=noun, size=size, **sharpest)
+    name = word(scene.info.name)
+    is_of_layer = len({layer for layer, _ in compared.sizes}) < scene.info.n_layers
+    of = message("layer {layer} of {name}", layer=scene.layer + 1, name=name) if is_of_layer else name
+    question = lesson("explain/guess", model=of, noun=noun, size=size, **sharpest)
     because = lesson(
         "explain/guess-because-same" if compared.is_same else "explain/guess-because",
         **sharpest,
