@@ -51,8 +51,8 @@ def test_a_pair_without_a_clear_change_says_so_and_one_with_a_clear_change_does_
     shown = open_page(PAGE, text="The cat sat on the mat", versus="The cat sat on the mat.")
     changes = np.frombuffer(base64.b64decode(shown.component("changes")["values"]), "<f4")
     same = open_page(PAGE, text="The cat sat on the mat", versus="The cat sat on the mat")
-    assert ("No clear change" in shown.text, "No clear change" in same.text) == (bool(changes.max() < 0.1), True)
-    assert "No clear change" not in open_page(PAGE).text
+    assert ("No head changes" in shown.text, "No head changes" in same.text) == (bool(changes.max() < 0.1), True)
+    assert "No head changes" not in open_page(PAGE).text
 
 
 def test_a_sentence_of_ones_own_is_compared_with_nothing_until_there_is_a_second(open_page):

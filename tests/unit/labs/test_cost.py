@@ -166,7 +166,7 @@ def test_the_pictures_and_the_tables_have_every_point():
         (
             2**20,
             8,
-            ("1.10 trillion scores", "1.13 quadrillion", "137 GB", "275 billion", "goes up to 131,072"),
+            ("1.10 trillion scores", "1.13 quadrillion", "137 GB", "275 billion", "stops at 131,072"),
         ),
         (2**17, 32, ("524,288 bytes", "68.7 GB for all", "8.31 billion", "31,700 tokens")),
     ],
@@ -176,7 +176,7 @@ def test_what_is_told_on_paper_is_what_arithmetic_gives(tokens, kept, told):
     text = prose(blocks)
     for each in told:
         assert each in text
-    assert ("beyond that" in text) == (tokens > 2**17)
+    assert ("The paper stops" in text) == (tokens > 2**17)
     drawn = one(blocks, Picture, "caches").figure
     assert [current(trace) for trace in drawn.figure.data].count(tokens.bit_length() - 11) == 1
 
