@@ -16,6 +16,7 @@ and ``model_view`` are those of BertViz 1.4.1 (Vig 2019).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from attention.core.given import integer, integers
@@ -49,6 +50,8 @@ __all__ = [
 
 # The limit for a trace that displays itself as the value of a cell: a few megabytes of notebook.
 MOST_BY_ITSELF = 2_000_000
+# The letters of a line of a figure's subtitle, and its height in pixels.
+_LETTERS, _LINE = 45, 18
 
 
 def head_view(
@@ -324,7 +327,11 @@ def _check_trace(trace: Any, name: str) -> Trace:
 
 
 def _noted(figure: go.Figure, part: Weights) -> go.Figure:
-    return figure.update_layout(title_subtitle_text=part.note) if part.note else figure
+    """Return the figure with the note on its weights under its title."""
+    if not (rows := wrap(part.note, _LETTERS)):
+        return figure
+    top, height = (number + _LINE * len(rows) for number in (figure.layout.margin.t, figure.layout.height))
+    return figure.update_layout(title_subtitle_text="<br>".join(rows), margin_t=top, height=height)
 
 
 def _index_of(noun: str, given: int | None, numbers: Sequence[int]) -> int:

@@ -350,4 +350,4 @@ def test_what_is_no_softmax_over_the_tokens_is_drawn_and_said_with_its_sums(laye
         assert part.note in found.given["note"]
         assert np.abs(found.weights()[0] - np.minimum(layer, 1)).max() <= found.error + 1e-7
     for figure in (show.figure([layer], tokens=ABC), show.atlas_figure([layer], ABC)):
-        assert (figure.layout.title.subtitle.text or "") == part.note
+        assert (figure.layout.title.subtitle.text or "").replace("<br>", " ") == part.note
