@@ -295,6 +295,8 @@ def _weights(
     layers = None if layers is None else integers("include_layers", layers)
     heads = None if heads is None else integers("include_heads", heads)
     if isinstance(attention, Trace):
+        if tokens is not None or start is not None:
+            raise ValueError("a trace has its own tokens and sentences: leave out tokens and sentence_b_start")
         found, title = of_trace(attention), _title(attention)
     elif any(part is not None for part in parts):
         if attention is not None:

@@ -302,6 +302,11 @@ def test_what_cannot_be_shown_is_refused_in_plain_words(attention, tokens, optio
         show.head_view(attention, tokens, **options)
 
 
+def test_a_trace_takes_no_other_tokens():
+    with pytest.raises(ValueError, match="its own tokens"):
+        show.head_view(load("toy").trace("the cat"), ["a", "b"])
+
+
 @pytest.mark.parametrize("what", [show.step, show.neuron, lambda weights: show.compare(weights, weights)])
 def test_weights_alone_do_not_pretend_to_be_a_trace(what):
     with pytest.raises(TypeError, match="trace"):
