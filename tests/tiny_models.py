@@ -640,6 +640,17 @@ TODAY = tuple(kind for kind in _MAKERS if kind not in KINDS)
 _MAKERS |= {
     "starcoder2": (_of("Starcoder2ForCausalLM", **_SHARED_OUT), _gpt2_tokenizer),
     "olmo2": (_of("Olmo2ForCausalLM", **_SHARED_OUT), _gpt2_tokenizer),
+    # Its heads have attention sinks.
+    "gpt_oss": (
+        _of(
+            "GptOssForCausalLM",
+            **_GROUPED | _IN_TURN | {"hidden_size": 48},
+            **_rope("default"),
+            num_local_experts=3,
+            num_experts_per_tok=2,
+        ),
+        _gpt2_tokenizer,
+    ),
 }
 # Three encoder–decoders, whose decoders are not searched.
 PAIRS = ("switch_transformers", "nllb-moe", "t5gemma")
@@ -668,7 +679,7 @@ _MAKERS |= {
     ),
     "t5gemma": (_t5gemma, _t5_tokenizer),
 }
-OTHERS = ("starcoder2", "olmo2", *PAIRS)
+OTHERS = ("starcoder2", "olmo2", "gpt_oss", *PAIRS)
 # Those whose heads are not equal shares of a vector.
 UNEVEN = ("deepseek_v3", "mobilebert")
 _MAKERS |= {

@@ -22,7 +22,7 @@ from attention.core.trace import Difference, LayerTrace, ModelInfo, Token
 from attention.core.words import special_names
 from attention.measures.five_patterns import PATTERN_NAMES, PatternName, pattern_indices
 from attention.measures.marks import Marks
-from attention.measures.rows import Rows
+from attention.measures.rows import Rows, sum_rows
 from attention.measures.summaries import MEASURES, PATTERN_MEASURES, HeadSummary, measure
 from attention.models.base import Batch, Encoded, Model
 
@@ -210,9 +210,12 @@ class Study:
             steps = layer.steps()
             self._difference = self._difference.worst(Difference.between(steps.head_outputs, layer.model_output))
             derived.append(steps.weights)
-        rows = Rows.of(np.stack(derived), _masks(layers))
+        weights = np.stack(derived)
+        n_tokens = weights.shape[-2]
+        # A sink comes after the tokens.
+        rows = Rows.of(weights[..., :n_tokens], _masks(layers)[..., :n_tokens])
         # NumPy's maximum propagates NaN; Python's may drop it and hide a failed check.
-        self._largest_row_error = float(np.maximum(self._largest_row_error, np.abs(rows.totals - 1).max()))
+        self._largest_row_error = float(np.maximum(self._largest_row_error, np.abs(sum_rows(weights) - 1).max()))
         return rows
 
     def _add_layers(self, layers: slice, rows: Rows, marks: Marks) -> None:

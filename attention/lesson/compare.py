@@ -77,9 +77,10 @@ class Side:
 
 
 def side_of(scene: HeadContext, name: str, owner: str = "", within: str = "") -> Side:
-    """Return the weights of a scene's head between whole words; each row still sums to 1."""
-    weights, words = merge_words(scene.steps.weights, scene.tokens)
-    hidden = merge_hidden(~scene.visible, scene.tokens)
+    """Return the weights of a scene's head between whole words; each row still sums to 1, unless it has a sink."""
+    n_tokens = len(scene.tokens)
+    weights, words = merge_words(scene.steps.weights[:, :n_tokens], scene.tokens)
+    hidden = merge_hidden(~scene.visible[:, :n_tokens], scene.tokens)
     start_of = {token.position: token.start for token in scene.tokens}
     starts = tuple(start_of[each.position] for each in words)
     return Side(name, tuple(words), weights, hidden, owner, within, scene.trace.text, starts)

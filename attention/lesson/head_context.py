@@ -109,7 +109,18 @@ class HeadContext:
     @property
     def own_key(self) -> int | None:
         """The position of the word in focus among the keys; None in cross-attention."""
-        return self.word if self.trace.memory is None else None
+        return None if self.use.looks_elsewhere else self.word
+
+    @property
+    def other_keys(self) -> str:
+        """Why its keys are not its tokens alone, for a page that needs such keys; empty if they are."""
+        if self.key_tokens is self.tokens:
+            return ""
+        if self.use.looks_elsewhere:
+            told = message("This attention is between two texts.")
+            return told + " " + message("Choose {others}.", others=self.use.others)
+        told = message("Each head of {name} also has a sink, a key that is not a token.", name=self.info.name)
+        return told + " " + message("Choose another model.")
 
     @property
     def hides_later(self) -> str:

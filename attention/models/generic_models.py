@@ -50,8 +50,8 @@ _ATTENTION = re.compile(r"^class \w*Att|^from \.\.\w|AutoModel", re.MULTILINE)
 # Marks a model that uses the attention interface; the functions that make its masks.
 _INTERFACE = "ALL_ATTENTION_FUNCTIONS"
 _HIDES_LATER, _HIDES_NONE = "create_causal_mask", "create_bidirectional_mask"
-# Marks heads with attention sinks, and models that read text.
-_SINKS, _TEXT_INPUT = "s_aux=", "input_ids"
+# Marks models that read text.
+_TEXT_INPUT = "input_ids"
 # Configuration keys for the kind of each layer, for the interval of attention layers, and for their indices.
 _LAYER_KINDS = ("layer_types", "layers_block_type", "block_types")
 _INTERVALS, _INDICES = ("attn_layer_period", "full_attention_interval"), ("attn_layer_indices", "full_attn_idxs")
@@ -97,13 +97,6 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
                 name=name,
             )
         )
-    if code.has_sinks:
-        raise ValueError(
-            message(
-                "This model's heads ({name}) use attention sinks, which the steps here do not cover.",
-                name=name,
-            )
-        )
     if _is_hybrid(config):
         raise ValueError(
             message(
@@ -142,13 +135,12 @@ class _Code:
     """What transformers' source file of an architecture reveals without being run.
 
     Whether it has attention (possibly in another model that it contains), uses the attention interface, hides later
-    tokens in every mask, has attention sinks, reads token IDs at all, and has a part that reads something else.
+    tokens in every mask, reads token IDs at all, and has a part that reads something else.
     """
 
     has_attention: bool
     uses_interface: bool
     is_causal: bool
-    has_sinks: bool
     names_ids: bool
     has_other_input: bool
 
@@ -222,7 +214,6 @@ def _code_of(model_type: str) -> _Code | None:
         has_attention=_ATTENTION.search(code) is not None,
         uses_interface=_INTERFACE in code,
         is_causal=_HIDES_LATER in code and _HIDES_NONE not in code,
-        has_sinks=_SINKS in code,
         names_ids=_TEXT_INPUT in code,
         has_other_input=_OTHER_INPUT.search(code) is not None,
     )

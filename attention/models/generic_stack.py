@@ -81,9 +81,14 @@ class OtherStack:
     def _check(self, calls: Sequence[AttentionCall]) -> _Shapes:
         """Refuse a model whose attention or mask differs from the steps; return the shapes of its heads."""
         layers = _checked_records(calls, "self")
-        if self._is_causal and not all(masks.is_causal(layer.mask) for layer in layers):
+        n_keys = {layer.keys.shape[1] for layer in layers}
+        if len(n_keys) > 1:
+            raise ValueError(message("only some of its layers have attention sinks"))
+        self.has_sinks = n_keys == {_N_TOKENS + 1}
+        are_causal = [layer.mask is not None and masks.is_causal(layer.mask[..., :_N_TOKENS]) for layer in layers]
+        if self._is_causal and not all(are_causal):
             raise ValueError(message("it is configured as a decoder, but tokens see later ones"))
-        if not self._is_causal and all(masks.is_causal(layer.mask) for layer in layers):
+        if not self._is_causal and all(are_causal):
             raise ValueError(message("it masks later tokens, but its config.json does not say so"))
         shapes = {tuple(each.shape[::2] for each in (layer.queries, layer.keys, layer.values)) for layer in layers}
         if len(shapes) > 1:

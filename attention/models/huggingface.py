@@ -84,6 +84,11 @@ class Loaded:
     text: TextReader | None
 
 
+def _sink(position: int) -> Token:
+    """Return the name of each head's sink, which is a key and no token."""
+    return Token(message("sink"), "", None, position, -1, is_special=True)
+
+
 class HuggingFaceModel:
     """A transformers model, read from a local folder in ``from_pretrained`` layout.
 
@@ -213,6 +218,7 @@ class HuggingFaceModel:
             hidden_states=states,
             cut=source.cut,
             structure=self._stack.structure,
+            memory=(*source.tokens, _sink(len(source.tokens))) if self._stack.has_sinks else None,
             predict=None if self._unembedding is None else self._predict,
         )
         return trace if self._target is None else self._target.add_to(trace, result, pair)

@@ -155,6 +155,10 @@ def attend(
     calls, alter = _calls.get(), _alter.get()
     if calls is not None or alter is not None:
         scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+        if kwargs.get("s_aux") is not None:
+            key, value, attention_mask, position_bias = _with_sinks(
+                kwargs["s_aux"], key, value, attention_mask, position_bias
+            )
         call = AttentionCall(
             module, query, key, value, attention_mask, position_bias, scale, output, kwargs.get("softcap")
         )
@@ -167,6 +171,23 @@ def attend(
             if before:
                 before.clear()
     return output, None
+
+
+def _with_sinks(
+    sinks: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, bias: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None, torch.Tensor]:
+    """Add a last key that stands for the sink of each head: its vectors are zeros, and its score is all bias.
+
+    Softmax then counts it in each row, and its value adds nothing, as in "gpt-oss" (OpenAI 2025, section 2.2).
+    """
+    pad = torch.nn.functional.pad
+    column = pad(sinks.to(key.dtype).view(1, -1, 1, 1), (key.shape[-2], 0))
+    return (
+        pad(key, (0, 0, 0, 1)),
+        pad(value, (0, 0, 0, 1)),
+        None if mask is None else pad(mask, (0, 1)),
+        column if bias is None else pad(bias, (0, 1)) + column,
+    )
 
 
 def _function(module: torch.nn.Module, kwargs: Mapping[str, Any]) -> Callable[..., Any]:

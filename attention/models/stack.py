@@ -84,6 +84,8 @@ class Unembedding:
 class LayerStack:
     """A stack of layers of a loaded model."""
 
+    has_sinks = False
+
     def __init__(self, model: Any, names: module_map.Stack) -> None:
         self.module: Any = model if names.root is None else getattr(model, names.root)
         self._names = names
@@ -263,7 +265,7 @@ def record(
         rotary=shared.turns(call),
         norm=part.norm_parts,
         key_inputs=key_inputs,
-        bias=shared.bias(call),
+        bias=_for_each_query(shared.bias(call), call),
         added=None if call.added is None else numbers(call.added[0]),
         lengths=_lengths(call),
         query_norm=part.query_norm,
@@ -271,6 +273,11 @@ def record(
         softcap=call.softcap,
         added_norm=part.output_norm,
     )
+
+
+def _for_each_query(bias: Array | None, call: AttentionCall) -> Array | None:
+    """Return a bias with a row for each query: all have the same sink."""
+    return None if bias is None else np.broadcast_to(bias, (len(bias), call.query.shape[2], bias.shape[2]))
 
 
 def _lengths(call: AttentionCall) -> Lengths | None:

@@ -18,7 +18,7 @@ def judge(handed: Handed) -> Verdict:
     """Judge by the mean weight on the previous token over all rows; the first row has none."""
     scene = handed.scene
     check_length(words_of(scene.tokens))
-    score = summarise_weights(scene.steps.weights[None], scene.tokens)[0].previous
+    score = summarise_weights(scene.steps.weights[None, :, : len(scene.tokens)], scene.tokens)[0].previous
     told = lesson("find/previous-told", place=scene.place, score=fact(score), least=fact(_RULE.threshold))
     return Verdict(score > _RULE.threshold, score, told)
 

@@ -133,7 +133,7 @@ class _Masked(NamedTuple):
 
 
 def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    if scene is None or scene.use.looks_elsewhere:
+    if scene is None or scene.other_keys:
         return _before(values, scene, runs)
     masked = _masked(values, scene)
     told = Row((_row_text(scene, masked), (_own_scores(scene),)), (4, 5))
@@ -144,9 +144,8 @@ def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks
     """Return the mask and the weights, without those for scores of 0."""
     if scene is None:
         return ()
-    if scene.use.looks_elsewhere:
-        told = message("These masks apply within one text; this attention is between two.")
-        return (Notice(told + " " + message("Choose {others}.", others=scene.use.others)),)
+    if scene.other_keys:
+        return (Notice(scene.other_keys),)
     return _mask(scene, values, _masked(values, scene))
 
 

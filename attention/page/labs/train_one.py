@@ -25,7 +25,7 @@ from attention.lesson.prose import fact, lesson, word
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import full_precision
 from attention.measures.induction import after_earlier_copies, numbered, prefix_matching
-from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
+from attention.page.blocks import Blocks, Fold, Heading, Notice, Option, Picture, Prose, Row, Section, Setting, Table
 from attention.page.labs.base import Lab, Runs, always, covered
 from attention.page.labs.work import Words, work
 from attention.page.parameters import Number, Parameter, Values
@@ -389,8 +389,10 @@ def _table(measured: Sequence[Checkpoint]) -> dict[str, list[str]]:
 def _on_own_text(scene: HeadContext, runs: Runs) -> Blocks:
     """Show the same score for all heads of the model, on the user's text."""
     heading = Heading(message("The heads of {name}", name=scene.info.name))
-    if scene.trace.memory is not None:
+    if scene.use.looks_elsewhere:
         return (heading, Prose(lesson("train-one/yours-cross", others=word(scene.use.others))))
+    if scene.other_keys:
+        return (heading, Notice(scene.other_keys))
     n_copies = int(after_earlier_copies(numbered(scene.trace)).any(axis=-1).sum())
     if not n_copies:
         reading = scene.info.reading

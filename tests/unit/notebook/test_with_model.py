@@ -75,6 +75,9 @@ def test_models_of_today_are_recorded_or_it_is_said_that_they_are_not(model_of, 
         at = 99 if mask == "padding" else 2
         text = notebook_of(model, "The cat sat on the mat, and the birds sang.", mask=mask, layer=1, head=1, at=at)
         if not code_of(text):
+            if kind == "gpt_oss":
+                assert "sink" in text
+                continue
             # It would take the place of the model's own window.
             assert mask == "causal"
             assert not model.info.is_decoder

@@ -32,9 +32,8 @@ def _before(values: Values, scene: HeadContext | None, _: Runs | None) -> Blocks
 
 
 def _shown(values: Values, scene: HeadContext | None, contents: _Contents) -> Blocks:
-    if scene is not None and scene.trace.memory is not None:
-        told = message("This lab is about word order within one text; this attention is between two.")
-        return (Notice(told + " " + message("Choose {others}.", others=scene.use.others)),)
+    if scene is not None and scene.other_keys:
+        return (Notice(scene.other_keys),)
     return contents[values[SCHEME]](values, scene)
 
 
