@@ -123,6 +123,11 @@ class HeadContext:
         return told + " " + message("Choose another model.")
 
     @property
+    def has_sink(self) -> bool:
+        """Whether the last key is the head's sink."""
+        return self.key_tokens is not self.tokens and not self.use.looks_elsewhere
+
+    @property
     def hides_later(self) -> str:
         """The name of the lesson which says that the model always hides later tokens; empty if it does not."""
         return self.use.hides_later or self.info.build.hides_later

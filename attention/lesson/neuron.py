@@ -126,7 +126,15 @@ def sum_in_writing(scene: HeadContext, key: int) -> str:
         "scaled": fact(float(steps.scaled_scores[query, key])),
     }
     bias = scene.attention.bias
-    if bias is None:
+    if scene.has_sink and key == len(scene.tokens):
+        text = lesson(
+            "neuron/sum-sink",
+            key=facts["key"],
+            score=facts["score"],
+            divisor=facts["divisor"],
+            scaled=facts["scaled"],
+        )
+    elif bias is None or scene.has_sink:
         text = lesson("neuron/sum", **facts)
     else:
         text = lesson("neuron/sum-bias", bias=fact(float(bias[scene.head, query, key])), **facts)

@@ -54,7 +54,7 @@ def comparing(scene: HeadContext) -> Products | None:
         width=width,
     )
     if bias is not None:
-        told = " ".join((told, message("A position bias is added.")))
+        told = " ".join((told, message("A bias is added.")))
     biases = None if bias is None else bias[scene.head, scene.word]
     return Products(told, message("Q and K"), scene.word, rows, steps.queries[scene.word], steps.keys, biases)
 

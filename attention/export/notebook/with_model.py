@@ -87,7 +87,7 @@ def with_model(scene: HeadContext, whole: Trace, address: Address) -> tuple[Cell
         return _own_model_cells(scene, address, facts)
     if scene.info.reading.is_laid_out:
         return (_title(scene), Text(told(lesson("notebook/no-pictures", model=word(scene.info.name)))))
-    if scene.other_keys and not scene.use.looks_elsewhere:
+    if scene.has_sink:
         return (_title(scene), Text(told(html.escape(scene.other_keys))))
     if _needs_unsupported_mask(whole, address):
         return (_title(scene), Text(told(lesson("notebook/beyond", model=word(scene.info.name)))))

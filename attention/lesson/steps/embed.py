@@ -129,7 +129,7 @@ def _tell_first(scene: HeadContext, inputs: Array) -> str:
     facts["width"] = inputs.shape[1] if parts is None else parts.words.shape[1]
     if parts is None or parts.positions is None:
         told = lesson("embed/words-unknown" if parts is None else "embed/words-alone", **facts) + _tell_norms(scene)
-        if scene.attention.bias is not None:
+        if scene.attention.bias is not None and not scene.has_sink:
             return told + lesson("embed/bias")
         return told if scene.attention.rotary is None else told + lesson("embed/rotary")
     told = lesson(

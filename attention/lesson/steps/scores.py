@@ -40,6 +40,8 @@ def _tell_bias(scene: HeadContext, best: int) -> str:
     layer = scene.attention
     if layer.bias is None:
         return ""
+    if scene.has_sink:
+        return lesson("scores/sink", score=fact(float(layer.bias[scene.head, scene.word, -1]) * layer.scale))
     facts = {
         "focus": word(scene.names[scene.word]),
         "best": word(scene.key_names[best]),
@@ -92,7 +94,7 @@ def explain_score(scene: HeadContext, cell: Cell) -> Detail:
     )
     parts = np.append(products, added)
     axis = message("q × k, by dimension, and the bias")
-    return Detail(title, note + largest, (*labels, message("position bias")), parts, axis)
+    return Detail(title, note + largest, (*labels, message("bias")), parts, axis)
 
 
 def _code(excerpt: CodeContext) -> str:
