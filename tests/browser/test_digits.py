@@ -33,7 +33,7 @@ def opened(tab):
 
 
 def field(tab):
-    return tab.page.get_by_role("application", name=re.compile("^Draw a digit"))
+    return tab.page.get_by_role("application", name=re.compile("^A digit"))
 
 
 def overlay(tab):

@@ -345,7 +345,7 @@ def test_where_the_requirements_are_all_there_is_weights_come_when_they_are_need
                 page = (
                     f"http://127.0.0.1:{port}/_attention/file/step_by_step/now/page/step-by-step.html?model=minilm-l6"
                 )
-                assert b"BERT" in wait_for(page, server, 120)
+                assert b"MiniLM" in wait_for(page, server, 120)
                 # Another process finds what was fetched.
                 assert len(asked) == n_asked
             finally:
