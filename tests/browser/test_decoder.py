@@ -30,7 +30,7 @@ def test_queries_and_keys_are_shown_after_and_before_they_are_turned(tab, trace)
     for name, values in wanted.items():
         tab.matrix(name).expect_to_show(values)
     # The heads that share these keys and values.
-    expect(tab.words).to_contain_text("Heads 4 to 6")
+    expect(tab.words).to_contain_text("heads 4 to 6")
 
 
 def test_the_heads_stand_in_three_groups_and_can_be_chosen(tab):

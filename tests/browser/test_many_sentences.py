@@ -26,6 +26,8 @@ def upload(tab, text):
 
 
 def cancel(tab):
+    """Cancel once something is done."""
+    expect(tab.page.get_by_text(re.compile(r"\b[1-9][\d,]* of 5,000\b")).first).to_be_visible()
     tab.page.get_by_role("button", name="Cancel").click()
 
 
