@@ -39,6 +39,9 @@ SHOTS = {
     "cross-attention": (f"{STEP_PAGE}softmax&model=translator-fr-en&part=cross&word=2", 1400, 1100, "light"),
     "digits": (f"{STEP_PAGE}tokens&model=vit-digits", 1400, 1250, "light"),
 }
+# The frames of the animated picture in README, and how long each is shown, in ms.
+TOUR = ("", *(f"{STEP_PAGE}{step}" for step in ("tokens", "qkv", "scores", "softmax", "sum", "heads")), "all_heads")
+FRAME, FRAME_MS = (960, 540), 1800
 
 
 def shoot(browser: Browser, url: str, path: Path, *, width: int, height: int, scheme: str) -> None:
@@ -60,6 +63,19 @@ def settle(page: Page) -> None:
     page.wait_for_function("() => document.fonts.ready.then(() => true)")
     # Wait for turns to end.
     expect(page.locator("[data-turning]")).to_have_count(0, timeout=60_000)
+
+
+def shoot_tour(browser: Browser, url: str, path: Path) -> None:
+    """Save an animated picture of the way from the front page through the steps."""
+    page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light", reduced_motion="reduce")
+    text = "text=The+animal+didn%27t+cross+the+street+because+it+was+too+tired"
+    frames = []
+    for each in TOUR:
+        page.goto(f"{url}/{each}{'&' if '?' in each else '?'}{text}")
+        settle(page)
+        frames.append(Image.open(BytesIO(page.screenshot())).convert("RGB").resize(FRAME))
+    page.close()
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=FRAME_MS, loop=0, quality=60, method=6)
 
 
 def shoot_thumbnails(browser: Browser, url: str) -> None:
@@ -99,6 +115,8 @@ def main() -> None:
             target = FOLDER / f"{name}.png"
             shoot(browser, f"{server.url}/{path}", target, width=width, height=height, scheme=scheme)
             print(target)
+        if not is_small:
+            shoot_tour(browser, server.url, FOLDER / "tour.webp")
         shoot_thumbnails(browser, server.url)
         browser.close()
 
