@@ -74,7 +74,7 @@ class Results(Shared):
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """The requests that a page can make of this server, for its session or, in a file, for its view."""
+    """A page's requests to this server, for its session or, in a file, for its view."""
 
     view: View
     patience: float = COUNTED_WITHIN

@@ -277,7 +277,9 @@ def record(
 
 def _for_each_query(bias: Array | None, call: AttentionCall) -> Array | None:
     """Return a bias with a row for each query: all have the same sink."""
-    return None if bias is None else np.broadcast_to(bias, (len(bias), call.query.shape[2], bias.shape[2]))
+    if bias is None or bias.shape[1] == call.query.shape[2]:
+        return bias
+    return np.broadcast_to(bias, (len(bias), call.query.shape[2], bias.shape[2]))
 
 
 def _lengths(call: AttentionCall) -> Lengths | None:

@@ -279,7 +279,7 @@ def test_more_less_or_the_same_is_judged_by_the_two_weights(first, second, verdi
     guess = Comparison(side("it animal", rows[0]), side("it animal", rows[1], "The second sentence")).guess((0, 1))
     assert guess.answers == ("more", "less", "the same")
     assert tuple(guess.judge(Answer(guess.mark, (index,))) for index in range(3)) == verdicts
-    assert f"gives “animal” {first:.2f} of its weight" in plain(guess.question)
+    assert f"gives “animal” a weight of {first:.2f}" in plain(guess.question)
     assert f"{second:.2f}" in plain(guess.reason)
     assert f"{second:.2f}" not in plain(guess.question) or first == second
 

@@ -129,7 +129,7 @@ def test_each_layer_has_its_first_guess_and_how_the_answer_does(found):
 
 def test_what_is_first_from_the_embedding_on_is_first_of_no_layer():
     told = said(tell_lens(forecast(NextToken(LOGITS[2:], LABELS, TEXTS), "x")))
-    assert "0 (embedding) on, “b” ranks first" in told
+    assert "0 (embedding) to the last, “b” ranks first" in told
 
 
 def test_the_table_has_a_row_for_each_layer_the_last_one_first(found):
