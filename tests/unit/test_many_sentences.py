@@ -54,7 +54,7 @@ def test_a_head_is_described_with_its_own_means(result):
     for name in ("entropy", "mean_distance", "previous", "itself", "next", "classifier", "separator"):
         assert f"{result.measure(name)[HEAD]:.2f}" in told
     pattern, n_times = result.commonest_pattern(*HEAD)
-    assert f"{pattern}, in {n_times} of 40 sentences" in told
+    assert f"{pattern} ({n_times} of 40 sentences)" in told
 
 
 def test_the_matrix_and_the_atlas_are_the_means(result):

@@ -92,6 +92,7 @@ class Step:
         whys: answers to likely questions, with the scene's numbers (HTML).
         aside: a less important text, in small print (HTML).
         main: the name of the step's main matrix, if not the first.
+        unit: what the numbers of that matrix are, if it has one for each pair of tokens.
         is_of_pairs: whether its matrices have a query for each row and a key for each column.
         is_side_by_side: whether its matrices are shown side by side.
         has_head_grid: whether the weights of all heads of the layer are shown under it.
@@ -118,6 +119,7 @@ class Step:
     whys: Callable[[HeadContext], str] = no_words
     aside: Callable[[HeadContext], str] = tell_mostly_guessed
     main: str = ""
+    unit: str = ""
     is_of_pairs: bool = False
     is_side_by_side: bool = False
     has_head_grid: bool = True

@@ -246,6 +246,7 @@ STEP = Step(
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,
+    unit=message("masked"),
     is_of_pairs=True,
     questions=("first", "after", "sums", "zero", "added"),
     filled_by="hidden",

@@ -218,6 +218,7 @@ STEP = Step(
     code=_code,
     shapes=_shapes,
     main="scaled",
+    unit=message("scaled"),
     is_of_pairs=True,
     is_side_by_side=True,
     questions=("scaled", "doubled", "added", "largest", "even"),

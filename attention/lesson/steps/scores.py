@@ -152,6 +152,7 @@ STEP = Step(
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,
+    unit=message("scores"),
     is_of_pairs=True,
     questions=("symmetric", "cost", "turned", "negative", "largest"),
     made_by="products",

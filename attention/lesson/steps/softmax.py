@@ -272,6 +272,7 @@ STEP = Step(
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,
+    unit=message("weights"),
     is_of_pairs=True,
     questions=("sums", "zero", "added", "even", "largest"),
     filled_by="rest",

@@ -14,14 +14,6 @@ from attention.page.blocks import Blocks, Picture
 from attention.page.content.pane import Pane
 from attention.page.settings import WORD
 
-# What the numbers of the steps on pairs of tokens are.
-_UNITS = {
-    "scores": message("scores"),
-    "scale": message("scaled"),
-    "mask": message("masked"),
-    "softmax": message("weights"),
-}
-
 
 def sentence(step: Step, pane: Pane, *, is_asked: bool = False) -> Blocks:
     """Return a step's sentence; while a question ``is_asked``, its words alone; () for a picture."""
@@ -54,7 +46,7 @@ def _numbers(step: Step, scene: HeadContext) -> tuple[str, tuple[str, ...] | Non
     if step.is_of_pairs:
         matrices = step.matrices(scene)
         matrix = next((each for each in matrices if each.name == step.main), matrices[0])
-        return matrix.name, tuple(number(float(value)) for value in matrix.values[scene.word]), _UNITS[step.key]
+        return matrix.name, tuple(number(float(value)) for value in matrix.values[scene.word]), step.unit
     if step.where == "input":
         ids = tuple(str(token.token_id) if token.token_id >= 0 else "" for token in scene.key_tokens)
         return "", ids, message("token IDs") if any(ids) else ""
