@@ -65,9 +65,9 @@ function editStage(change, isTyped = false) {
 const isText = (value, most = MOST_LETTERS) => typeof value === "string" && value.length <= most;
 const isQuestion = (own) =>
   own === undefined || (isText(own?.question) && Array.isArray(own.answers) && own.answers.every((each) => isText(each)) && (own.right === null || Number.isInteger(own.right)) && typeof own.isTyped === "boolean");
-const isAct = (found) => found === null || (found?.kind in ACTS && isText(found.subject) && isQuestion(found.own));
+const isAct = (found) => found === null || (Object.hasOwn(ACTS, found?.kind) && isText(found.subject) && isQuestion(found.own));
 const isStage = (stage) =>
-  isText(stage?.title) && isText(stage.notes) && isText(stage.address, 2 * MOST_LETTERS) && /^\.\/\w*\?/.test(stage.address) && stage.minutes >= 0 && isAct(stage.act);
+  isText(stage?.title) && isText(stage.notes) && isText(stage.address, 2 * MOST_LETTERS) && /^\.\/\w*\?/.test(stage.address) && Number.isFinite(stage.minutes) && stage.minutes >= 0 && isAct(stage.act);
 const isPlan = (plan) => isText(plan?.title) && Array.isArray(plan.parts) && plan.parts.length <= MOST_STAGES && plan.parts.every(isStage);
 
 let ownPlans = keptPlans();
@@ -163,10 +163,15 @@ async function copyLink({ target }) {
   if (await copyText(linkTo(planNow()))) setText(target, message("Copied ✓"));
 }
 
-function addView() {
+/** The address of the view on this screen, as a stage has it. */
+function addressNow() {
   const { page, link } = here();
+  return `./${page}?${link}`;
+}
+
+function addView() {
   const title = document.querySelector(":is(h1, h2):not([hidden])")?.textContent.replace(/^\d+\. /, "") || document.title;
-  const stage = { title, address: `./${page}?${link}`, minutes: 5, notes: "", act: null };
+  const stage = { title, address: addressNow(), minutes: 5, notes: "", act: null };
   const { parts: stages } = planNow();
   if (stages.length === MOST_STAGES) {
     told = message("A plan has room for {n} stages.", { n: MOST_STAGES });
@@ -225,11 +230,10 @@ function editorOf(plan) {
 
 function stageButtons() {
   const line = make("div", "line");
-  const { page, link } = here();
   line.append(
     button(message("Earlier"), () => moveStage(-1), "quiet"),
     button(message("Later"), () => moveStage(1), "quiet"),
-    button(message("Take this view instead"), () => editStage({ address: `./${page}?${link}` }), "quiet"),
+    button(message("Take this view instead"), () => editStage({ address: addressNow() }), "quiet"),
     button(message("Remove"), removeStage, "quiet"),
   );
   return line;
@@ -280,7 +284,10 @@ function closedFor(address, chosen) {
 /** A question of the teacher's own: its text, and one answer per line, the right one after a star; typed answers need none. */
 function questionFields(found) {
   const { question, answers, right, isTyped } = found.own;
-  const set = (change) => editStage({ act: { ...planNow().parts[lesson.at].act, own: { ...planNow().parts[lesson.at].act.own, ...change } } }, true);
+  const set = (change, isBeingTyped = true) => {
+    const { act: kept } = planNow().parts[lesson.at];
+    editStage({ act: { ...kept, own: { ...kept.own, ...change } } }, isBeingTyped);
+  };
   const lines = answers.map((answer, index) => (index === right ? `* ${answer}` : answer)).join("\n");
   const take = (text) => {
     const given = text.split("\n").map((line) => line.trim()).filter(Boolean);
@@ -299,11 +306,7 @@ function isTypedBox(isTyped, set) {
   const box = make("input");
   box.type = "checkbox";
   box.checked = isTyped;
-  box.onchange = () => {
-    set({ isTyped: box.checked, right: null });
-    edition += 1;
-    draw();
-  };
+  box.onchange = () => set({ isTyped: box.checked, right: null }, false);
   label.append(box, make("span", "", message("Pupils type a number or a few words")));
   return label;
 }
