@@ -6,7 +6,10 @@
  * @property {string} address of its view: ./page?link
  * @property {number} minutes
  * @property {string} notes plain text
- * @property {{kind: string, subject: string, own?: {question: string, answers: string[], right: number | null, isTyped: boolean}} | null} act
+ * @property {{kind: string, subject: string, own?: Question} | null} act
+ * @property {Question} [draft] a typed question while the stage has another activity; in this browser only
+ *
+ * @typedef {{question: string, answers: string[], right: number | null, isTyped: boolean}} Question
  */
 
 const OWN_PLANS = "attention.plans";
@@ -41,7 +44,7 @@ function keepPlans() {
 
 /** Add a plan, and return its name; an existing plan is not changed. */
 function addPlan(title, parts) {
-  const same = ownPlans.find((plan) => plan.title === title && JSON.stringify(plan.parts) === JSON.stringify(parts));
+  const same = ownPlans.find((plan) => writtenPlan(plan) === writtenPlan({ title, parts }));
   if (same && parts.length) return same.name;
   const plan = { name: `own-${Date.now()}`, title, parts };
   ownPlans = [...ownPlans, plan];
@@ -67,7 +70,7 @@ const isQuestion = (own) =>
   own === undefined || (isText(own?.question) && Array.isArray(own.answers) && own.answers.every((each) => isText(each)) && (own.right === null || Number.isInteger(own.right)) && typeof own.isTyped === "boolean");
 const isAct = (found) => found === null || (Object.hasOwn(ACTS, found?.kind) && isText(found.subject) && isQuestion(found.own));
 const isStage = (stage) =>
-  isText(stage?.title) && isText(stage.notes) && isText(stage.address, 2 * MOST_LETTERS) && /^\.\/\w*\?/.test(stage.address) && Number.isFinite(stage.minutes) && stage.minutes >= 0 && isAct(stage.act);
+  isText(stage?.title) && isText(stage.notes) && isText(stage.address, 2 * MOST_LETTERS) && /^\.\/\w*\?/.test(stage.address) && Number.isFinite(stage.minutes) && stage.minutes >= 0 && isAct(stage.act) && isQuestion(stage.draft);
 const isPlan = (plan) => isText(plan?.title) && Array.isArray(plan.parts) && plan.parts.length <= MOST_STAGES && plan.parts.every(isStage);
 
 let ownPlans = keptPlans();
@@ -90,7 +93,7 @@ function takePlan(written) {
   return draw();
 }
 
-const writtenPlan = ({ title, parts: stages }) => JSON.stringify({ title, parts: stages });
+const writtenPlan = ({ title, parts: stages }) => JSON.stringify({ title, parts: stages.map(({ draft, ...stage }) => stage) });
 
 /** Import the plan of a link, once. */
 function takePlanOfLink() {
@@ -257,7 +260,7 @@ function typedInto(kind, value, take) {
 
 /** The class's activity at a stage; a task of a copied plan can be kept. */
 function choiceOfAct(stage) {
-  const own = { kind: "ask", subject: "", own: { question: "", answers: [], right: null, isTyped: false } };
+  const own = { kind: "ask", subject: "", own: stage.draft ?? { question: "", answers: [], right: null, isTyped: false } };
   const acts = [[null, message("none")], [{ kind: "ask", subject: "" }, message("the question about the view")]];
   acts.push([stage.act?.own ? stage.act : own, message("my question")], [{ kind: "own", subject: "" }, message("ten questions each")]);
   const written = JSON.stringify(stage.act);
@@ -267,7 +270,8 @@ function choiceOfAct(stage) {
   found.value = written;
   found.onchange = () => {
     const chosen = JSON.parse(found.value);
-    editStage({ act: chosen, address: closedFor(stage.address, chosen) });
+    const { act: left, draft } = planNow().parts[lesson.at];
+    editStage({ act: chosen, draft: left?.own ?? draft, address: closedFor(stage.address, chosen) });
   };
   return found;
 }

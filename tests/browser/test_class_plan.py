@@ -125,6 +125,27 @@ def test_stages_move_and_go_and_a_ready_plan_can_be_copied(teacher):
     expect(stages(teacher).first).to_contain_text(titles[0])
 
 
+def test_a_stage_takes_the_view_shown_at_the_press(own_plan):
+    stages(own_plan).first.click()
+    own_plan.next()
+    expect(own_plan.tab.page).to_have_url(re.compile("step=mask"))
+    own_plan.bar.get_by_role("button", name="Take this view instead").press("Enter")
+    own_plan.next()
+    expect(own_plan.tab.page).to_have_url(re.compile("step=softmax"))
+    own_plan.press_plan()
+    expect(own_plan.tab.page).to_have_url(re.compile("step=mask"))
+
+
+def test_a_typed_question_outlives_another_activity(own_plan):
+    stages(own_plan).first.click()
+    field(own_plan, "Question").fill("And now?")
+    activity = own_plan.bar.get_by_role("combobox", name="Activity")
+    activity.select_option("none")
+    expect(field(own_plan, "Question")).to_have_count(0)
+    activity.select_option("my question")
+    expect(field(own_plan, "Question")).to_have_value("And now?")
+
+
 def test_a_plan_is_shared_as_a_file_and_as_a_link(own_plan, new_person, tmp_path):
     with own_plan.tab.page.expect_download() as started:
         own_plan.press("Save as a file")
