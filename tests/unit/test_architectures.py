@@ -168,7 +168,8 @@ def test_the_first_head_is_found_from_the_parts_of_the_embedding(model_of, kind)
     for one in filter(None, (trace, trace.decoder)):
         assert can_be_reordered(one)
         found = first_head(one, 1, range(len(one.tokens)), with_positions=True).head_outputs
-        np.testing.assert_allclose(found, one.layers[0].model_output[1], atol=1e-5)
+        # ALBERT's outputs reach 6.8, where processors round the last bits of a float32 differently.
+        np.testing.assert_allclose(found, one.layers[0].model_output[1], rtol=1e-5, atol=1e-5)
 
 
 def test_the_scale_is_the_models_own(folder_of, tmp_path):
