@@ -147,20 +147,24 @@ function settings(Plotly, state) {
 function saveAs({ plot, given }, format) {
   const { width, height } = plot.getBoundingClientRect();
   const filename = given.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "chart";
-  const size = { width: Math.round(width), height: Math.round(height), scale: format === "png" ? SCALE : 1 };
+  const size = { width: Math.round(width), height: Math.round(height), scale: magnified(format) };
   const layout = { ...plot.layout, title: { text: escaped(given.title) }, margin: { ...plot.layout.margin, t: 44 } };
   return globalThis.Plotly.downloadImage({ data: plot.data, layout }, { format, filename, ...size });
 }
 
-/** Save a figure at an address, in Plotly's JSON, as a PNG. */
-async function savePng(address, file) {
+/** Only pixels need a scale. */
+const magnified = (format) => (format === "png" ? SCALE : 1);
+
+/** Save a figure at an address, in Plotly's JSON, in the format of the file's name. */
+async function saveFrom(address, file) {
   const [Plotly, answer] = await Promise.all([plotly(), fetch(new URL(address, document.baseURI))]);
   const { data, layout } = await answer.json();
   const { width, height } = layout;
-  await Plotly.downloadImage({ data, layout }, { format: "png", filename: file.replace(/\.png$/, ""), width, height, scale: SCALE });
+  const [filename, format] = file.split(".");
+  await Plotly.downloadImage({ data, layout }, { format, filename, width, height, scale: magnified(format) });
 }
 
-Object.assign(document, { [Symbol.for("attention.png")]: savePng });
+Object.assign(document, { [Symbol.for("attention.save")]: saveFrom });
 
 /** Escape a text for Plotly. */
 function escaped(text) {

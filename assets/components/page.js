@@ -22,8 +22,8 @@
  *   may also play its way back to pictures with given names
  */
 
-/** The key under which the charts' script provides PNG export. */
-const PNG = Symbol.for("attention.png");
+/** The key under which the charts' script saves images. */
+const SAVE = Symbol.for("attention.save");
 /** The keys of a tab's memory for the server and of its random name. */
 const MEMORY = "attention.memory";
 const VISITOR = "attention.visitor";
@@ -381,11 +381,11 @@ const KINDS = {
   row: { build: () => make("div", "columns"), draw: drawRow },
   picture: { build: buildPicture, draw: drawPicture },
   way: { build: (block) => make("a", `way st-key-${block.key}`), draw: drawWay },
-  png: {
+  image: {
     build: () => make("button", "file"),
     draw: (element, block) => {
       element.textContent = block.text;
-      element.onclick = () => withModule(block.drawer, () => document[PNG](block.address, block.file));
+      element.onclick = () => withModule(block.drawer, () => document[SAVE](block.address, block.file));
     },
   },
   file: {

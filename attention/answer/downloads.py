@@ -20,7 +20,6 @@ T = TypeVar("T")
 _MIMES = {
     ".csv": "text/csv",
     ".html": "text/html",
-    ".svg": "image/svg+xml",
     ".json": "application/json",
     ".npz": "application/octet-stream",
     ".ipynb": "application/x-ipynb+json",

@@ -32,10 +32,10 @@ from attention.page.blocks import (
     Fold,
     Formula,
     Heading,
+    Image,
     Notice,
     Panels,
     Picture,
-    Png,
     Progress,
     ProofLine,
     Prose,
@@ -161,10 +161,10 @@ class Sheet:
     def _download(self, block: Download) -> Data:
         return self._file(block.label, block.file, block.file)
 
-    def _png(self, block: Png) -> Data:
+    def _image(self, block: Image) -> Data:
         source = generated_files.where(self.view, block.source, block.source)
         drawer = address_of("chart")
-        return {"kind": "png", "text": block.label, "file": block.file, "address": source, "drawer": drawer}
+        return {"kind": "image", "text": block.label, "file": block.file, "address": source, "drawer": drawer}
 
     def _table(self, block: Table) -> Data:
         name = f"{block.file}.csv"
@@ -264,7 +264,7 @@ _WRITERS: Mapping[type[Block], Callable[[Sheet, Any], dict[str, Any]]] = {
     Notice: Sheet._notice,
     Panels: Sheet._panels,
     Picture: Sheet._picture,
-    Png: Sheet._png,
+    Image: Sheet._image,
     Progress: Sheet._progress,
     Prose: Sheet._prose,
     Proven: Sheet._proven,

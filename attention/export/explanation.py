@@ -14,9 +14,6 @@ from attention.export.notebook import cells
 from attention.figures.charts import escaped
 from attention.page.page_file import plain
 
-_FONT_SIZE = 14
-_LETTER = 0.7  # the largest width of a letter, relative to the font size
-
 
 def explanation(file_name: str, sentence: str) -> str | bytes:
     """Return a file of the type given by its name that contains only a sentence.
@@ -26,7 +23,6 @@ def explanation(file_name: str, sentence: str) -> str | bytes:
     """
     kinds: dict[str, Callable[[str], str | bytes]] = {
         ".html": _page,
-        ".svg": _drawing,
         ".csv": _cell,
         ".json": _figure,
         ".npz": _array,
@@ -39,12 +35,6 @@ def _page(sentence: str) -> str:
     words = plain(sentence)
     head = f'<head><meta charset="utf-8"><title>{words}</title></head>'
     return f'<!doctype html>\n<html lang="{plain(language().name)}">\n{head}\n<body><p>{words}</p></body>\n</html>\n'
-
-
-def _drawing(sentence: str) -> str:
-    width, height = round(_LETTER * _FONT_SIZE * (len(sentence) + 2)), 3 * _FONT_SIZE
-    text = f'<text x="{_FONT_SIZE}" y="{2 * _FONT_SIZE}" font-size="{_FONT_SIZE}">{plain(sentence)}</text>'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{text}</svg>\n'
 
 
 def _cell(sentence: str) -> bytes:

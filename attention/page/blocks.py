@@ -167,8 +167,8 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True)
-class Png:
-    """A PNG that the browser makes from the page's download ``source``, a figure in Plotly's JSON."""
+class Image:
+    """A PNG or SVG that the browser makes from the page's download ``source``, a figure in Plotly's JSON."""
 
     label: str
     file: str
@@ -395,7 +395,7 @@ Block = (
     | Shapes
     | Code
     | Picture
-    | Png
+    | Image
     | Progress
     | Table
     | Download

@@ -51,7 +51,7 @@ ASKED = (
     "file/step_by_step/now/worksheet/worksheet.html",
     "file/step_by_step/now/notebook/attention-by-hand.ipynb",
     "file/all_heads/now/page/all-heads.html",
-    "file/all_heads/now/heatmap.svg/heatmap.svg",
+    "file/all_heads/now/heatmap.json/heatmap.json",
     "file/all_heads/now/trace.npz/trace.npz",
     "file/all_heads/now/heads_table/heads.csv",
     "file/neuron_view/now/page/neuron-view.html",

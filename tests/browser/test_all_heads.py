@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from attention.figures.atlas import MAX_ZOOM, Atlas, Tiles, by_layer
@@ -253,6 +254,16 @@ def test_how_far_one_has_zoomed_is_in_the_link_until_the_heads_are_sorted_otherw
     tab.pick("Sort by", "entropy")
     tab.expect_query(text=SENTENCE, layer="6", head="12", sort="entropy")
     expect(picture.locator(".zoom-text")).to_have_text("1×")
+
+
+def test_the_heatmap_is_saved_as_pixels_and_as_svg_with_its_tokens(opened):
+    tab = opened(layer="5", head="3")
+    with Image.open(tab.take_away("Heatmap, PNG").path()) as image:
+        assert image.format == "PNG"
+        assert min(image.size) > 600
+    svg = tab.take_away("Heatmap, SVG").path().read_text("utf-8")
+    assert svg.startswith("<svg")
+    assert set(SENTENCE.lower().split()) <= set(re.findall(r">([^<>]+)</text>", svg))
 
 
 def test_pages_that_were_taken_away_open_from_the_disk_without_a_network(opened, browser, tmp_path):

@@ -187,7 +187,7 @@ def test_whatever_goes_wrong_in_making_a_file_is_said_in_it_and_the_log_holds_no
     def fail():
         raise RuntimeError(f"cannot take {WORD}")
 
-    for name in ("heads.csv", "heads.html", "heads.svg", "heads.json", "trace.npz", "head.ipynb"):
+    for name in ("heads.csv", "heads.html", "heads.json", "trace.npz", "head.ipynb"):
         told = explanation_in(name, downloads.made(name, fail))
         assert is_refused(told)
         assert ("RuntimeError" in told, WORD in told) == (True, False)

@@ -184,7 +184,7 @@ OWN_FILES = [
     ("step_by_step/now/worksheet", "worksheet.html"),
     ("step_by_step/now/notebook", "attention-by-hand.ipynb"),
     ("step_by_step/now/main_scores_table", "scores.csv"),
-    ("all_heads/now/heatmap.svg", "heatmap.svg"),
+    ("all_heads/now/heatmap.json", "heatmap.json"),
 ]
 FOREIGN = [
     "x\"; filename*=UTF-8''invoice.exe; y=\"/a",

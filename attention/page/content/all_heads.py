@@ -37,10 +37,10 @@ from attention.page.blocks import (
     Download,
     Fold,
     Heading,
+    Image,
     Notice,
     Option,
     Picture,
-    Png,
     Prose,
     Row,
     Section,
@@ -55,7 +55,6 @@ from attention.page.figure_files import (
     figure_html,
     figure_json,
     heatmap_figure,
-    matrix_svg,
     trace_npz,
 )
 from attention.page.pages import STEP_BY_STEP
@@ -276,7 +275,6 @@ def _downloads(view: View, scene: HeadContext, found: Found, pair: str, notes: S
             "heatmap.html",
             lambda: figure_html(head_matrix(scene, view.look, scene.head), title, head),
         ),
-        Download(message("Heatmap, SVG"), "heatmap.svg", lambda: matrix_svg(head_matrix(scene, view.look, scene.head))),
         Download(
             message("Heatmap, Plotly page"),
             "heatmap-plotly.html",
@@ -287,7 +285,8 @@ def _downloads(view: View, scene: HeadContext, found: Found, pair: str, notes: S
             "heatmap.json",
             lambda: figure_json(heatmap_figure(head_matrix(scene, view.look, scene.head), scene.place)),
         ),
-        Png(message("Heatmap, PNG"), "heatmap.png", "heatmap.json"),
+        Image(message("Heatmap, PNG"), "heatmap.png", "heatmap.json"),
+        Image(message("Heatmap, SVG"), "heatmap.svg", "heatmap.json"),
         *_figures(view, scene, title, model),
         Download(message("All weights, NumPy"), "trace.npz", lambda: trace_npz(scene.trace), is_long=True),
         Download(message("This layer, NumPy"), "layer.npz", lambda: trace_npz(scene.trace, scene.layer)),
