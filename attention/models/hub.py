@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import re
+import tomllib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.core.messages import message
+from attention.core.paths import ASSETS
 from attention.models import bundled
 from attention.models.files import INDEX, MAX_BESIDE_BYTES, SINGLE, in_one_line, read_json, shown
 from attention.models.hub_line import HubError, Line, open_line
@@ -59,7 +61,6 @@ class HubModel:
     """A well-known model of the hub, described before it is downloaded."""
 
     model_id: str
-    alias: str
     architecture: str
     n_layers: int
     n_heads: int
@@ -67,35 +68,13 @@ class HubModel:
     n_bytes: int
     licence: str
 
+    @property
+    def alias(self) -> str:
+        """The ID without its owner."""
+        return self.model_id.rpartition("/")[2]
 
-# From their cards and configurations on the hub.
-CURATED = (
-    HubModel(
-        "google-bert/bert-base-uncased", "bert-base-uncased", "BERT", 12, 12, 110_106_428, 440_449_768, "Apache-2.0"
-    ),
-    HubModel(
-        "google-bert/bert-base-multilingual-cased",
-        "bert-base-multilingual-cased",
-        "BERT",
-        12,
-        12,
-        178_566_653,
-        714_290_682,
-        "Apache-2.0",
-    ),
-    HubModel(
-        "distilbert/distilbert-base-uncased",
-        "distilbert-base-uncased",
-        "DistilBERT",
-        6,
-        12,
-        66_985_530,
-        267_954_768,
-        "Apache-2.0",
-    ),
-    HubModel("FacebookAI/roberta-base", "roberta-base", "RoBERTa", 12, 12, 124_697_433, 498_818_054, "MIT"),
-    HubModel("openai-community/gpt2", "gpt2", "GPT-2", 12, 12, 124_439_808, 548_105_171, "MIT"),
-)
+
+CURATED = tuple(HubModel(**each) for each in tomllib.loads((ASSETS / "hub.toml").read_text("utf-8"))["models"])
 
 
 @dataclass(frozen=True, slots=True)
