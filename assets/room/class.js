@@ -38,6 +38,8 @@ const ROOMS = new URL("./_attention/room/", document.baseURI);
 const LOOK = 250;
 // In ms: the wait before a retry.
 const AGAIN = 1000;
+// In s: the time limits for a question.
+const TIME_LIMITS = [30, 60, 90];
 
 const host = document.createElement("div");
 const root = host.attachShadow({ mode: "open" });
@@ -152,6 +154,7 @@ function sit(code) {
       draw();
     });
   on("room", (found) => (room = found));
+  on("time", setClock);
   on("here", (found) => {
     now = found;
     sendPoint();

@@ -103,7 +103,7 @@ function saidOf(plan) {
 
 /** The button and the request for each kind of activity. */
 const ACTS = {
-  ask: ({ subject, own }) => ({ label: message("Ask the class"), path: "ask", body: own ? { own } : subject ? { ready: subject } : {} }),
+  ask: ({ subject, own }, seconds) => ({ label: message("Ask the class"), path: "ask", body: { ...(own ? { own } : subject ? { ready: subject } : {}), seconds } }),
   find: ({ subject }) => ({ label: message("Set the task"), path: "task", body: { name: subject } }),
   own: () => ({ label: message("Start the ten questions"), path: "own/start", body: {} }),
 };
@@ -118,7 +118,7 @@ function nextOfPlan(going) {
   const stage = plan.parts[lesson.at];
   if (!stage) return null;
   if (!going && lesson.shown !== lesson.at) return { label: message("Show: {title}", stage), press: () => showStage(plan, lesson.at) };
-  if (!going && waits(stage)) return actOf(stage.act);
+  if (!going && waits(stage)) return actOf(stage);
   const following = plan.parts[lesson.at + 1];
   if (!following) return null;
   const go = async () => {
@@ -128,8 +128,8 @@ function nextOfPlan(going) {
   return { label: message("Next: {title}", following), press: go };
 }
 
-function actOf(found) {
-  const { label, path, body } = ACTS[found.kind](found);
+function actOf({ act: found, seconds = null }) {
+  const { label, path, body } = ACTS[found.kind](found, seconds);
   const press = async () => {
     const { isDone } = await act(path, body);
     if (isDone) keep({ acted: lesson.at });

@@ -7,6 +7,7 @@
  * @property {number} minutes
  * @property {string} notes plain text
  * @property {{kind: string, subject: string, own?: Question} | null} act
+ * @property {number | null} [seconds] the time limit of its question
  * @property {Question} [draft] a typed question while the stage has another activity; in this browser only
  *
  * @typedef {{question: string, answers: string[], right: number | null, isTyped: boolean}} Question
@@ -70,7 +71,7 @@ const isQuestion = (own) =>
   own === undefined || (isText(own?.question) && Array.isArray(own.answers) && own.answers.every((each) => isText(each)) && (own.right === null || Number.isInteger(own.right)) && typeof own.isTyped === "boolean");
 const isAct = (found) => found === null || (Object.hasOwn(ACTS, found?.kind) && isText(found.subject) && isQuestion(found.own));
 const isStage = (stage) =>
-  isText(stage?.title) && isText(stage.notes) && isText(stage.address, 2 * MOST_LETTERS) && /^\.\/\w*\?/.test(stage.address) && Number.isFinite(stage.minutes) && stage.minutes >= 0 && isAct(stage.act) && isQuestion(stage.draft);
+  isText(stage?.title) && isText(stage.notes) && isText(stage.address, 2 * MOST_LETTERS) && /^\.\/\w*\?/.test(stage.address) && Number.isFinite(stage.minutes) && stage.minutes >= 0 && isAct(stage.act) && isQuestion(stage.draft) && [undefined, null, ...TIME_LIMITS].includes(stage.seconds);
 const isPlan = (plan) => isText(plan?.title) && Array.isArray(plan.parts) && plan.parts.length <= MOST_STAGES && plan.parts.every(isStage);
 
 let ownPlans = keptPlans();
@@ -224,11 +225,19 @@ function editorOf(plan) {
       labelled(message("Minutes"), minutes),
       labelled(message("Notes"), typedInto("textarea", stage.notes, (notes) => editStage({ notes }, true))),
       labelled(message("Activity"), choiceOfAct(stage)),
+      ...(stage.act?.kind === "ask" ? [labelled(message("Time limit"), limitOfStage(stage))] : []),
       ...(stage.act?.own ? questionFields(stage.act) : []),
       stageButtons(),
     );
     return found;
   });
+}
+
+function limitOfStage({ seconds = null }) {
+  const found = choiceOfLimit(seconds);
+  found.dataset.name = "limit of stage";
+  found.onchange = () => editStage({ seconds: limitOf(found) }, true);
+  return found;
 }
 
 function stageButtons() {

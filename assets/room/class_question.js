@@ -103,14 +103,28 @@ function offerQuestion() {
     choice.dataset.of = names;
     if (ready.some(({ name }) => name === value)) choice.value = value;
   }
+  const limit = part("limit", room.code, () => choiceOfLimit(null));
   const ask = async () => {
-    await act("ask", choice.value ? { ready: choice.value } : {});
+    const seconds = limitOf(limit);
+    await act("ask", choice.value ? { ready: choice.value, seconds } : { seconds });
     if (!told) choice.selectedIndex = 0;
   };
   const press = part("ask", room.code, () => button(message("Ask"), ask, "main"));
   press.disabled = !choice.options.length;
-  return [choice, press];
+  return [choice, limit, press];
 }
+
+/** A choice of the time limit in seconds; null for none. */
+function choiceOfLimit(seconds) {
+  const found = make("select");
+  found.setAttribute("aria-label", message("Time limit"));
+  found.dataset.name = "limit";
+  found.append(new Option(message("No time limit"), ""), ...TIME_LIMITS.map((n) => new Option(message("{n} s", { n }), n)));
+  found.value = seconds ?? "";
+  return found;
+}
+
+const limitOf = ({ value }) => (value ? Number(value) : null);
 
 function goingQuestion() {
   if (!asked) return null;
@@ -122,12 +136,17 @@ function openNow() {
   const { answered: n = 0 } = now.tally ?? {};
   const line = [
     words("answered", "here", howMany(n)),
+    ...(asked.ends ? [words("left", "clock", timeLeft(asked.ends)), part("more time", null, () => button(message("30 s more"), () => act("more-time")))] : []),
     part("reveal", null, () => button(message("Show the answers"), reveal, "main")),
     part("again", null, againButton),
     part("withdraw", null, () => button(message("Withdraw"), () => act("withdraw"))),
   ];
   return { all: [questionOf(), possible()], own: [untilNow()], line, hides: true };
 }
+
+setInterval(() => {
+  if (asked?.ends) draw();
+}, LOOK);
 
 /** Peer instruction: the class discusses, and answers once more. */
 function againButton() {

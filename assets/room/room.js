@@ -59,7 +59,8 @@ function follow() {
     pointed = found;
     showPointed();
   });
-  on("question", ask);
+  on("time", setClock);
+  on("question", hearQuestion);
   on("mine", (answer) => {
     mine = answer;
     ask(question);
@@ -187,6 +188,40 @@ function showPresent({ here, answered }) {
   setText(part("present"), said.join(" · "));
 }
 
+/** Show a question; one that is open already may only have more time, and what is being typed stays. */
+function hearQuestion(asked) {
+  const isOpen = asked && !asked.told && question && !question.told && question.number === asked.number;
+  if (!isOpen) return ask(asked);
+  question = asked;
+  return keepTime();
+}
+
+/** Show the time left; then nothing more can be sent. */
+function keepTime() {
+  const place = part("question");
+  const isTimed = Boolean(question?.ends);
+  const isOver = isTimed && !secondsLeft(question.ends);
+  const clock = place.querySelector(".time");
+  if (!clock) return;
+  clock.hidden = !isTimed;
+  if (isTimed) setText(clock, timeLeft(question.ends));
+  if (given.isScreen || place.hasAttribute("data-over") === isOver) return;
+  place.toggleAttribute("data-over", isOver);
+  for (const field of place.querySelectorAll("button, input")) field.disabled = isOver;
+  setText(place.querySelector(".said"), isOver ? message("Time is up.") : saidOf(question));
+}
+
+setInterval(keepTime, 250);
+
+/** The answer of this browser, if it has given one. */
+const ownAnswer = (asked) => (mine?.number === asked.number ? mine.given : null);
+
+/** Whether the answer has arrived. */
+function saidOf(asked) {
+  if (!ownAnswer(asked)) return "";
+  return asked.ends ? message("Sent ✓") : message("Sent. You can change it until the answers are shown.");
+}
+
 function ask(asked) {
   const isSame = asked !== null && question?.number === asked.number;
   question = asked;
@@ -201,12 +236,16 @@ function ask(asked) {
   const had = isSame ? document.activeElement?.dataset.answer : undefined;
   const words = make("div", "prose");
   words.innerHTML = asked.question; // from the server, which escapes users' texts
-  const own = mine?.number === asked.number ? mine.given : null;
+  const own = ownAnswer(asked);
   const said = make("p", "said");
   said.setAttribute("role", "status");
+  const clock = make("p", "time");
+  clock.setAttribute("role", "timer");
   const shown = asked.told ? outcome(asked, own) : choicesOf(asked, own);
-  place.replaceChildren(words, shown, said);
-  if (!asked.told && !given.isScreen) setText(said, own ? message("Sent. You can change it until the answers are shown.") : "");
+  place.replaceChildren(words, clock, shown, said);
+  place.removeAttribute("data-over");
+  if (!asked.told && !given.isScreen) setText(said, saidOf(asked));
+  keepTime();
   if (had !== undefined) place.querySelector(`[data-answer="${had}"]`)?.focus();
   // A user who has scrolled down would miss the question.
   if (!isSame) place.scrollIntoView({ block: "nearest" });

@@ -20,7 +20,9 @@ from attention.lesson.quiz import Guess, verdict_words
 Meanwhile = Literal["closed", "as it is", "hidden"]
 _SETS = ("right", "close")
 _VERDICTS = (*_SETS, "other")
-_MEANWHILE, _BEFORE = "meanwhile", "before"
+_MEANWHILE, _BEFORE, _SECONDS, _ENDS = "meanwhile", "before", "seconds", "ends"
+# In seconds: the time limits, how much longer a class can get, and how late an answer may arrive over a slow line.
+TIME_LIMITS, _MORE_TIME, _GRACE = (30, 60, 90), 30, 2
 # The limits of a teacher's own question, in characters and answers.
 _MAX_QUESTION, _MAX_ANSWER, _OWN_ANSWERS = 300, 100, range(2, 7)
 # The longest typed answer, in characters, and the number of different ones shown.
@@ -63,6 +65,32 @@ def again(data: Mapping[str, Any], answers: Counter[Answered]) -> dict[str, Any]
 def before(data: Mapping[str, Any]) -> Sequence[int] | None:
     """Return how many gave each answer when the packed question was asked first; None if it was not asked before."""
     return data.get(_BEFORE)
+
+
+def timed(data: Mapping[str, Any], seconds: int | None, now: float) -> dict[str, Any]:
+    """Return a packed question that is open for so many ``seconds``; None for no limit."""
+    return {**data, _SECONDS: seconds, _ENDS: None if seconds is None else now + seconds}
+
+
+def time_limit(data: Mapping[str, Any]) -> int | None:
+    """Return a packed question's time limit in seconds; None if it has none."""
+    return data.get(_SECONDS)
+
+
+def prolonged(data: Mapping[str, Any], now: float) -> dict[str, Any]:
+    """Return a packed question with more time."""
+    return {**data, _ENDS: max(now, ends(data) or now) + _MORE_TIME}
+
+
+def ends(data: Mapping[str, Any]) -> float | None:
+    """Return the time at which a packed question closes; None if it has no limit."""
+    return data.get(_ENDS)
+
+
+def is_late(data: Mapping[str, Any], now: float) -> bool:
+    """Return whether an answer comes after a packed question has closed."""
+    end = ends(data)
+    return end is not None and now > end + _GRACE
 
 
 def unpacked(data: Mapping[str, Any]) -> Guess:

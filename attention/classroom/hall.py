@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -42,16 +43,17 @@ class Hall:
     screens: Screens
     desks: Desks
     copies: Copies
+    clock: Callable[[], float]
 
     @classmethod
-    def of(cls, limits: Limits, lasts: float) -> Self:
-        """Put the parts together; ``lasts`` is a room's lifetime in seconds."""
+    def of(cls, limits: Limits, lasts: float, clock: Callable[[], float] = time.time) -> Self:
+        """Put the parts together; ``lasts`` is a room's lifetime, and ``clock`` tells the time, in seconds."""
         copy, database = secrets.token_hex(8), Database(lasts)
         tasks, own = RoomTasks(database, limits), OnTheirOwn(database, limits)
         screens = Screens(database, tasks, own)
         desks = Desks(copy, database, screens, tasks, own)
         copies = Copies(copy, database, screens)
-        return cls(limits, database, Entry(database, limits), tasks, own, screens, desks, copies)
+        return cls(limits, database, Entry(database, limits), tasks, own, screens, desks, copies, clock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,10 @@ class Act:
         await self.hall.screens.refresh(self.room.code)
 
     async def stream(self, live: Live, followers: Followers, own: Mapping[str, object], seat: str = "") -> EventStream:
-        """Return the event stream for a screen."""
+        """Return the event stream for a screen, with the server's time."""
         await self.hall.copies.listen()
-        return EventStream(self.request, followers, own, partial(self.hall.desks.note_change, live), seat)
+        told = {"time": self.hall.clock(), **own}
+        return EventStream(self.request, followers, told, partial(self.hall.desks.note_change, live), seat)
 
 
 # Return a response, or the object to send as JSON.

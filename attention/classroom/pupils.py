@@ -76,6 +76,8 @@ async def _answer(act: Act) -> Json:
     check(limits.answers_of_room, room.code)
     if room.question is None or act.said.get("number") != room.number:
         raise RefusedError(409, message("This question is over."))
+    if asking.is_late(room.question, act.hall.clock()):
+        raise RefusedError(409, message("Time is up."))
     answered = asking.given(asking.unpacked(room.question), act.said.get("given"))
     if answered is None:
         raise RefusedError(400, message("Not an answer to this question."))

@@ -7,6 +7,8 @@ page does without Streamlit: it listens to server-sent events, and posts its ans
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 
@@ -41,10 +43,18 @@ class Rooms:
     """An ASGI app that serves the screens of classes."""
 
     def __init__(
-        self, *, limits: Limits | None = None, lasts: float = LASTS, swept_every: float = _SWEPT_EVERY
+        self,
+        *,
+        limits: Limits | None = None,
+        lasts: float = LASTS,
+        swept_every: float = _SWEPT_EVERY,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        """Open nothing yet: most servers never have a class. ``lasts`` is a room's lifetime in seconds."""
-        self.hall = Hall.of(limits or Limits(), lasts)
+        """Open nothing yet: most servers never have a class.
+
+        ``lasts`` is a room's lifetime in seconds, and ``clock`` tells the time for questions with a limit.
+        """
+        self.hall = Hall.of(limits or Limits(), lasts, clock)
         self._sweeping = Timer(swept_every, self._sweep)
         router = Router(_routes(self.hall), redirect_slashes=False)
         self._app = ExceptionMiddleware(router, handlers={Exception: answer_to})

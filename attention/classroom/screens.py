@@ -171,7 +171,8 @@ class Screens:
         if room.is_revealed:
             answers = await self._database(Store.answers, room.code, room.number)
             told = asking.told(guess, answers, asking.before(room.question))
-        return {"number": room.number, **asking.seen(guess), "told": told}
+        ends = None if room.is_revealed else asking.ends(room.question)
+        return {"number": room.number, **asking.seen(guess), "ends": ends, "told": told}
 
 
 def pointable(room: Room) -> str | None:

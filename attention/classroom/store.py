@@ -311,8 +311,11 @@ class Store:
 
     def ask(self, code: str, key: str, question: Mapping[str, Any]) -> None:
         """Ask a question."""
-        written = json.dumps(question, ensure_ascii=True)
-        self._change(code, key, {"question": written, "number": _ROOMS.c.number + 1, "is_revealed": 0})
+        self._change(code, key, {"question": _written(question), "number": _ROOMS.c.number + 1, "is_revealed": 0})
+
+    def put_question(self, code: str, key: str, question: Mapping[str, Any]) -> None:
+        """Replace the open question, whose answers stay."""
+        self._change(code, key, {"question": _written(question)})
 
     def reveal(self, code: str, key: str) -> None:
         """Reveal the answer; no more answers are accepted."""
@@ -548,6 +551,10 @@ class _Listener:
 
 def _the_room(code: str) -> Any:
     return sql.select(_ROOMS).where(_ROOMS.c.code == code, _ROOMS.c.ends > time.time())
+
+
+def _written(question: Mapping[str, Any]) -> str:
+    return json.dumps(question, ensure_ascii=True)
 
 
 def _as_row(key: tuple[str, int, str], answered: Answered) -> dict[str, Any]:

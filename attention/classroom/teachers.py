@@ -57,6 +57,7 @@ def routes(hall: Hall) -> list[Route]:
         "/show": _show,
         "/ask": _ask,
         "/ask-again": _ask_again,
+        "/more-time": _more_time,
         "/reveal": _reveal,
         "/withdraw": _changing(Store.withdraw),
         "/end": _end,
@@ -184,24 +185,37 @@ async def _questions(act: Act) -> Json:
 
 async def _ask(act: Act) -> Json:
     """Ask the view's question, a ready one, or the teacher's own."""
-    name, own = act.said.get("ready"), act.said.get("own")
+    name, own, seconds = act.said.get("ready"), act.said.get("own"), act.said.get("seconds")
+    if seconds is not None and seconds not in asking.TIME_LIMITS:
+        raise not_read()
     if own is not None:
         question = _own_question(own)
     else:
         make = partial(_question_of_view, act.room) if name is None else partial(_ready_question, act.room, name)
         question = await run_in_threadpool(make)
-    await act.change(Store.ask, question)
+    await act.change(Store.ask, asking.timed(question, seconds, act.hall.clock()))
     return {}
 
 
 async def _ask_again(act: Act) -> Json:
     """Ask the open question once more, after a discussion; the reveal shows both counts (peer instruction)."""
-    room = act.room
+    question = _open_question(act.room)
+    answers = await act.hall.database(Store.answers, act.room.code, act.room.number)
+    again = asking.again(question, answers)
+    await act.change(Store.ask, asking.timed(again, asking.time_limit(question), act.hall.clock()))
+    return {}
+
+
+async def _more_time(act: Act) -> Json:
+    """Open a question with a time limit for longer, or once more."""
+    await act.change(Store.put_question, asking.prolonged(_open_question(act.room), act.hall.clock()))
+    return {}
+
+
+def _open_question(room: Room) -> Mapping[str, Any]:
     if room.question is None or room.is_revealed:
         raise RefusedError(409, message("No question is open."))
-    answers = await act.hall.database(Store.answers, room.code, room.number)
-    await act.change(Store.ask, asking.again(room.question, answers))
-    return {}
+    return room.question
 
 
 async def _reveal(act: Act) -> Json:

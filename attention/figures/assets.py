@@ -235,13 +235,15 @@ def still() -> str:
 
 def room_script() -> str:
     """Return the script of a screen that follows a class, with its texts in the server's language."""
-    code = bare("\n".join((_read("base.js", "shares.js"), still(), *_of_class("room", "js"))))
+    code = bare(
+        "\n".join((_read("base.js", "shares.js"), still(), *_of_class("time_left", "js"), *_of_class("room", "js")))
+    )
     return lean(script_messages(code) + code)
 
 
 def class_script() -> str:
     """Return the script of a class on the app's own pages, with its styles and texts."""
-    code = bare("\n".join((_read("base.js"), *_of_class("class", "js"))))
+    code = bare("\n".join((_read("base.js"), *_of_class("time_left", "js"), *_of_class("class", "js"))))
     styles = lean_css("\n".join(_of_class("class", "css")))
     return lean(f"{script_messages(code)}const STYLES = {json.dumps(styles)};\n{code}")
 

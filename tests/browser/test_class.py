@@ -227,7 +227,7 @@ def test_a_ready_question_that_fits_is_asked_and_what_most_got_wrong_is_explaine
         expect(place).to_contain_text(re.compile(r"“98” \(1\)\s*\S"))
     teacher.press("Next")
     # What is asked next belongs to the view again, unless something else is chosen.
-    expect(teacher.bar.get_by_role("combobox")).to_have_value("")
+    expect(teacher.bar.get_by_role("combobox", name="What to ask")).to_have_value("")
     teacher.tab.go(model="toy", text="the cat and the mat", step="softmax")
     expect(other).to_be_attached()
 

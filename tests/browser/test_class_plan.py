@@ -108,6 +108,38 @@ def test_pupils_type_a_number_or_a_few_words(own_plan, new_person):
     expect(pupils[1].question.locator("tr", has_text="your answer")).to_contain_text("<b>a goose</b>")
 
 
+def test_a_question_with_a_time_limit_closes_and_opens_again_with_more_time(own_plan, new_person):
+    pupil, wall = Pupil(new_person()), new_person()
+    for tab in (pupil.tab, wall):
+        tab.page.clock.install()
+    pupil.join(own_plan.code)
+    wall.page.goto(f"{wall.url}/room?code={own_plan.code}&screen=1")
+    stages(own_plan).first.click()
+    own_plan.bar.locator(".editor").get_by_label("Time limit").select_option("30 s")
+    own_plan.press_plan()
+    expect(own_plan.plan).to_have_text("Ask the class")
+    own_plan.press_plan()
+    expect(own_plan.bar.locator(".clock", has_text=re.compile(r"^\d+ s$"))).to_be_visible()
+    times = [tab.page.get_by_role("timer") for tab in (pupil.tab, wall)]
+    for time in times:
+        expect(time).to_have_text(re.compile(r"^\d+ s$"))
+    for tab in (pupil.tab, wall):
+        tab.page.clock.fast_forward(31_000)
+    expect(times[1]).to_have_text("Time is up.")
+    expect(pupil.said).to_have_text("Time is up.")
+    expect(pupil.question.get_by_role("button").first).to_be_disabled()
+    pupil.look("a question whose time is up")
+    own_plan.press("30 s more")
+    expect(times[0]).to_be_visible()
+    pupil.answer(1)
+    # A page that is opened again has the time left by the server's clock.
+    pupil.page.reload()
+    expect(times[0]).to_have_text(re.compile(r"^\d+ s$"))
+    own_plan.press("Show the answers")
+    expect(times[0]).to_be_hidden()
+    assert pupil.counts() == [0, 1, 0]
+
+
 def test_stages_move_and_go_and_a_ready_plan_can_be_copied(teacher):
     choose(teacher, "20 minutes")
     titles = [each.inner_text().partition("\n")[0].partition(". ")[2] for each in stages(teacher).all()]

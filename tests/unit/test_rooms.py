@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from attention.answer import numbers
 from attention.answer.files import NUMBERS, STEMS, address_of, kept_file
-from attention.classroom import screen_page
+from attention.classroom import asking, screen_page
 from attention.classroom.drawing import Shown, questions_of, show
 from attention.classroom.followers import MOST_OF_ONE, event
 from attention.classroom.limits import Limit
@@ -25,8 +25,9 @@ from attention.classroom.rooms import Rooms
 from attention.lesson.plans import plans
 from attention.page.page_file import plain
 from attention.page.pages import OF_LABS, STEP_BY_STEP
+from tests.clock import Clock
 from tests.sweep import sweep
-from tests.unit.test_room_copies import Browser, opened
+from tests.unit.test_room_copies import Browser, joined, opened
 from tests.until import until
 
 LINK = {"page": "step_by_step", "link": "model=toy&step=scores&text=Two+geese+fly"}
@@ -74,6 +75,41 @@ def test_an_answer_needs_a_question_a_place_in_the_room_and_sense(app, teacher, 
     assert answer(1, [0]) == 200
     teacher.post(f"{ROOM}/{code}/reveal")
     assert answer(1, [1]) == 409
+
+
+def test_a_question_with_a_limit_takes_no_answer_afterwards_until_there_is_more_time():
+    clock = Clock()
+    app = Rooms(clock=clock)
+
+    async def follow():
+        teacher, code = await opened(app)
+        pupil = await joined(app, code)
+
+        async def answer():
+            return (await pupil.post(app, f"{code}/answer", {"number": 1, "given": [0]}))[0]
+
+        assert (await teacher.post(app, f"{code}/ask", {"seconds": 20}))[0] == 400
+        assert (await teacher.post(app, f"{code}/ask", {"seconds": 30}))[0] == 200
+        clock.now += 29
+        assert await answer() == 200
+        # Who comes late or reloads has the server's time, and the rest of the limit.
+        async with pupil.follow(app, f"{code}/events") as late:
+            await late.until("question", lambda asked: asked["ends"] - late.latest["time"] == 1)
+            clock.now += 60
+            assert await answer() == 409
+            assert (await pupil.post(app, f"{code}/more-time"))[0] == 403
+            await teacher.post(app, f"{code}/more-time")
+            await late.until("question", lambda asked: asked["ends"] == clock.now + 30)
+            assert await answer() == 200
+            # The answer counts, and asking again starts the same limit.
+            await teacher.post(app, f"{code}/ask-again")
+            await late.until("question", lambda asked: (asked["number"], asked["ends"]) == (2, clock.now + 30))
+            assert asking.before(asked_of(app, code))[0] == 1
+            await teacher.post(app, f"{code}/reveal")
+            await late.until("question", lambda asked: asked["told"] and asked["ends"] is None)
+            assert (await teacher.post(app, f"{code}/more-time"))[0] == 409
+
+    asyncio.run(follow())
 
 
 SOFTMAX = {**LINK, "link": "model=toy&step=softmax&word=1&text=Two+geese+fly"}

@@ -1,0 +1,16 @@
+// The time left for an answer, by the server's clock.
+
+let ahead = 0; // in ms: how much the server's clock is ahead of this browser's
+
+/** Set the clock by the server's time, in seconds. */
+function setClock(now) {
+  ahead = 1000 * now - Date.now();
+}
+
+/** The whole seconds left until a time of the server. */
+const secondsLeft = (ends) => Math.max(0, Math.ceil(ends - (Date.now() + ahead) / 1000));
+
+function timeLeft(ends) {
+  const n = secondsLeft(ends);
+  return n ? message("{n} s", { n }) : message("Time is up.");
+}
