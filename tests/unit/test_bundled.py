@@ -1,6 +1,5 @@
-"""The catalogue of bundled models: one entry each, and no other code knows their IDs."""
+"""The catalogue of bundled models: one entry each, of one piece."""
 
-import ast
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,36 +8,13 @@ import pytest
 
 from attention.lesson.prose import lessons
 from attention.lesson.steps import keys
-from attention.models import bundled, get_info, list_models, load, weights
+from attention.models import bundled, get_info, list_models, weights
 from attention.models.architectures import info_from_config
-from attention.models.toy import TOY_INFO
 from attention.page.parameters import other_model
 from attention.page.view import View
-from tests.sources import ROOT, parsed
+from tests.sources import ROOT
 
 IDS = [each.model_id for each in bundled.MODELS]
-
-
-def ids_in(tree):
-    """The ids of bundled models that a module has among its constants, documentation left out."""
-    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in told]
-    return [node.value for node in constants if node.value in IDS]
-
-
-def test_the_search_finds_an_id():
-    tree = ast.parse('"""toy"""\nmodel = "toy" if x == "vit-digits" else "the toy"')
-    assert ids_in(tree) == ["toy", "vit-digits"]
-
-
-def test_no_other_part_knows_a_model_by_its_id():
-    # What trains the two names the folders that it writes.
-    found = {
-        str(path): ids_in(tree)
-        for path, tree in parsed().items()
-        if not any(path.is_relative_to(part) for part in ("attention/models", "attention/training"))
-    }
-    assert {path: ids for path, ids in found.items() if ids} == {}
 
 
 @pytest.mark.parametrize("entry", bundled.MODELS, ids=IDS)
@@ -78,10 +54,6 @@ def test_the_sizes_of_an_entry_are_those_of_its_configuration(entry, request):
     found = info_from_config(entry.model_id, folder, name=info.name, licence=info.licence, source=info.source)
     told = ("architecture", "summary", "note", "long_name", "default_layer", "default_head", "reading")
     assert replace(info, **{name: getattr(found, name) for name in told}) == found
-
-
-def test_the_toy_is_made_and_not_read():
-    assert load(bundled.TOY.model_id).info is TOY_INFO is bundled.TOY.info
 
 
 def test_the_whole_catalogue_is_told_without_torch():

@@ -1,69 +1,20 @@
-"""A kind of attention, and a model's structure, are one object each; no other code asks which one it is."""
+"""A kind of attention, and a model's structure, are one object each, of one piece."""
 
-import ast
 from dataclasses import replace
-from typing import get_args
 
 import pytest
 
 from attention.core.kinds import CROSS, DECODER, ENCODER, ENCODER_DECODER, SELF, WRITTEN
 from attention.core.masks import MASK_NAMES
-from attention.core.trace import PARTS, AttentionKind
+from attention.core.trace import PARTS
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lessons
 from attention.lesson.steps import keys, step_of
 from attention.models import load
 from attention.models.toy import TOY_INFO
-from tests.sources import parsed
 
 BUILDS = {"encoder": ENCODER, "decoder": DECODER, "encoder–decoder": ENCODER_DECODER}
 USES = {"self": SELF, "written": WRITTEN, "cross": CROSS}
-NAMES = {"is_decoder", "is_cross", "is_written"}
-# Where kinds are told apart: where they are made, and where models are run.
-MAY_ASK = ("attention/core/kinds.py", "attention/core/trace.py", "attention/models")
-
-
-def asked(tree):
-    """The lines of a module that ask which kind an attention or a model is."""
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr in NAMES:
-            found.append(node.lineno)
-        if isinstance(node, ast.Compare):
-            found += [node.lineno for side in (node.left, *node.comparators) if is_kind(side)]
-    return found
-
-
-def is_kind(node):
-    """Whether an expression is a kind or its name: ``info.build``, ``scene.use``, ``CROSS``, ``"cross"``, …"""
-    if isinstance(node, ast.Constant):
-        return node.value in get_args(AttentionKind)
-    if isinstance(node, ast.Attribute):
-        return node.attr in ("build", "use")
-    return isinstance(node, ast.Name) and node.id in ("SELF", "WRITTEN", "CROSS", "ENCODER", "DECODER")
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "if info.is_decoder: pass",
-        "x = 'Z' if scene.is_cross else 'X'",
-        "if layer.kind == 'cross': pass",
-        "if scene.use is CROSS: pass",
-        "if scene.trace.info.build in (DECODER,): pass",
-    ],
-)
-def test_the_search_finds_whoever_asks(line):
-    assert asked(ast.parse(line))
-
-
-def test_nobody_asks_which_kind_it_is():
-    found = {
-        str(path): asked(tree)
-        for path, tree in parsed().items()
-        if not any(path.is_relative_to(part) for part in MAY_ASK)
-    }
-    assert {path: lines for path, lines in found.items() if lines} == {}
 
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)

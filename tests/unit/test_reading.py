@@ -1,65 +1,12 @@
-"""A kind of input is one object; no other code asks which one it is."""
-
-import ast
+"""A kind of input is one object, of one piece."""
 
 import pytest
 
 from attention.answer.fields import FIELDS
 from attention.core import masks, reading
 from attention.lesson.prose import lessons
-from tests.sources import parsed
 
 KINDS = [reading.TEXT, reading.FRENCH, reading.PICTURE]
-# Where kinds of readings are told apart: where they are made, and where models are run on them.
-MAY_ASK = ("attention/core/reading.py", "attention/models")
-
-
-def asked(tree):
-    """The lines of a module that compare what a model reads, or its name, with anything, or match on it."""
-    found = []
-    for node in ast.walk(tree):
-        sides = []
-        if isinstance(node, ast.Compare):
-            sides = [node.left, *node.comparators]
-        elif isinstance(node, ast.Match):
-            sides = [node.subject]
-        elif isinstance(node, ast.Subscript):
-            sides = [node.slice]
-        found += [node.lineno for side in sides if is_reading(side)]
-    return found
-
-
-def is_reading(node):
-    """Whether an expression is a reading or its name: ``info.reading``, ``reading``, ``info.reading.name``, …"""
-    if isinstance(node, ast.Attribute) and node.attr == "name":
-        return is_reading(node.value)
-    return (isinstance(node, ast.Attribute) and node.attr in ("reading", "reads")) or (
-        isinstance(node, ast.Name) and node.id in ("reading", "TEXT", "FRENCH", "PICTURE")
-    )
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "if info.reads == 'picture': pass",
-        "if info.reading is not PICTURE: pass",
-        "x = 1 if 'text' == scene.info.reading.name else 2",
-        "words = {'text': 'word'}[trace.info.reading.name]",
-        "match info.reading.name:\n    case _: pass",
-        "if reading in (TEXT, FRENCH): pass",
-    ],
-)
-def test_the_search_finds_whoever_asks(line):
-    assert asked(ast.parse(line))
-
-
-def test_nobody_asks_which_kind_is_read():
-    found = {
-        str(path): asked(tree)
-        for path, tree in parsed().items()
-        if not any(path.is_relative_to(part) for part in MAY_ASK)
-    }
-    assert {path: lines for path, lines in found.items() if lines} == {}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
