@@ -54,12 +54,6 @@ def test_the_weights_arrive_as_the_nearest_of_255_steps(layers, heads, n_tokens,
     assert payload["block"] == [1, 1]
 
 
-def test_nothing_and_everything_keep_their_place():
-    weights = np.array([[[0.0, 1.0], [1.0, 0.0]]], np.float32)
-    (picture,) = decoded(atlas(Tiles.of([weights])).payload())
-    assert picture.tolist() == [[1, 255], [255, 1]]
-
-
 def test_what_the_mask_hides_is_told_from_a_weight_of_nothing():
     weights = np.array([[[1.0, -np.inf, -np.inf], [1.0, 0.0, -np.inf], [1e-9, 0.5, 0.5]]], np.float32)
     (picture,) = decoded(atlas(Tiles.of([weights])).payload())
@@ -153,17 +147,6 @@ def test_144_heads_are_small_enough_to_send(n_tokens, max_bytes, spread):
 # ------------------------------------------------------------------------------------------ order
 
 
-def test_by_layer_is_a_table_of_all_heads():
-    tiles = Tiles.of(random_weights(4, layers=2, heads=3))
-    payload = atlas(tiles).payload()
-    assert payload["isTable"]
-    assert [group["title"] for group in payload["groups"]] == ["Layer 1", "Layer 2"]
-    assert [(head["layer"], head["head"]) for group in payload["groups"] for head in group["heads"]] == [
-        *((0, head) for head in range(3)),
-        *((1, head) for head in range(3)),
-    ]
-
-
 @given(st.data())
 def test_any_order_leads_each_head_to_its_own_picture(data):
     weights = random_weights(5, layers=3, heads=4)
@@ -226,6 +209,3 @@ def test_what_heads_do_their_badges_and_the_current_one_are_sent():
     assert other == {"layer": 0, "head": 1, "tile": 1, "description": "<b>", "badge": ""}
     assert (payload["badgeName"], payload["current"]) == ("entropy", None)
     assert atlas(tiles, current=(0, 1)).payload()["current"] == [0, 1]
-
-
-# ----------------------------------------------------------------------------------------- choice

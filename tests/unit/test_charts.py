@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from attention.figures import charts, colours
+from attention.figures import charts
 from attention.figures.charts import Chart, Curve
 from attention.figures.plane import Chain, plane_of_arrows
-from attention.figures.template import TEMPLATES
 from attention.lesson.tables import chart_table
 from tests.drawn import arrows, current, way_of
 
@@ -74,15 +73,6 @@ def test_whole_numbers_are_written_at_round_steps_and_have_room(last):
     assert len(set(np.diff(ticks))) == 1
 
 
-def test_a_line_without_a_colour_has_that_of_the_text_in_either_theme():
-    (plain, grey) = charts.layer_lines(
-        ("1", "2"), [Curve("a", np.arange(2), np.ones(2)), Curve("b", np.arange(2), np.ones(2), "#868e99")], "", ""
-    ).data
-    assert (plain.line.color, grey.line.color) == (None, "#868e99")
-    for theme, page in colours.PAGES.items():
-        assert TEMPLATES[theme]["layout"]["colorway"] == [page["text"]]
-
-
 # -------------------------------------------------------------------------------------------------- bars
 
 
@@ -95,13 +85,6 @@ def test_every_score_is_counted_in_the_bin_where_it_lies(before, scale):
         for centre, count in zip(bars.x, bars.y, strict=True):
             near = np.abs(scores - centre)
             assert (near < half * 0.99 - 1e-4).sum() <= count <= (near <= half * 1.01 + 1e-4).sum()
-
-
-def test_scores_that_are_all_large_lie_lower_after_scaling():
-    scores = np.linspace(30, 50, 36).reshape(6, 6)
-    before, after = charts.spread(scores, scores / np.sqrt(8), "dot products").data
-    assert before.x[before.y > 0].max() == pytest.approx(50, abs=1)
-    assert after.x[after.y > 0].max() == pytest.approx(50 / np.sqrt(8), abs=1)
 
 
 def test_scores_that_are_all_the_same_are_drawn():

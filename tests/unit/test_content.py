@@ -1,7 +1,5 @@
 """The content of pages: blocks without Streamlit, each with a unique key, for the app and for a file."""
 
-import subprocess
-import sys
 from functools import cache
 from itertools import product
 
@@ -198,19 +196,6 @@ def test_one_way_is_made_or_all_of_them(pane_of, all_models):
         (panels,) = [block for block in blocks if isinstance(block, Panels)]
         assert len(panels.contents) == count
     assert panels.parameter is WAY
-
-
-def test_both_drawings_know_every_kind_of_block():
-    script = (
-        "from typing import get_args\n"
-        "from attention.page.blocks import Arranged, Block\n"
-        "from attention.page.page_file import _Page\n"
-        "from attention.answer import page_component\n"
-        "in_app = set(page_component._WRITERS)\n"
-        "assert in_app == set(get_args(Block)) == set(_Page('', '', Arranged()).writers)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
-    assert not done.returncode, done.stderr
 
 
 @pytest.mark.parametrize("page", CONTENTS, ids=lambda page: page.address)

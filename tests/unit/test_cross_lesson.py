@@ -16,11 +16,10 @@ from attention.lesson.behaviour import describe, head_table
 from attention.lesson.code_context import CodeContext
 from attention.lesson.head_context import HeadContext
 from attention.lesson.heads import head_thumbs
-from attention.lesson.neuron import best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
-from attention.lesson.proof import prove
+from attention.lesson.neuron import key_picture, neuron, pair_table, sum_in_writing, value_picture
 from attention.lesson.steps import keys, step_of
 from attention.lesson.survey import Look, head_matrix, layer_lines, order, place, survey
-from attention.lesson.tables import matrix_table, token_table
+from attention.lesson.tables import matrix_table
 from attention.models import get_info
 from tests.unit.saying import says
 
@@ -89,10 +88,6 @@ def scene(trace):
     return HeadContext(trace, 1, 2, 3)
 
 
-def test_the_record_is_proved(trace):
-    assert prove(trace).holds
-
-
 def test_matrices_name_their_rows_by_what_is_written_and_their_columns_by_what_is_read(scene):
     for step in ("scores", "scale", "mask", "softmax"):
         for picture in step_of(step).matrices(scene):
@@ -126,18 +121,6 @@ def test_the_parts_of_a_key_add_up_to_it(scene):
         bias = scene.attention.projections.b_K[2 * D_HEAD + column]
         assert explained.parts.sum() + bias == pytest.approx(keys.values[row, column], abs=1e-5)
         assert READ[row] in explained.title
-
-
-def test_what_is_said_of_the_best_key_is_the_largest_weight(scene):
-    weights = scene.steps.weights[3]
-    assert READ[int(weights.argmax())] in step_of("softmax").words(scene)
-    assert best_key(scene) == int(weights.argmax())
-
-
-def test_shapes_have_both_numbers_of_tokens(scene):
-    assert step_of("scores").shapes(scene) == "Q (5×4) · Kᵀ (4×7) → S (5×7)"
-    assert step_of("qkv").shapes(scene).endswith("K (7×4) and V (7×4) likewise, from Z (7×12)")
-    assert token_table(scene.key_tokens)["token"] == list(READ)
 
 
 @pytest.mark.parametrize("library", ["numpy", "pytorch"])

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.figures.bars import candidates_bars
 from attention.lesson.head_context import HeadContext
 from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import forecast, lens_table, tell_lens, tell_next
@@ -155,11 +154,3 @@ def test_the_final_norm_is_named_as_it_is(model_of):
         trace = model_of(kind).trace(TEXT)
         assert name in next_formula(trace)
         assert f"one more {name}" in said(tell_next(forecast(model_of(kind).next_token(trace), trace.text), trace))
-
-
-def test_bars_have_a_name_and_a_length_for_each_candidate():
-    bars = candidates_bars(["␣a", "<b>"], [0.75, 0.25])
-    ((_, _, values),) = bars.series
-    assert list(values) == [0.75, 0.25]
-    assert bars.labels == ("␣a", "<b>")
-    assert bars.limit == 1

@@ -57,39 +57,6 @@ def test_all_copies_are_alike_but_for_their_addresses():
         assert database[part] in environment["ATTENTION_DATABASE"]
 
 
-@pytest.mark.parametrize("name", COMPOSE["services"])
-def test_every_service_has_no_rights_limits_and_a_health_check(name):
-    service = COMPOSE["services"][name]
-    assert service["read_only"] is True
-    assert service["cap_drop"] == ["ALL"]
-    assert service["security_opt"] == ["no-new-privileges:true"]
-    assert service["deploy"]["resources"]["limits"].keys() == {"cpus", "memory"}
-    assert service["pids_limit"]
-    assert all(":size=" in each for each in service["tmpfs"])
-    assert "/tmp" in {each.partition(":")[0] for each in service["tmpfs"]}
-    assert service["logging"]["options"].keys() == {"max-size", "max-file"}
-    assert "healthcheck" in service or (service in COPIES.values() and "HEALTHCHECK" in DOCKERFILE)
-    assert service.get("ports", []) == (["8080:8080"] if name == "nginx" else [])
-
-
-def test_no_container_writes_where_it_cannot():
-    for service in COPIES.values():
-        places = {each.partition(":")[0] for each in service["tmpfs"]}
-        assert places == {"/tmp", *re.findall(r'VOLUME \["(.*)"\]', DOCKERFILE)}
-        # It is built here, and never anybody else's.
-        assert (service["image"], service["pull_policy"]) == ("step-by-step-attention", "never")
-
-
-def test_nobody_is_reached_but_whom_the_app_needs():
-    assert COMPOSE["networks"]["inside"]["internal"] is True
-    assert {name for name, service in COMPOSE["services"].items() if "outside" in service["networks"]} == {"nginx"}
-    for policy in of_kind("NetworkPolicy"):
-        assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
-        for way in (*policy["spec"]["ingress"], *policy["spec"].get("egress", ())):
-            assert way["ports"]
-            assert way.get("from") or way.get("to")
-
-
 def test_no_secret_is_written_down():
     for text in (COMPOSE_TEXT, (ROOT / "deploy" / "kubernetes.yaml").read_text()):
         code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
@@ -106,25 +73,6 @@ def test_every_variable_is_in_the_table_of_the_documentation():
     table = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "configuration.md").read_text(), re.MULTILINE))
     assert named <= table
     assert {"ATTENTION_DATABASE", "STREAMLIT_SERVER_COOKIE_SECRET", "FORWARDED_ALLOW_IPS"} <= named
-
-
-def test_every_pod_has_no_rights_limits_and_is_asked_whether_it_is_well():
-    for workload in WORKLOADS:
-        pod = workload["spec"]["template"]["spec"]
-        assert pod["automountServiceAccountToken"] is False
-        assert pod["securityContext"]["runAsNonRoot"] is True
-        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-        volumes = {each["name"] for each in pod["volumes"]}
-        volumes |= {each["metadata"]["name"] for each in workload["spec"].get("volumeClaimTemplates", ())}
-        for container in pod["containers"]:
-            assert container["securityContext"] == {
-                "allowPrivilegeEscalation": False,
-                "readOnlyRootFilesystem": True,
-                "capabilities": {"drop": ["ALL"]},
-            }
-            assert container["resources"]["limits"].keys() == {"cpu", "memory"}
-            assert {"readinessProbe", "livenessProbe"} <= container.keys()
-            assert {each["name"] for each in container["volumeMounts"]} == volumes
 
 
 def test_the_app_runs_in_a_pod_as_in_its_image():

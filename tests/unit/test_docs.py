@@ -43,14 +43,6 @@ def test_every_link_and_picture_is_there(page):
     assert [link for link in inside if not leads_somewhere(link, page)] == []
 
 
-def test_a_link_to_nothing_is_found():
-    assert leads_somewhere("docs/models.md#weights", README)
-    assert leads_somewhere("#models", README)
-    assert not leads_somewhere("docs/models.md#nothing", README)
-    assert not leads_somewhere("docs/nothing.md", README)
-    assert not leads_somewhere("../elsewhere.md", README)
-
-
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_what_it_names_of_the_project_is_there(page):
     text = page.read_text("utf-8")

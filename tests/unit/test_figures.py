@@ -46,24 +46,6 @@ def decoded(payload, rows, columns):
 # ---------------------------------------------------------------------------------------- numbers
 
 
-@pytest.mark.parametrize(
-    ("value", "decimals", "written"),
-    [
-        (2.314, 2, "2.31"),
-        (-2.314, 2, "−2.31"),
-        (0.0, 2, "0.00"),
-        (-0.0, 2, "0.00"),
-        (-0.004, 2, "0.00"),
-        (-0.006, 2, "−0.01"),
-        (-0.00004, 4, "0.0000"),
-        (1234567.891, 1, "1234567.9"),
-        (float("-inf"), 2, "−∞"),
-    ],
-)
-def test_a_number_is_written_as_a_person_reads_it(value, decimals, written):
-    assert number(value, decimals) == written
-
-
 @given(floats, st.integers(0, 6))
 def test_what_is_written_is_the_number_rounded(value, decimals):
     written = number(value, decimals)
@@ -78,17 +60,12 @@ def test_what_is_written_is_the_number_rounded(value, decimals):
 
 @given(matrices)
 def test_the_numbers_arrive_as_they_were_sent(values):
+    # A view of another array, which lies in memory in another order.
+    values = values.T
     payload = matrix(values).payload()
     assert np.array_equal(decoded(payload, *values.shape), values)
     assert (len(payload["rows"]), len(payload["columns"])) == values.shape
     assert payload["shape"] == f"{values.shape[0]}×{values.shape[1]}"
-
-
-def test_masked_cells_and_views_of_other_arrays_arrive_too():
-    values = np.arange(12, dtype=np.float64).reshape(3, 4)
-    values[1, 2] = -np.inf
-    payload = matrix(values.T).payload()
-    assert np.array_equal(decoded(payload, 4, 3), values.T)
 
 
 @given(matrices)
@@ -172,11 +149,6 @@ def test_a_whole_row_or_column_of_outliers_does_not_bleach_a_picture_either(axis
     assert matrix(np.repeat([[1.0], [1.0], [100.0]], 40, axis=1)).colour_limit == 100
 
 
-def test_weights_have_one_scale_from_0_to_1_whatever_they_are():
-    assert matrix([[0.1, 0.2]], palette="weights").colour_limit == 1
-    assert matrix([[0.1, 0.2]], limit=13.4).colour_limit == 13.4
-
-
 @pytest.mark.parametrize(("side", "has_numbers"), [(MAX_LABELLED, True), (MAX_LABELLED + 1, False)])
 def test_numbers_are_in_the_cells_while_they_fit(side, has_numbers):
     assert matrix(np.zeros((2, side))).payload()["showNumbers"] == has_numbers
@@ -186,14 +158,6 @@ def test_numbers_are_in_the_cells_while_they_fit(side, has_numbers):
 def test_labels_that_do_not_match_the_numbers_are_refused_with_both_shapes():
     with pytest.raises(ValueError, match=r"\(3, 2\).*\(2, 2\)"):
         matrix([[1, 2], [3, 4]], row_labels=("a", "b", "c"))
-
-
-def test_every_mark_of_a_matrix_is_sent():
-    marks = {"focus_row": 1, "focus_column": 0, "selected": (1, 1), "block_width": 2, "has_total_row": True}
-    payload = matrix([[1, 2], [3, 4]], **marks).payload()
-    names = ("focusRow", "focusColumn", "selected", "blockWidth", "hasTotalRow")
-    assert [payload[name] for name in names] == [1, 0, [1, 1], 2, True]
-    assert matrix([[1]]).payload()["selected"] is None
 
 
 # ------------------------------------------------------------------------------------------ shades
@@ -285,15 +249,6 @@ def test_a_small_picture_keeps_the_highest_weight_and_never_grows_too_large(rows
         assert small is weights
 
 
-def test_a_thin_line_in_a_long_text_is_still_seen():
-    weights = np.zeros((512, 512), np.float32)
-    weights[np.arange(1, 512), np.arange(511)] = 1
-    small = shrink(weights)
-    assert small.shape == (128, 128)
-    assert (small.diagonal() == 1).all()
-    assert small.sum() == 128 + 127
-
-
 def test_a_small_picture_arrives_in_shades():
     weights = np.random.default_rng(0).random((5, 7)).astype(np.float32)
     payload = HeadThumb("Head 1", weights, "does nothing").payload()
@@ -317,11 +272,6 @@ def test_one_bar_for_each_part_in_the_colour_of_its_sign():
     assert list(numbers(bars["values"])) == [1.5, -0.25, 0.0]
     assert bars["ink"] == "signed"
     assert sent["labels"] == ["a", "b", "c"]
-
-
-def test_weights_have_their_own_colour():
-    ((_, ink, _),) = parts_bars(["a", "b"], np.array([0.25, 0.75]), "weights", are_weights=True).series
-    assert ink == "weight"
 
 
 def test_so_many_bars_that_there_is_no_room_have_no_names_under_them():
@@ -354,11 +304,6 @@ def luminance(colour):
 def contrast(one, other):
     low, high = sorted([luminance(one), luminance(other)])
     return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize("ground", ["#ffffff", "#0f1318"])
-def test_the_quiet_part_of_a_formula_can_be_seen_on_both_grounds(ground):
-    assert contrast(colours.INACTIVE, ground) >= 3
 
 
 @pytest.mark.parametrize(("theme", "ground"), [("light", "#ffffff"), ("dark", "#0f1318")])

@@ -1,4 +1,3 @@
-import ast
 import gzip
 import hashlib
 import re
@@ -14,7 +13,6 @@ from attention.answer.files import (
     FOR_ALWAYS,
     STEMS,
     DocumentLinks,
-    KeptFile,
     answer,
     document_links,
     kept_file,
@@ -65,29 +63,10 @@ def test_a_file_is_named_by_what_is_in_it(name):
     assert len(digest) >= 12
 
 
-def test_another_text_has_another_name_and_the_same_text_the_same():
-    first, second, third = (KeptFile.of("matrix", "js", text) for text in ("a", "b", "a"))
-    assert first == third
-    assert first.name != second.name
-
-
 @pytest.mark.parametrize("name", assets.COMPONENTS)
 def test_what_a_page_sends_of_a_component_is_short_and_names_the_file_of_today(name):
     assert re.findall(rf"\./{FOLDER}/([\w.]+)", stub(name)) == [FILES[name].name]
     assert len(stub(name)) < 500
-
-
-@pytest.mark.parametrize("name", assets.COMPONENTS)
-def test_a_module_draws_and_brings_its_styles(name):
-    module = ask(FILES[name].name).body.decode()
-    assert module.count("export default function(") == 1
-    if name in assets.OF_THE_PAGE:
-        assert "export const styles" not in module
-        return
-    assert module.count("export const styles") == 1
-    (styles,) = re.findall(r"styles\.replaceSync\((.*)\)", module)
-    # Python and JavaScript write a text in quotes alike.
-    assert ast.literal_eval(styles) == assets.lean_css(assets.css(name))
 
 
 @pytest.mark.parametrize("name", NAMES)

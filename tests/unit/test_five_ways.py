@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention.experiments import five_ways
-from attention.lesson.five_ways import shape_table, tell_five_ways, ways_table
+from attention.lesson.five_ways import shape_table, tell_five_ways
 from attention.lesson.head_context import HeadContext
 from tests.loaded import load
 from tests.unit.saying import tells
@@ -102,16 +102,6 @@ def test_a_layer_that_does_more_is_refused_in_a_sentence(smollm2):
     assert "unknown" in five_ways.why_not(replace(plain, inputs=None))
 
 
-def test_the_page_says_how_well_they_agree(trace):
-    results = five_ways.run(trace.layers[0], 1)
-    told = tell_five_ways(HeadContext(trace, 0, 1, 2), results)
-    assert trace.info.name in told
-    assert "$" not in told
-    table = ways_table(results)
-    assert len(table["written as"]) == len(set(table["written as"])) == 5
-    assert all(float(cell) > 0 for cell in table["milliseconds"])
-
-
 def test_a_whole_layer_is_compared_with_what_the_model_itself_added_and_not_with_our_product(trace):
     layer = trace.layers[0]
     # The model's own output of its output projection is altered; its heads and W_O, and all that we compute, are not.
@@ -132,8 +122,3 @@ def test_where_the_models_own_is_not_known_the_page_says_what_they_are_compared_
     assert "They agree" in told
     assert "was not recorded" in told
     assert "was not recorded" not in tell_five_ways(HeadContext(trace, 0, 0, 2), five_ways.run(trace.layers[0], 0))
-
-
-def test_nothing_says_when_they_were_run_since_a_page_may_show_what_was_kept(trace):
-    told = tell_five_ways(HeadContext(trace, 0, 0, 2), five_ways.run(trace.layers[0], 0))
-    assert "just now" not in told

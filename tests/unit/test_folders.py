@@ -5,6 +5,7 @@ import os
 import shutil
 import struct
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -67,29 +68,18 @@ TOO_MUCH = [
     ("bert", {"vocab_size": 20_000_000}),
     ("bert", {"num_hidden_layers": 20_000}),
     ("bert", {"hidden_size": 10_000_000}),
-    ("bert", {"intermediate_size": 100_000_000}),
-    ("bert", {"max_position_embeddings": 50_000_000}),
     ("bert", {"type_vocab_size": 100_000_000}),
     ("bert", {"num_attention_heads": 10**9}),
-    ("bert", {"num_labels": 10**9}),
     ("bert", {"hidden_size": 10**4000}),
-    ("bert", {"num_hidden_layers": 10**4000}),
     ("roberta", {"pad_token_id": 10**9}),
     ("roberta", {"max_position_embeddings": 3}),
-    ("gpt2", {"n_inner": 10**8}),
     # transformers takes it for n_layer.
     ("gpt2", {"num_hidden_layers": 20_000}),
-    ("llama", {"intermediate_size": 10**8}),
     ("llama", {"num_key_value_heads": 10**8}),
     ("llama", {"head_dim": 10**8}),
     ("bart", {"decoder_layers": 20_000}),
-    ("bart", {"decoder_ffn_dim": 10**8}),
-    ("bart", {"max_position_embeddings": 10**8}),
-    ("t5", {"d_ff": 10**8}),
     ("t5", {"d_kv": 10**8}),
-    ("vit", {"image_size": 10**8}),
     ("vit", {"image_size": 2000}),
-    ("vit", {"hidden_size": 10**8}),
 ]
 
 
@@ -222,8 +212,7 @@ def test_a_size_that_is_no_size_breaks_one_model(broken, data):
     hold_problem(broken([("config.json", put)], kind))
 
 
-@pytest.mark.parametrize("value", NUMBERS)
-@pytest.mark.parametrize("kind", ["bert", "roberta", "llama"])
+@pytest.mark.parametrize(("value", "kind"), list(zip(NUMBERS, cycle(["bert", "roberta", "llama"]))))
 def test_a_padding_token_that_is_no_number_breaks_one_model(broken, kind, value):
     def put(place):
         config = json.loads(place.read_text()) | {"pad_token_id": "here"}
@@ -232,8 +221,7 @@ def test_a_padding_token_that_is_no_number_breaks_one_model(broken, kind, value)
     hold_problem(broken([("config.json", put)], kind))
 
 
-@pytest.mark.parametrize("name", [WEIGHTS, *BESIDE])
-@pytest.mark.parametrize("put", ODD)
+@pytest.mark.parametrize(("name", "put"), list(zip((WEIGHTS, *BESIDE), cycle(ODD))))
 def test_what_is_no_file_is_neither_waited_for_nor_read(broken, name, put):
     hold_problem(broken([(name, put)]))
 
@@ -405,8 +393,11 @@ def test_a_tokenizer_that_panics_on_some_texts_fails_as_anything_else_does(broke
         model.trace("The cat", "the mat")
 
 
-@pytest.mark.parametrize("data", [*NOT_TEXT, b"{}"], ids=lambda data: str(data[:20]))
-@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json"])
+@pytest.mark.parametrize(
+    ("name", "data"),
+    list(zip(cycle(["tokenizer.json", "tokenizer_config.json"]), (*NOT_TEXT, b"{}", b"{}"))),
+    ids=lambda each: str(each[:20]),
+)
 def test_a_tokenizer_that_is_none_is_told_when_it_is_loaded_or_does_not_matter(broken, name, data):
     other = broken([(name, put_bytes(data))])
     try:
@@ -489,26 +480,6 @@ def test_a_tokenizer_that_is_not_that_of_the_weights_is_refused(broken, kind, pu
     with pytest.raises(ModelUnavailableError, match=r"do not match: .*tokenizer\.json") as told:
         load("It")
     hold_sentence(str(told.value))
-
-
-@pytest.mark.parametrize(("missing", "config"), [(WEIGHTS, {}), ("config.json", {}), ("tokenizer.json", {}),
-                                                 (None, {"model_type": "beit"}), (None, {"model_type": "mamba"}),
-                                                 (None, {"num_hidden_layers": 9})])  # fmt: skip
-def test_a_refusal_names_a_missing_file_and_says_what_still_draws_weights(broken, tmp_path, missing, config):
-    broken(config=config)
-    if missing is not None:
-        (tmp_path / "It" / missing).unlink()
-    with pytest.raises(ModelUnavailableError) as caught:
-        load("It")
-    assert (missing or "") in str(caught.value)
-    assert "attention.show" in str(caught.value)
-    assert not caught.value.remedy
-
-
-@pytest.mark.parametrize("given", [None, 3, object()])
-def test_what_is_no_id_of_a_model_is_refused(given):
-    with pytest.raises(TypeError, match="load takes the ID of a model"):
-        load(given)
 
 
 def test_a_special_token_without_a_vector_is_told_where_it_is_read(broken):

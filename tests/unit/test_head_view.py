@@ -129,19 +129,6 @@ def test_one_layer_of_200_tokens_stays_under_a_twentieth_of_what_others_need():
     assert len(json.dumps(view(*softmaxed(0, 12, 200, 200)).payload())) < 26.5e6 / 20
 
 
-def test_everything_that_is_said_is_sent():
-    weights = softmaxed(0, 2, 3, 4)
-    pinned = ("key", (3, 1))
-    data = view(*weights, row_breaks=(2,), column_breaks=(1, 3), shown=(1,), threshold=0.05, pinned=pinned)
-    payload = data.payload()
-    assert (payload["rows"], payload["columns"]) == (["r0", "r1", "r2"], ["c0", "c1", "c2", "c3"])
-    assert (payload["rowBreaks"], payload["columnBreaks"], payload["shown"]) == ([2], [1, 3], [1])
-    assert payload["thresholds"][payload["threshold"]] == 0.05
-    assert payload["pinned"] == {"side": "key", "positions": [1, 3]}
-    assert payload["heads"][1] == {"label": "Head 2", "colours": list(HEAD_COLOURS[1])}
-    assert (payload["title"], payload["alt"]) == ("Layer 1", "Some weights.")
-
-
 # ------------------------------------------------------------------------------------------ what is
 
 

@@ -24,7 +24,6 @@ import attention
 from attention import Ablate, CutEdge, Patch, Trace, show
 from attention.lesson.proof import prove
 from attention.models import ModelUnavailableError
-from attention.models.tokens import TextReader
 from tests.sources import ROOT
 
 SENTENCE = "The cat sat on the mat"
@@ -414,12 +413,6 @@ print(attention.models.get_info("toy").n_heads, "torch" in sys.modules)
     with pytest.raises(AttributeError, match="nothing"):
         _ = attention.nothing
     assert (Path(attention.__file__).parent / "py.typed").is_file()
-
-
-def test_a_reader_needs_no_folder(given):
-    model, tokenizer = given("bert")
-    reader = TextReader("BERT", tokenizer, model.config.vocab_size)
-    assert reader.names([tokenizer.cls_token_id]) == (tokenizer.cls_token,)
 
 
 # ------------------------------------------------------------------------------ what the documentation says

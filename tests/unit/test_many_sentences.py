@@ -142,11 +142,6 @@ def test_of_a_models_special_tokens_only_what_is_known_is_said(model_of, kind):
     assert ("[SEP]" in table) == (kind != "roberta")
 
 
-def test_the_length_of_the_sentences_is_said_where_sinks_are(result):
-    told = plain(many_sentences.tell_layers(result))
-    assert f"average {result.n_tokens / 40:.0f} tokens" in told
-
-
 # ------------------------------------------------------------------------------------------- syntax
 
 

@@ -39,11 +39,6 @@ def test_build_makes_the_named_masks(n):
     assert masks.build(None, n) is None
 
 
-def test_only_the_padding_mask_appends_tokens():
-    assert masks.n_padding("padding") > 0
-    assert not any(map(masks.n_padding, ("none", "causal", None, masks.none(5))))
-
-
 def test_build_keeps_an_array_and_lets_go_of_its_memory():
     given_mask = np.array([[0, -np.inf], [0.5, 0]], np.float32)
     built = masks.build(given_mask, 2)

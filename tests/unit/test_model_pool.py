@@ -84,13 +84,6 @@ def put_out(shelf, model_id, idle_seconds=0.0):
         return is_out
 
 
-def test_a_model_is_loaded_once_and_stays(make, loader):
-    shelf = make(2)
-    use(shelf, "a", "a", "b", "a", "b")
-    assert loader.loaded == ["a", "b"]
-    assert shelf.in_memory() == {"a", "b"}
-
-
 def test_the_one_that_nobody_has_used_for_longest_goes_first(make, loader):
     gone = []
     shelf = make(2, on_put_out=gone.append)
@@ -122,15 +115,6 @@ def test_a_model_in_use_is_never_put_out_and_who_asks_for_one_more_waits(make, l
     assert has_b.is_set()
     assert shelf.in_memory() == {"b"}
     assert loader.loaded == ["a", "b"]
-
-
-def test_of_two_users_the_last_one_counts(make):
-    shelf = make(1)
-    with shelf.borrow("a"):
-        use(shelf, "a")
-        assert not put_out(shelf, "a")
-    assert put_out(shelf, "a")
-    assert shelf.in_memory() == frozenset()
 
 
 def test_the_toy_takes_no_place(make):
@@ -343,14 +327,6 @@ def test_a_model_that_is_kept_out_is_loaded_by_nobody_until_that_is_over(make, l
     asking.join(PATIENCE)
     assert has_it.is_set()
     assert loader.loaded == ["a", "a"]
-
-
-def test_a_model_in_use_is_not_kept_out(make):
-    shelf = make(1)
-    with shelf.borrow("a"):
-        with shelf.kept_out("a") as is_out:
-            assert not is_out
-        use(shelf, "a")
 
 
 MILLION_NUMBERS = {"a": 25, "b": 50, "c": 75, "d": 50, "huge": 1000, "toy": 1000}

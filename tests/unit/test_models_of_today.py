@@ -13,7 +13,6 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForCausalLM
 
 from attention.core import masks
-from attention.core.positions import alibi_slopes
 from attention.lesson.proof import TOLERANCE, prove
 from attention.models.architectures import info_from_config, info_of_offer, read_config
 from attention.models.huggingface import HuggingFaceModel
@@ -22,15 +21,6 @@ from tests.unit.eager import run_eager
 
 SENTENCE = "The cat didn't sit on the tokenizers, and the birds sang."
 DECODERS = [kind for kind in TODAY if kind not in ("electra", "albert", "mpnet", "modernbert")]
-# Which layers see only so many tokens, the own one among them.
-WINDOWS = {
-    "mistral": (5, [0, 1, 2]),
-    "phi3": (5, [0, 1, 2]),
-    "qwen2": (4, [0, 2]),
-    "gemma2": (4, [0, 2]),
-    "gemma3_text": (4, [0, 2]),
-    "gemma3": (4, [0, 2]),
-}
 
 
 @pytest.fixture(scope="module")
@@ -87,51 +77,10 @@ def test_a_row_that_is_hidden_whole_gives_nothing(model_of, kind):
         assert not layer.model_output[:, 8].any()
 
 
-@pytest.mark.parametrize("kind", WINDOWS)
-def test_a_sliding_window_is_the_mask_of_its_layers_alone(trace_of, kind):
-    trace, (reach, layers) = trace_of(kind), WINDOWS[kind]
-    n_tokens = len(trace.tokens)
-    assert n_tokens > 2 * reach
-    for number, layer in enumerate(trace.layers):
-        seen = (~layer.hidden(0)).sum(axis=1)
-        most = reach if number in layers else n_tokens
-        np.testing.assert_array_equal(seen, np.minimum(np.arange(n_tokens) + 1, most))
-    # Layers that hide the same share one array.
-    assert len({id(layer.mask) for layer in trace.layers}) == (1 if len(layers) == 3 else 2)
-
-
-def test_modernberts_window_reaches_to_both_sides(trace_of):
-    first, second, third = (~layer.hidden(0) for layer in trace_of("modernbert").layers)
-    assert first.all()
-    assert third.all()
-    np.testing.assert_array_equal(second, ~np.isneginf(masks.window(len(second), 2)))
-
-
-@pytest.mark.parametrize("kind", [kind for kind in TODAY if not kind.startswith("gpt_neox") or "turn" in kind])
-def test_the_sum_after_the_heads_is_as_long_as_the_model_has_it(trace_of, kind):
-    trace = trace_of(kind)
-    for index, layer in enumerate(trace.layers):
-        added = layer.output() if layer.added_norm is None else layer.added_norm(layer.output())
-        lengths = np.linalg.norm(trace.hidden_states[index] + added, axis=-1)
-        np.testing.assert_allclose(layer.lengths.summed, lengths, rtol=1e-4)
-
-
 def test_where_attention_and_feed_forward_network_run_side_by_side_no_sum_is_told(trace_of):
     trace = trace_of("gpt_neox")
     assert trace.structure is None
     assert {layer.lengths for layer in trace.layers} == {None}
-
-
-@pytest.mark.parametrize("kind", ["qwen3", "gemma3_text", "gemma3"])
-def test_queries_and_keys_are_normalised_before_they_are_turned(trace_of, kind):
-    layer = trace_of(kind).layers[1]
-    assert (layer.query_norm.name, layer.key_norm.name) == ("RMSNorm", "RMSNorm")
-    queries, keys = layer.projected(3)
-    np.testing.assert_allclose(layer.finished(queries, "queries"), layer.queries[3], rtol=0, atol=1e-5)
-    np.testing.assert_allclose(layer.finished(keys, "keys"), layer.keys[1], rtol=0, atol=1e-5)
-    # Neither alone would do.
-    assert np.abs(layer.turned(queries) - layer.queries[3]).max() > 1e-2
-    assert np.abs(layer.normed(queries, "queries") - layer.queries[3]).max() > 1e-2
 
 
 @pytest.fixture
@@ -187,36 +136,6 @@ def test_pictures_are_no_part_of_what_gemma_3_needs(with_pictures):
     save_file({"vision_tower.x": torch.zeros(9)}, file, {"format": "pt"})
     with pytest.raises(ValueError, match=r"\b3 layers\b.*\b0\b"):
         loaded(with_pictures)
-
-
-def test_the_capped_scores_of_gemma_2_are_felt(trace_of):
-    layer = trace_of("gemma2").layers[1]
-    found = layer.head(2)
-    assert layer.softcap == 2.0
-    assert np.abs(found.scaled_scores).max() > 2.0 > np.abs(found.capped_scores).max()
-    np.testing.assert_allclose(found.capped_scores, 2 * np.tanh(found.scaled_scores / 2), rtol=1e-6)
-
-
-def test_pythia_turns_the_first_half_of_each_query(trace_of):
-    layer = trace_of("gpt_neox").layers[0]
-    assert (layer.rotary.width, layer.queries.shape[-1]) == (6, 12)
-    queries, _ = layer.projected(2)
-    np.testing.assert_allclose(layer.queries[2][:, 6:], queries[:, 6:], rtol=0, atol=1e-5)
-    assert np.abs(layer.queries[2][1:, :6] - queries[1:, :6]).max() > 1e-2
-
-
-def test_blooms_bias_grows_with_the_distance_by_the_slopes_of_alibi(trace_of):
-    layer = trace_of("bloom").layers[2]
-    slopes = np.array([*alibi_slopes(4), *alibi_slopes(8)[::2][:2]])
-    steps = np.diff(layer.bias, axis=-1) * layer.scale
-    np.testing.assert_allclose(steps, np.broadcast_to(slopes[:, None, None], steps.shape), rtol=1e-4)
-    assert len({id(each.bias) for each in trace_of("bloom").layers}) == 1
-
-
-def test_opts_scores_are_divided_in_place_of_its_queries(trace_of):
-    layer = trace_of("opt").layers[0]
-    assert layer.has_usual_scale
-    assert "divides its queries" in trace_of("opt").info.note
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", *DECODERS])

@@ -1,8 +1,6 @@
 """A page as a file: every kind of block is written, no typed text is interpreted, and formulas are MathML."""
 
-import ast
 import html.parser
-import inspect
 import re
 import xml.etree.ElementTree as ET
 from typing import get_args
@@ -15,7 +13,6 @@ from hypothesis import strategies as st
 from attention.figures.bars import parts_bars
 from attention.figures.buttons import Button, Buttons
 from attention.figures.matrix import Matrix
-from attention.page import blocks
 from attention.page.blocks import (
     Block,
     Code,
@@ -186,9 +183,3 @@ def test_nothing_leads_to_another_view():
     text = shown(Picture("p", MATRIX, sets={"cell": CELL}))
     assert '"selectable":false' in text
     assert '"isStill":true' in text
-
-
-def test_blocks_know_neither_streamlit_nor_html():
-    tree = ast.parse(inspect.getsource(blocks))
-    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert not {module for module in imported if module and ("streamlit" in module or "html" in module)}

@@ -1,13 +1,12 @@
 """The registry of pages: names, addresses, and agreement with docs/pages.md."""
 
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from attention.page import pages
-from attention.page.page import Group, Page
-from attention.page.pages import FRONT, GROUPS, OF_LABS, PAGES, everything, table
+from attention.page.page import Page
+from attention.page.pages import FRONT, OF_LABS, PAGES, everything, table
 from attention.page.settings import SHARED
 
 ROOT = Path(__file__).parents[2]
@@ -34,11 +33,6 @@ def test_addresses_stay_as_they_were_sent():
         *("", "step_by_step", "all_heads", "neuron_view", "compare", "many_sentences", "syntax_check", "code_lab"),
         "models",
     }
-
-
-def test_a_group_is_there_once_it_has_a_page():
-    assert set(GROUPS) == {page.group for page in PAGES}
-    assert [name for name in get_args(Group) if name in GROUPS] == list(GROUPS)
 
 
 def test_the_documentation_has_the_table_of_the_pages():

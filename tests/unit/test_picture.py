@@ -9,12 +9,9 @@ import pytest
 
 from attention.core import pixels
 from attention.core.reading import DIGITS, PICTURE
-from attention.lesson.behaviour import describe
 from attention.lesson.head_context import HeadContext
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
-from attention.lesson.prose import lesson
 from attention.lesson.steps import STEPS
-from attention.lesson.survey import Look, place, survey
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel
 from tests.tiny_models import make
@@ -56,17 +53,6 @@ def test_every_head_is_laid_over_its_patches(trace, word):
 @pytest.mark.parametrize("step", STEPS[1:], ids=lambda step: step.key)
 def test_of_a_picture_no_step_speaks_of_words(trace, step):
     assert not re.search(r"\bwords?\b", re.sub(r"<[^>]*>", "", step.words(HeadContext(trace, 0, 1, 3))))
-
-
-def test_a_head_on_a_picture_is_not_told_in_words_for_texts(trace):
-    surveyed = survey(trace, Look())
-    for summary in surveyed.summaries:
-        told = describe(summary, surveyed.in_words(place(summary), PICTURE), PICTURE)
-        assert not re.search(r"\b(this text|another text|sentence|one word|same word)\b", told)
-        assert f"{summary.entropy:.2f}" in told
-        assert "this sentence" in describe(summary, "")
-    intro = lesson("all-heads/intro", noun=PICTURE.noun, choose="") + lesson("neuron/intro")
-    assert not re.search(r"\b(word|sentence)\b", intro)
 
 
 def test_patches_that_make_no_square_are_refused(trace):

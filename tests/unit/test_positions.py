@@ -24,13 +24,6 @@ def test_sinusoidal_is_the_papers_formula():
             assert vectors[position, 2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-6)
 
 
-def test_sinusoidal_gives_float32_of_the_asked_shape():
-    vectors = positions.sinusoidal(7, 6, base=100)
-    assert vectors.shape == (7, 6)
-    assert vectors.dtype == np.float32
-    assert positions.sinusoidal(0, 4).shape == (0, 4)
-
-
 def test_the_slowest_wave_follows_the_base():
     assert positions.sinusoidal(2, 4, base=100)[1, 2] == pytest.approx(math.sin(0.1))
 
@@ -73,31 +66,6 @@ def test_rotary_is_transformers_rotary(heads, tokens, pairs, base, seed):
     np.testing.assert_allclose(rotary(keys, base), wanted[1][0].numpy(), atol=2e-5)
 
 
-def test_rotary_turns_number_i_with_number_i_plus_half():
-    x = np.array([[1.0, 0, 0, 0], [1, 0, 0, 0]])
-    turned = rotary(x)
-    np.testing.assert_array_equal(turned[0], x[0])  # position 0 stays
-    np.testing.assert_allclose(turned[1], [math.cos(1), 0, math.sin(1), 0])
-
-
-def test_rotary_keeps_lengths_and_type():
-    x = np.random.default_rng(0).normal(size=(3, 20, 8)).astype(np.float32)
-    turned = rotary(x)
-    assert turned.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(turned, axis=-1), np.linalg.norm(x, axis=-1), rtol=1e-5)
-    assert not np.allclose(turned[:, 1:], x[:, 1:])
-
-
-def test_after_rotary_the_score_depends_on_the_distance_only():
-    query, key = np.random.default_rng(1).normal(size=(2, 8))
-    queries, keys = (rotary(np.tile(vector, (30, 1))) for vector in (query, key))
-    scores = queries @ keys.T
-    for distance in range(-29, 30):
-        diagonal = np.diagonal(scores, distance)
-        np.testing.assert_allclose(diagonal, diagonal[0], atol=1e-9)
-    assert np.ptp(scores[0]) > 0.1
-
-
 def test_a_text_that_begins_later_is_turned_as_a_longer_one_from_there_on():
     longer = positions.turns_of(300, 16)
     turns = positions.Rotary(longer.cosines[:7], longer.sines[:7])
@@ -131,10 +99,6 @@ def test_slopes_are_those_of_transformers(n_heads):
     bloom = pytest.importorskip("transformers.models.bloom.modeling_bloom")
     wanted = bloom._get_alibi_slopes(n_heads, "cpu").numpy()
     np.testing.assert_allclose(positions.alibi_slopes(n_heads), wanted, rtol=1e-6)
-
-
-def test_eight_heads_have_the_slopes_of_the_paper():
-    assert positions.alibi_slopes(8).tolist() == [1 / 2**power for power in range(1, 9)]
 
 
 def test_a_penalty_grows_with_the_distance_on_both_sides():

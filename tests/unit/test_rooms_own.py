@@ -13,7 +13,7 @@ from attention.classroom import own_questions
 from attention.classroom.limits import Limit
 from attention.classroom.room_limits import Limits
 from attention.classroom.rooms import Rooms
-from tests.unit.test_room_copies import Browser, opened
+from tests.unit.test_room_copies import joined, opened
 from tests.unit.test_rooms import ROOM
 
 LINK = {"page": "step_by_step", "link": "model=toy&step=scores&text=Two+geese+fly"}
@@ -183,17 +183,6 @@ def test_only_the_teacher_begins_and_ends(school, act):
     assert school.told()["isOpen"]
 
 
-@pytest.mark.parametrize("headers", [{"origin": "https://elsewhere.example"}, {"sec-fetch-site": "cross-site"}])
-@pytest.mark.parametrize("act", ["start", "finish", "begin", "answer"])
-def test_pages_of_others_can_do_nothing(school, act, headers):
-    school.start()
-    pupil = school.pupil()
-    said = {"number": 1, "text": SENTENCE, "place": 0, "given": 0}
-    for who in (pupil, school.teacher):
-        assert who.post(school.at(f"own/{act}"), json=said, headers=headers).status_code == 403
-    assert school.told()["begun"] == 0
-
-
 def test_an_answer_needs_a_round_a_place_in_it_and_sense(school):
     pupil = school.pupil()
     assert school.begin(pupil).status_code == 409
@@ -255,12 +244,6 @@ def test_nothing_of_it_is_logged(school, caplog, monkeypatch):
 
 
 # ------------------------------------------------------------------------------------- many at once
-
-
-async def joined(app, code):
-    pupil = Browser()
-    assert (await pupil.post(app, f"{code}/join"))[0] == 200
-    return pupil
 
 
 def test_thirty_at_once_are_read_one_after_another(app, monkeypatch):

@@ -138,51 +138,6 @@ def test_attend_by_hand():
     np.testing.assert_allclose(found.head_outputs, [[[4 / 4 + 3 * 8 / 4], [(4 + 8) / 2]]])
 
 
-def test_attend_by_hand_with_a_causal_mask():
-    found = steps.attend(**BY_HAND, mask=masks.causal(2))
-    np.testing.assert_allclose(found.masked_scores, [[[0, -np.inf], [0, 0]]])
-    np.testing.assert_allclose(found.weights, [[[1, 0], [1 / 2, 1 / 2]]])
-    np.testing.assert_allclose(found.head_outputs, [[[4], [6]]])
-
-
-@given(attention_inputs(), seeds)
-def test_the_order_of_the_keys_only_moves_columns(inputs, seed):
-    queries, keys, values, _, scale = inputs
-    order = np.random.default_rng(seed).permutation(keys.shape[1])
-    before = steps.attend(queries, keys, values, scale=scale)
-    after = steps.attend(queries, keys[:, order], values[:, order], scale=scale)
-    np.testing.assert_allclose(after.weights, before.weights[..., order], atol=1e-12)
-    np.testing.assert_allclose(after.head_outputs, before.head_outputs, atol=1e-12)
-
-
-@given(attention_inputs(), st.floats(-1000, 1000))
-def test_a_constant_added_to_a_row_of_scores_changes_no_weight(inputs, constant):
-    found = steps.attend(*inputs[:3], mask=inputs[3], scale=inputs[4])
-    shifted = found.masked_scores + constant * np.arange(found.scores.shape[1])[:, None]
-    np.testing.assert_allclose(steps.softmax(shifted), found.weights, atol=1e-10)
-
-
-@given(attention_inputs())
-def test_a_scale_near_zero_spreads_the_weights_evenly_over_what_is_not_hidden(inputs):
-    queries, keys, values, mask, _ = inputs
-    hidden = None if mask is None else np.where(np.isneginf(mask), -np.inf, 0)
-    found = steps.attend(queries, keys, values, mask=hidden, scale=1e-13)
-    seen = ~np.isneginf(found.mask)
-    even = seen / np.maximum(seen.sum(axis=-1, keepdims=True), 1)
-    np.testing.assert_allclose(found.weights, even, atol=1e-10)
-
-
-@given(seeds, sizes, sizes)
-def test_causal_gives_later_tokens_no_weight_and_no_say(seed, n_tokens, d_head):
-    rng = np.random.default_rng(seed)
-    queries, keys, values = rng.normal(size=(3, 2, n_tokens, d_head))
-    before = steps.attend(queries, keys, values, mask=masks.causal(n_tokens))
-    assert not np.triu(before.weights, k=1).any()
-    keys[:, -1], values[:, -1] = rng.normal(size=(2, 2, d_head))
-    after = steps.attend(queries, keys, values, mask=masks.causal(n_tokens))
-    np.testing.assert_array_equal(after.head_outputs[:, :-1], before.head_outputs[:, :-1])
-
-
 @given(attention_inputs(), st.data())
 def test_head_is_that_row_of_every_step(inputs, data):
     found = steps.attend(*inputs[:3], mask=inputs[3], scale=inputs[4])

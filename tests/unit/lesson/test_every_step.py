@@ -7,12 +7,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import given
 
 from attention.core import steps
 from attention.core.masks import MASK_NAMES
-from attention.core.text import clean
 from attention.core.trace import PARTS, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
 from attention.figures.matrix import Cell
 from attention.lesson.head_context import HeadContext
@@ -101,20 +99,6 @@ def test_any_token_is_told_as_text_and_nothing_but_text(typed):
     assert [tag for tag, _ in read(told).tags] == ["bdi"]
     assert html.unescape(told.removeprefix("<bdi>").removesuffix("</bdi>")).startswith(typed[:32])
     assert len(told) <= 32 * len("&quot;") + len("<bdi></bdi>…")
-
-
-@given(anything, st.sampled_from(MASK_NAMES), st.data())
-def test_any_sentence_is_told_whole(typed, mask, data):
-    text = clean(typed)
-    assume(any(character.isalnum() for character in text))
-    trace = TOY.trace(text, mask=mask)
-    scene = HeadContext(trace, 0, data.draw(st.integers(0, 2)), data.draw(st.integers(0, len(trace.tokens) - 1)))
-    for step in keys():
-        told = step_of(step).words(scene)
-        assert {tag for tag, _ in read(told).tags} <= USED_TAGS
-        explained = step_of(step).detail(step_of(step).opened(scene))
-        if explained is not None:
-            assert {tag for tag, _ in read(explained.title + explained.note).tags} <= USED_TAGS
 
 
 def cells_of(step, scene):
@@ -331,12 +315,6 @@ def test_a_bias_is_written_where_the_model_has_one_and_only_there(model_of, scen
     assert ("b_O" in step_of("heads").formula(scene)) == has_bias
     assert ("b_O" in step_of("heads").shapes(scene)) == has_bias
     assert ("bO" in shown(step_of("heads").words(scene))) == has_bias
-
-
-def test_the_tokens_open_with_no_cell(scene):
-    opened = step_of("tokens").opened(scene)
-    assert opened.cell is None
-    assert step_of("tokens").detail(opened) is None
 
 
 def test_a_step_opens_with_a_cell_of_its_own_picture_in_the_row_of_the_word(scene):

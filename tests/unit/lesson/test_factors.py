@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.core.steps import output_projection
 from attention.core.trace import PARTS
 from attention.figures.matrix import Cell
 from attention.lesson.head_context import HeadContext
@@ -90,14 +89,6 @@ def test_a_weight_is_explained_by_what_it_adds(scene, step, letter, result):
         explained = step_of(step).detail(replace(scene, cell=Cell(bias.name, 0, 1)), letter)
         assert facts_in(explained.title, "factors/cell-bias")["value"] == rounded(bias.values[0, 1])
         assert np.array_equal(explained.parts, bias.values[0])
-
-
-def test_what_all_heads_add_is_the_product_with_all_of_w_o(scene_of):
-    scene = scene_of("minilm-l6", layer=2, head=5)
-    _, pictures = factors(scene, "heads", "O")
-    parts = scene.attention.projections
-    wanted = output_projection(scene.attention.joined(), parts.W_O, parts.b_O)
-    np.testing.assert_allclose(pictures["change"].values, wanted, atol=1e-5)
 
 
 def test_where_the_weights_are_not_known_there_are_no_factors(scene_of):

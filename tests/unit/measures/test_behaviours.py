@@ -1,14 +1,11 @@
 """Named behaviours and their thresholds."""
 
-import math
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from attention.measures.behaviours import BEHAVIOUR_RULES
 from attention.measures.marks import Marks
-from attention.measures.summaries import HeadSummary, summarise_weights
+from attention.measures.summaries import summarise_weights
 from tests.drawn_heads import ELSEWHERE, EVEN, PAIR, TO_NEXT, TO_PREVIOUS, TO_SEPARATORS, N
 from tests.plain_loops import tokens_of
 
@@ -30,15 +27,6 @@ def test_a_head_is_known_by_what_it_does():
     tokens = tokens_of("the cat saw the dog see the mat")
     same = Marks.of([tokens]).same_word[0] / 2 + np.diag([0, 1, 1, 0, 1, 1, 0, 1])
     assert "same word" in behaviours(same, tokens)
-
-
-def test_thresholds_are_those_of_clark():
-    thresholds = {rule.name: rule.threshold for rule in BEHAVIOUR_RULES}
-    assert thresholds["previous token"] == thresholds["next token"] == 0.5
-    assert thresholds["separator sink"] == thresholds["start sink"] == 0.6
-    assert thresholds["broad"] * math.log(128) == pytest.approx(3.8)
-    names = {field.name for field in fields(HeadSummary)}
-    assert {rule.measure for rule in BEHAVIOUR_RULES} <= names
 
 
 def test_a_behaviour_must_exceed_its_threshold():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from attention.measures.behaviours import POSITIONAL
 from attention.measures.offsets import Offsets
 from attention.measures.rows import Rows
 from tests.plain_loops import adjusted_r_squared, average, counted_rows, masked_weights, random_weights, visible
@@ -54,18 +53,3 @@ def test_positional_score_equals_plain_loops(inputs):
             if visible(mask, head, q, k)
         ]
         assert found == pytest.approx(adjusted_r_squared(cells), abs=1e-9)
-
-
-def test_weights_that_are_the_same_at_each_offset_are_positional():
-    offsets = np.subtract.outer(np.arange(9), np.arange(9))
-    assert positional(np.exp(-(offsets**2.0))) == pytest.approx(1)
-    assert positional(np.full((9, 9), 1 / 9)) == 0
-    column = np.zeros((9, 9))
-    column[:, 4] = 1
-    assert positional(column) < 0.1
-
-
-def test_chance_is_not_positional():
-    scores = positional(random_weights(1, 300, 8, 8, sharpness=2))
-    assert np.mean(scores) < 0.1
-    assert np.mean(scores > POSITIONAL) < 0.01
