@@ -32,10 +32,6 @@ def numbers_of(summary):
     return {name: getattr(summary, name) for name in MEASURES if name not in patterns} | patterns
 
 
-def seen_of(layer, head):
-    return ~layer.hidden(head)
-
-
 # ------------------------------------------------------------------------------- batches of texts
 
 
