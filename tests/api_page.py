@@ -30,6 +30,7 @@ CHAPTERS: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = (
             ("attention.models.get_info", models.get_info),
             ("Model", Model),
             ("Model.trace", Model.trace),
+            ("Model.as_chat", Model.as_chat),
             ("Model.run", Model.run),
             ("Run", Run),
             ("Model.next_token", Model.next_token),

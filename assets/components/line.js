@@ -24,6 +24,8 @@
 
 // In ms: how long a button confirms its action.
 const THANKS = 2_500;
+// How many lines of a text a field shows before it scrolls.
+const MOST_ROWS = 4;
 // The name of a tab in which a menu item's module opens at once.
 const OPENING = "attention_opening";
 
@@ -468,10 +470,11 @@ function makeField(state) {
   const element = make("div", "control field");
   const name = make("span", "label");
   const frame = make("div", "frame");
-  const input = make("input");
-  input.type = "text";
+  const input = make("textarea");
   input.autocomplete = "off";
   input.spellcheck = false;
+  input.enterKeyHint = "go";
+  input.wrap = "off";
   frame.append(input);
   element.append(name, frame);
   const made = { element, name, frame, input, second: new Map() };
@@ -481,7 +484,13 @@ function makeField(state) {
   input.onblur = () => requestAnimationFrame(() => showUnlike(state));
   new ResizeObserver(() => showUnlike(state)).observe(input);
   input.onkeydown = (event) => pressInField(state, made, event);
+  input.addEventListener("input", () => growWithText(input));
   return made;
+}
+
+/** As many rows as the text has lines. */
+function growWithText(input) {
+  input.rows = Math.min(MOST_ROWS, input.value.split("\n").length);
 }
 
 function commit(state, made) {
@@ -491,15 +500,20 @@ function commit(state, made) {
 
 function pressInField(state, made, event) {
   if (event.isComposing) return;
-  if (event.key === "Enter") {
+  if (event.key === "Enter" && !event.shiftKey) {
+    event.preventDefault();
     commit(state, made);
     made.panel?.togglePopover(false);
   } else if (event.key === "Escape") made.panel?.togglePopover(false);
-  else if (event.key === "ArrowDown" && made.panel) {
+  else if (event.key === "ArrowDown" && made.panel && isInLastLine(made.input)) {
     event.preventDefault();
     made.panel.togglePopover(true);
-    made.panel.querySelector("button, input")?.focus();
+    made.panel.querySelector("button, textarea")?.focus();
   }
+}
+
+function isInLastLine({ value, selectionEnd }) {
+  return !value.includes("\n", selectionEnd);
 }
 
 function updateField(state, made, value) {
@@ -513,6 +527,7 @@ function updateField(state, made, value) {
   if (!isTyped) {
     if (input.value !== value) input.value = value;
     made.shown = value;
+    growWithText(input);
   }
   made.lookForMore();
   if (data.examples || data.more.length) fill(state, made);
@@ -543,13 +558,17 @@ function unlike(text, other) {
   return [length(from), length(Math.max(from + 1, words.length - after))];
 }
 
-/** Scroll an unfocused field just enough to show this range of its text. */
+/** Scroll an unfocused field just enough to show this range of its text, or the range's first line. */
 function scrollTo(input, [from, to]) {
   if (input.matches(":focus")) return;
   const style = getComputedStyle(input);
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = style.font;
-  const [start, end] = [from, to].map((count) => pen.measureText(input.value.slice(0, count)).width);
+  const above = input.value.slice(0, from).split("\n");
+  const begin = from - above.at(-1).length;
+  const [line] = input.value.slice(begin).split("\n");
+  input.scrollTop = (above.length - 1) * parseFloat(style.lineHeight);
+  const [start, end] = [from, to].map((count) => pen.measureText(line.slice(0, count - begin)).width);
   const room = input.clientWidth - 2 * parseFloat(style.paddingLeft);
   // If the end does not fit, show it with the text before it.
   input.scrollLeft = Math.min(start, Math.max(0, end + 2 - room));
@@ -688,14 +707,14 @@ function openUnder(made) {
     if (event.key === "Escape") {
       made.panel.togglePopover(false);
       input.focus();
-    } else if (!event.target.matches("input")) moveDown(made.panel, event);
+    } else if (!event.target.matches("input, textarea")) moveDown(made.panel, event);
   };
   element.addEventListener("focusout", ({ relatedTarget }) => {
     if (!element.contains(relatedTarget)) made.panel.togglePopover(false);
   });
   // A press between the panel's items must not take the focus.
   made.panel.onpointerdown = (event) => {
-    if (!event.target.matches("input, button")) event.preventDefault();
+    if (!event.target.matches("input, textarea, button")) event.preventDefault();
   };
 }
 
@@ -722,7 +741,7 @@ function rove(box) {
 }
 
 function stopsIn(box) {
-  const stops = [...box.querySelectorAll("select, input, button")];
+  const stops = [...box.querySelectorAll("select, input, textarea, button")];
   return stops.filter((stop) => !stop.closest(".panel") && stop.checkVisibility());
 }
 
@@ -737,7 +756,7 @@ function moveIn(box, event) {
 
 function moveDown(panel, event) {
   const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-  const stops = [...panel.querySelectorAll("a, button, input")].filter((each) => !each.closest("[hidden]"));
+  const stops = [...panel.querySelectorAll("a, button, input, textarea")].filter((each) => !each.closest("[hidden]"));
   const at = stops.indexOf(event.target);
   if (!by || at < 0) return;
   event.preventDefault();

@@ -21,6 +21,7 @@ from attention.page.parameters import Parameter
 from attention.page.settings import (
     BESIDE,
     CELL,
+    CHAT,
     GUESS,
     HEAD,
     LAYER,
@@ -73,7 +74,9 @@ def controls(view: View, panes: list[Pane], content: Content) -> components.Part
             _add_place(line, pane, without, is_one=content.compares)
     if view.page is STEP_BY_STEP:
         # Beside the steps there is room only for the most used controls; the word can be chosen in the sentence, too.
-        line.fold(message("More"), is_changed=view[GUESS] or view.beside or view.mask != masks_of(info)[0])
+        line.fold(
+            message("More"), is_changed=view[GUESS] or view.beside or view[CHAT] or view.mask != masks_of(info)[0]
+        )
     for pane in panes[:1]:
         if "word" not in without:
             _add_word(line, pane)
@@ -81,6 +84,8 @@ def controls(view: View, panes: list[Pane], content: Content) -> components.Part
     if MASK.name not in without and panes:
         names, masks = info.build.mask_names, masks_of(info)
         line.list(MASK, message("Mask"), masks, [names[mask] for mask in masks], help=info.build.mask_help)
+    if MASK.name not in without and panes and info.has_chat:
+        line.switch(CHAT, message("As a chat"), help=message("Puts the text into the model's chat template."))
     if "beside" not in without and panes and info.reading.takes_sentences:
         line.switch(BESIDE, message("Side by side"))
     if GUESS in view.page.own and "guess" not in without and panes and is_for:

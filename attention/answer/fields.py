@@ -44,6 +44,7 @@ def _add_sentence(line: Line, view: View, info: ModelInfo, own: Field | None) ->
             TEXT,
             message("Sentence"),
             info.reading.placeholder,
+            message("Shift+Enter starts a new line."),
             take=partial(_take_text, info.reading),
             examples=_examples(view, info, with_pairs=own is None),
             more=more,

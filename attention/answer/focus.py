@@ -6,6 +6,7 @@ from attention.answer.cache import ModelFailedError, Recorded, first_word_of, mo
 from attention.core.trace import Token
 from attention.models import Model, ModelUnavailableError
 from attention.page.parameters import Spot
+from attention.page.settings import CHAT
 from attention.page.view import View, spot_of
 
 
@@ -16,12 +17,13 @@ def run(model: Model, view: View) -> tuple[Recorded, str]:
         ValueError: the model refuses the text.
         ModelFailedError: the model failed.
     """
+    text = model.as_chat(view.text) if view[CHAT] and model.info.has_chat else view.text
     if not view.pair:
-        return record(model, view.text, view.mask), ""
+        return record(model, text, view.mask), ""
     try:
-        return record(model, view.text, view.mask, view.pair), ""
+        return record(model, text, view.mask, view.pair), ""
     except ValueError as reason:
-        return record(model, view.text, view.mask), str(reason)
+        return record(model, text, view.mask), str(reason)
 
 
 def token_in(view: View) -> Token | None:
@@ -48,8 +50,8 @@ def spot_in(view: View) -> Spot | None:
 
 def shown_spot(view: View) -> Spot | None:
     """Return the place in the text of the word in focus, chosen or not; None if it covers no characters."""
-    # A decoder's output is not part of the text.
-    if view.spot is not None or view.part != "encoder":
+    # A decoder's output and a chat template are not part of the text.
+    if view.spot is not None or view.part != "encoder" or view[CHAT]:
         return view.spot
     token = token_in(view)
     return None if token is None else spot_of(token)

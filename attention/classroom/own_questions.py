@@ -23,7 +23,7 @@ from attention.classroom.queues import BusyError, Queues
 from attention.classroom.room_limits import Limits, check
 from attention.classroom.store import Room
 from attention.core.messages import message
-from attention.core.text import clean, is_visible
+from attention.core.text import as_typed, clean, is_visible
 from attention.lesson import steps
 from attention.page.pages import STEP_BY_STEP
 
@@ -150,9 +150,9 @@ class OnTheirOwn:
 
 
 def _sentence(said: Mapping[str, Any]) -> str:
-    """Return the typed sentence on one line, or raise RefusedError."""
+    """Return the typed sentence, or raise RefusedError."""
     typed = said.get("text")
-    text = clean(typed) if isinstance(typed, str) else ""
+    text = as_typed(typed) if isinstance(typed, str) else ""
     if not text:
         raise RefusedError(400, message("Type a sentence, or take a suggested one."))
     if len(text) > own.MAX_SENTENCE:

@@ -22,8 +22,8 @@ _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u
 
 # Invisible letters and symbols: Hangul fillers and the blank Braille pattern.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-# White space other than a single space between two words.
-_FOLDED = re.compile(r"\s{2}|[\t-\r\x85\u2028\u2029]")
+# The other notations of a line break, besides "\n".
+_LINE_BREAK = re.compile("\r\n|[\r\u2028\u2029]")
 
 
 def clean(text: str) -> str:
@@ -46,23 +46,42 @@ def is_visible(text: str) -> bool:
     return any(unicodedata.category(each)[0] in "LNPS" and each not in _BLANK for each in text)
 
 
-def is_folded(text: str) -> bool:
-    """Return whether ``clean`` collapses white space between the words of a text.
+def as_typed(text: str) -> str:
+    r"""Return the text with all its white space, as models read it; "" if there is nothing else.
 
-    >>> is_folded("two  spaces"), is_folded(" one space ")
-    (True, False)
+    Line breaks are written ``\n``; control characters and marks of direction are treated as in ``clean``.
+
+    >>> as_typed("if x:\r\n\treturn  1\x00")
+    'if x:\n\treturn  1 '
     """
-    return _FOLDED.search(text.strip()) is not None
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(each if each in "\n\t" else _clean_character(each) for each in _with_line_breaks(text))
+    return "" if text.isspace() else text
+
+
+def is_altered(text: str) -> bool:
+    r"""Return whether ``as_typed`` replaces or removes more of a text than the notation of its line breaks.
+
+    >>> is_altered("a\r\nb"), is_altered("a\x00b")
+    (False, True)
+    """
+    return bool(kept := as_typed(text)) and kept != _with_line_breaks(text)
+
+
+def _with_line_breaks(text: str) -> str:
+    return _LINE_BREAK.sub("\n", text)
 
 
 def shorten(text: str) -> tuple[str, bool]:
-    """Cut a cleaned text between words to the length that fits into a link; return it and whether it was cut."""
+    """Cut a text between words to the length that fits into a link; return it and whether it was cut."""
     sizes = accumulate(len(quote(character, safe="")) for character in text[:MAX_CHARACTERS])
     n_kept = sum(size <= MAX_LINK_BYTES for size in sizes)
-    border = text.rfind(" ", 0, n_kept + 1)
-    if n_kept < len(text) and n_kept - border <= MAX_WORD and border > 0:
+    if n_kept == len(text):
+        return text, False
+    border = max(text.rfind(space, 0, n_kept + 1) for space in " \n\t")
+    if n_kept - border <= MAX_WORD and border > 0:
         n_kept = border
-    return text[:n_kept].rstrip(), n_kept < len(text)
+    return text[:n_kept].rstrip(), True
 
 
 def last_words(text: str) -> str:

@@ -95,6 +95,8 @@ class ModelInfo:
     revision: str = ""
     # The width of a value, if it differs from ``d_head``.
     d_value: int | None = None
+    # Whether its tokenizer has a chat template.
+    has_chat: bool = False
     # The spacing of numbers near 1 in the model's type.
     spacing: float = 2.0**-23
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from attention.core.messages import message
 from attention.core.steps import softmax
-from attention.core.text import clean
+from attention.core.text import as_typed
 from attention.core.trace import Trace
 from attention.figures.format import number
 from attention.lesson.prose import fact, lesson, word
@@ -75,8 +75,8 @@ def forecast(found: NextToken, text: str) -> Forecast:
 
 
 def _addition(addition: str | None, text: str) -> str | None:
-    """Return the text of an appended token; None if cleaning would remove it."""
-    return addition if addition is not None and clean(text + addition) != text else None
+    """Return the text of an appended token; None if it would be altered."""
+    return addition if addition and as_typed(text + addition) == text + addition else None
 
 
 def formula(trace: Trace) -> str:

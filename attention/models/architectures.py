@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from attention.core.messages import message
 from attention.core.trace import ModelInfo
 from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEXT_PARTS
-from attention.models.files import check_beside, in_one_line, read_json, shapes_of
+from attention.models.files import check_beside, has_chat_template, in_one_line, read_json, shapes_of
 from attention.models.generic_models import other_architecture, same_by_another_name
 from attention.models.module_map import Architecture, Sizes, TextPart
 
@@ -138,7 +138,7 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
     shapes = _of_text_part(config, shapes_of(folder))
     _check_asked(config, info, shapes)
     learnt = (math.prod(shape) for name, shape in shapes.items() if not name.endswith(_NOT_LEARNT))
-    return replace(info, n_parameters=sum(learnt))
+    return replace(info, n_parameters=sum(learnt), has_chat=has_chat_template(folder))
 
 
 def info_of_offer(config: dict[str, Any], n_bytes: int) -> ModelInfo:

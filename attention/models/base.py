@@ -101,6 +101,13 @@ class Model(Protocol):
     def encode(self, text: str) -> Encoded:
         """Tokenise and possibly cut a text without running the model; raise ValueError if no word is left."""
 
+    def as_chat(self, text: str) -> str:
+        """Return a text as a user's message in the model's own chat template, up to where the answer begins.
+
+        Raises:
+            ValueError: it has no template, or the template fails.
+        """
+
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
         """Run the model once on several texts of equal length and record its attention, with only its own mask.
 

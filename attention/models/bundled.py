@@ -142,6 +142,7 @@ SMOLLM2 = Bundled(
             "A pretrained decoder with 30 layers of 9 query heads in 3 groups, and RoPE. It predicts the next token."
         ),
         is_decoder=True,
+        has_chat=True,
     ),
     Invitation(message("See what SmolLM2 predicts next"), step="heads", lesson="front/smollm2-135m", next=True),
     _weights("smollm2-135m"),

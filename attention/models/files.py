@@ -33,6 +33,7 @@ _VOCABULARIES = (
     "tekken.json",
     "source.spm",
 )
+_TEMPLATES = ("chat_template.json", "chat_template.jinja")
 # Files that transformers reads beside the weights.
 BESIDE = (
     "config.json",
@@ -42,8 +43,7 @@ BESIDE = (
     "tokenizer_config.json",
     "special_tokens_map.json",
     "added_tokens.json",
-    "chat_template.json",
-    "chat_template.jinja",
+    *_TEMPLATES,
     "target.spm",
     "preprocessor_config.json",
 )
@@ -157,6 +157,14 @@ def check_beside(folder: Path) -> None:
                     pass
             except OSError as error:
                 raise ValueError(_unreadable(name, error.strerror or str(error))) from None
+
+
+def has_chat_template(folder: Path) -> bool:
+    """Return whether a model's tokenizer has a chat template; raise ValueError if its files cannot be read."""
+    if any(is_there(folder / name) for name in _TEMPLATES):
+        return True
+    about = folder / "tokenizer_config.json"
+    return is_there(about) and bool(read_json(about).get("chat_template"))
 
 
 def check_vocabulary(names: Collection[str]) -> None:

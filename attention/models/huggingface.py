@@ -170,6 +170,12 @@ class HuggingFaceModel:
         source, pair = self._sources(text, pair, masks.n_padding(mask))
         return self._traced(source, pair, self._mask(mask, len(source.tokens)))
 
+    def as_chat(self, text: str) -> str:
+        """See ``Model.as_chat``."""
+        if self._text is None:
+            raise ValueError(message("{model} has no chat template.", model=self._info.name))
+        return self._text.as_chat(printable(text))
+
     @torch.inference_mode()
     def trace_tokens(self, tokens: tuple[Token, ...]) -> Trace:
         """Run the model once on tokens as they are, and record it.

@@ -250,6 +250,11 @@ class ShelvedModel:
         with self._borrowed() as model:
             return model.encode(text)
 
+    def as_chat(self, text: str) -> str:
+        """See ``Model.as_chat``."""
+        with self._borrowed() as model:
+            return model.as_chat(text)
+
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
         """See ``Model.trace_batch``."""
         with self._borrowed() as model:

@@ -56,6 +56,8 @@ class TextReader:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._kind = _kind(self._tokenizer)
+        # With its chat template.
+        self._wrapper = tokenizer
         # If every text can be cut into bytes, no token means "unknown".
         self._unknown_id: int | None = None if self._kind == "bytes" else tokenizer.unk_token_id
         # GPT-2 has no padding token; since padding is hidden, any token will do.
@@ -102,6 +104,31 @@ class TextReader:
                 )
             )
         return encoding, Cut(kept=len(encoding.ids), total=total, ending=last_words(text[:end]))
+
+    def as_chat(self, text: str) -> str:
+        """Return a text as a user's message in the model's chat template, up to where the answer begins.
+
+        Raises:
+            ValueError: there is no template, it fails, or its text is not read as the template's tokens.
+        """
+        if not self._wrapper.chat_template:
+            raise ValueError(message("{model} has no chat template.", model=self._name))
+        said = [{"role": "user", "content": text}]
+        try:
+            written: Any = self._wrapper.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
+        # A template is a program of the model's authors.
+        except Exception as error:
+            raise ValueError(
+                message("The chat template of {model} failed ({kind}).", model=self._name, kind=type(error).__name__)
+            ) from error
+        # The tokenizer adds its own first tokens.
+        opening = self._tokenizer.decode(list(self._opening), skip_special_tokens=False)
+        chat: str = written.removeprefix(opening)
+        if self._encode(chat).ids != self._tokenizer.encode(written, add_special_tokens=False).ids:
+            raise ValueError(
+                message("The tokenizer of {model} reads its chat template as other tokens.", model=self._name)
+            )
+        return chat
 
     def _encode(self, text: str, pair: str | None = None) -> Encoding:
         with _no_panic():

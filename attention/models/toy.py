@@ -53,7 +53,7 @@ from attention.core.messages import message
 from attention.core.paths import ASSETS
 from attention.core.positions import waves
 from attention.core.structure import Structure, Sublayer
-from attention.core.text import clean, last_words
+from attention.core.text import as_typed, last_words
 from attention.core.trace import (
     Cut,
     Embeddings,
@@ -254,7 +254,7 @@ _KIND_OF_CHARACTER = {
     **dict.fromkeys(map(chr, range(0x1F1E6, 0x1F200)), "R"),
     **dict.fromkeys(map(chr, range(0x1F3FB, 0x1F400)), "M"),  # skin tones modify the emoji before them
 }
-_KIND_OF_CATEGORY = {"L": "L", "M": "M", "N": "D", "Z": " ", "Cf": "F"}  # of Unicode; all others are symbols
+_KIND_OF_CATEGORY = {"L": "L", "M": "M", "N": "D", "Z": " ", "Cc": " ", "Cf": "F"}  # of Unicode; all others are symbols
 _WORD = re.compile(
     r"""
       [LD][LDMFJ]*(?:AL[LDMFJ]*|(?<=D)PD[LDMFJ]*)*  # cat, didn't, 12, 3.14, 1,000, 3rd
@@ -420,6 +420,10 @@ class ToyModel:
         """See ``Model.encode``."""
         return self._encode(text, 0)
 
+    def as_chat(self, text: str) -> str:  # noqa: ARG002 - as with every model
+        """Raise ValueError: the toy has no chat template."""
+        raise ValueError(message("{model} has no chat template.", model=self.info.name))
+
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
         """See ``Model.trace_batch``; texts run one by one."""
         check_batch(texts)
@@ -460,7 +464,7 @@ class ToyModel:
         """Return None: the toy is not a classifier."""
 
     def _encode(self, text: str, n_padding: int) -> Encoded:
-        text = clean(text)
+        text = as_typed(text)
         spans = _spans(text)
         if not spans:
             raise ValueError(message("There is no visible text. Type at least one word."))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, get_args
 
 from attention.core.messages import message
-from attention.core.text import clean
+from attention.core.text import as_typed, clean
 from attention.core.trace import ModelInfo
 from attention.figures.head_view import Side
 from attention.figures.matrix import Cell
@@ -202,8 +202,8 @@ class Text(Kind[str]):
     noun: str
 
     def parse(self, written: str, _: Context) -> str:
-        """Clean the text; every text is accepted."""
-        return clean(written)
+        """Read the text with its white space; every text is accepted."""
+        return as_typed(written)
 
     def write(self, value: str) -> str:
         """Write the text unchanged."""
@@ -218,8 +218,8 @@ class Text(Kind[str]):
         return message("Possible: any text.")
 
     def tidy(self, value: str) -> str:
-        """Clean the text."""
-        return clean(value)
+        """Return the text with its white space, without control characters."""
+        return as_typed(value)
 
 
 @dataclass(frozen=True, slots=True)

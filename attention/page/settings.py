@@ -102,6 +102,14 @@ TEXT: Parameter[str] = Parameter(
 )
 # A second sentence that the model reads with the first, or the text that its decoder writes.
 PAIR: Parameter[str] = Parameter("pair", Text(message("second sentence")), "", resets=_TOKENS, needs=_takes_pair)
+
+
+def _has_chat(info: ModelInfo) -> bool:
+    return info.has_chat
+
+
+# Whether the text is read as a message in the model's own chat template.
+CHAT: Parameter[bool] = Parameter("chat", Flag(), False, resets=_TOKENS, needs=_has_chat)
 PART: Parameter[Part] = Parameter(
     "part",
     Choice(lambda context: parts_of(context.info)),
@@ -166,6 +174,7 @@ SHARED: tuple[Parameter[Any], ...] = (
     TEXT,
     PAIR,
     MODEL,
+    CHAT,
     PART,
     STEP,
     MASK,

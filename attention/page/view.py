@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 
 from attention.core.masks import MaskName
 from attention.core.messages import message
-from attention.core.text import clean, is_folded, last_words, shorten
+from attention.core.text import as_typed, is_altered, last_words, shorten
 from attention.core.trace import Part, Token
 from attention.figures.atlas import WHOLE
 from attention.figures.matrix import Cell
@@ -271,28 +271,25 @@ class View:
         return view._with_room(), [*view.notices(taken), *filter(None, notices)]
 
     def notices(self, typed: Mapping[str, str | None]) -> list[str]:
-        """Return a sentence for each text that a link alters, because it is too long or has folded white space.
+        """Return a sentence for each text that a link alters, because it is too long or has control characters.
 
         ``typed`` has texts by parameter name; for others, the view's own are used.
         """
         found, before = [], ""
         for parameter, kind in self._texts():
             text = typed.get(parameter.name, self[parameter]) or ""
-            cleaned = clean(text)
+            cleaned = as_typed(text)
             kept = _kept(cleaned, before)
             before += kept
             if len(kept) < len(cleaned):
                 found.append(_cut(kind.noun, cleaned, kept))
-            if kept and is_folded(text):
-                found.append(_folded(kind.noun))
+            if kept and is_altered(text):
+                found.append(_altered(kind.noun))
         return found
 
 
-def _folded(noun: str) -> str:
-    return message(
-        "The {noun} has line breaks, tabs or repeated spaces; the model reads single spaces.",
-        noun=noun,
-    )
+def _altered(noun: str) -> str:
+    return message("The {noun} has invalid, control or direction characters; the model does not read them.", noun=noun)
 
 
 def _cut(noun: str, cleaned: str, kept: str) -> str:

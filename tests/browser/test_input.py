@@ -5,7 +5,7 @@ from itertools import cycle
 import pytest
 from playwright.sync_api import expect
 
-from attention.core.text import clean, shorten
+from attention.core.text import as_typed, shorten
 from attention.lesson.initial_selection import first_place
 
 NASTY = {
@@ -57,7 +57,7 @@ def test_what_is_typed_is_shown_as_text(opened, shared_tab, models, name, model)
     tab, text = shared_tab, NASTY[name]
     if tab.page.url == "about:blank":
         opened(model="toy")
-    kept = clean(text)
+    kept = as_typed(text)
     tab.to_step("Tokens").pick("Model", {"toy": "Toy", "minilm-l6": "MiniLM (a small BERT)"}[model])
     tab.type_sentence(text)
     expect(tab.field).to_have_value(kept)
@@ -95,17 +95,38 @@ def test_bytes_that_are_no_text_are_no_error(shared_tab, page, encoded):
     tab = shared_tab.go_to(f"{shared_tab.url}/{page}?text={encoded}&step=scores")
     expect(tab.field).to_be_visible()
     value = tab.field.input_value()
-    assert clean(value) == value
+    assert as_typed(value) == value
     assert ("cat" in value) == ("cat" in encoded)
     tab.type_sentence(DEFAULT)
     expect(tab.proof.locator("div").first).to_contain_text("✓")
 
 
+def test_a_text_of_several_lines_is_typed_pasted_linked_and_read(opened, models):
+    tab, code = opened(model="smollm2-135m", step="tokens"), "def f(x):\n    return x\n\ty "
+    one_row = tab.field.bounding_box()["height"]
+    tab.field.fill("def f(x):")
+    tab.field.press("Shift+Enter")
+    tab.field.press_sequentially("    return x")
+    assert tab.query().get("text") != "def f(x):\n    return x"
+    assert tab.field.bounding_box()["height"] > one_row
+    tab.field.press("Enter")
+    expect_tokens(tab, models["smollm2-135m"].trace("def f(x):\n    return x"))
+    tab.type_sentence(code)
+    trace = models["smollm2-135m"].trace(code)
+    expect_tokens(tab, trace)
+    assert tab.query()["text"] == code
+    tab.page.reload()
+    tab.settled()
+    expect(tab.field).to_have_value(code)
+    expect_tokens(tab, trace)
+    expect(tab.notices).to_have_count(0)
+
+
 def test_a_hundred_thousand_characters_are_cut_for_the_link(opened):
     tab = opened(model="toy", step="scores")
     tab.type_sentence("word " * 20_000)
-    expect(tab.notices.first).to_contain_text("99,999")
-    kept, _ = shorten(clean("word " * 20_000))
+    expect(tab.notices.first).to_contain_text("100,000")
+    kept, _ = shorten(as_typed("word " * 20_000))
     expect(tab.field).to_have_value(kept)
     assert tab.query()["text"] == kept
     assert len(tab.page.url) < 8000

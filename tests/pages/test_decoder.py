@@ -5,6 +5,7 @@ import re
 import pytest
 
 from attention.models import get_info
+from attention.page.settings import CHAT
 from tests.unit.lesson.telling import is_told
 
 MODEL = "smollm2-135m"
@@ -29,12 +30,15 @@ def test_a_pressed_token_joins_the_sentence(open_page):
 
 
 def test_what_is_no_text_cannot_be_pressed(open_page):
-    shown = open_page(model=MODEL, step="heads", text=FRANCE)
+    text = "The capital of France is Paris.\n\nThe end."
+    shown = open_page(model=MODEL, step="heads", text=text)
     buttons = shown.component("main_next")["buttons"]
-    # A lone space adds nothing to a sentence.
-    assert [button["text"].startswith("␣ ") for button in buttons] == [button["isOff"] for button in buttons]
+    # A special token cannot be typed; a line break can.
+    assert [button["text"].startswith("<|") for button in buttons] == [button["isOff"] for button in buttons]
     off = [button["isOff"] for button in buttons].index(True)
-    assert shown.send("main_next", "press", off).view.text == FRANCE
+    assert shown.send("main_next", "press", off).view.text == text
+    line_break = next(index for index, button in enumerate(buttons) if button["text"].startswith("↵ "))
+    assert shown.send("main_next", "press", line_break).view.text == f"{text}\n"
 
 
 def test_markdown_in_a_token_is_shown_as_it_is(open_page):
@@ -101,3 +105,17 @@ def test_a_link_may_want_what_comes_next_first(open_page):
     for query in ({"model": MODEL, "step": "sum"}, {"model": "toy", "step": "heads"}):
         shown = open_page(next="1", **query)
         assert "main_next" not in shown.components()
+
+
+def test_a_text_is_read_as_a_chat_by_a_model_with_a_template_only(open_page):
+    shown = open_page(model=MODEL, step="heads", text="Hi\n there", chat="1")
+    rows = shown.component("main_joined")["rows"]
+    assert [row for row in rows if row.startswith("<|")] == ["<|im_start|>", "<|im_end|>"] * 2 + ["<|im_start|>"]
+    assert shown.view.text == "Hi\n there"
+    going_on = shown.send("main_next", "press", 0)
+    assert not going_on.view[CHAT]
+    assert going_on.component("main_joined")["rows"][:-1] == rows
+    plain = open_page(model=MODEL, step="heads", text="Hi\n there", chat="1").send("context", "chat", False)
+    assert "chat" not in plain.view.to_query()
+    assert plain.component("main_joined")["rows"][0] == "Hi"
+    assert "chat" not in open_page(model="toy", chat="1").view.to_query()

@@ -70,7 +70,7 @@ ODD = {
         {"text": "日本語のテキスト"},
         0,
     ),
-    "text=a%0Ab%E2%80%AEc&step=qkv": ({"text": "a bc", "step": "qkv"}, 1),
+    "text=a%0Ab%E2%80%AEc&step=qkv": ({"text": "a\nbc", "step": "qkv"}, 1),
     "unknown=1&step=heads&get=org/model": ({"step": "heads"}, 0),
 }
 

@@ -25,6 +25,21 @@ def test_cleaning_twice_changes_nothing_more(typed):
     assert text.clean(text.clean(typed)) == text.clean(typed)
 
 
+@given(anything)
+def test_what_is_typed_is_kept_but_for_what_is_no_text(typed):
+    kept = text.as_typed(typed)
+    kept.encode()
+    assert text.as_typed(kept) == kept
+    assert not text.is_altered(kept)
+    assert text.clean(kept) == text.clean(typed)
+    assert kept == "" or not kept.isspace()
+
+
+@given(st.text(st.sampled_from("ab \n\t漢\u00a0"), min_size=1))
+def test_all_white_space_is_kept(typed):
+    assert text.as_typed(f"x{typed}") == f"x{typed}"
+
+
 @given(st.lists(st.text(st.characters(categories=["L", "M", "N", "P", "S"]), min_size=1)))
 def test_words_of_every_script_stay_as_they_are(words):
     assert text.clean(" ".join(words)) == " ".join(words)
@@ -49,9 +64,9 @@ def test_shortening_says_whether_it_cut(spaces, more):
     words = "x" * (text.MAX_CHARACTERS - spaces) + " " * spaces + "y" * more
     shortened, was_cut = text.shorten(words)
     assert words.startswith(shortened)
-    assert shortened == shortened.rstrip()
     assert len(shortened) <= text.MAX_CHARACTERS
     assert was_cut == (more > 0)
+    assert (shortened == shortened.rstrip()) if was_cut else (shortened == words)
 
 
 def test_a_long_text_is_cut_between_words_where_there_is_a_border():

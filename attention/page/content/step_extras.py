@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from attention.core.messages import message
+from attention.core.trace import Trace
 from attention.figures.bars import candidates_bars, lengths_bars
 from attention.figures.buttons import Button, Buttons
 from attention.lesson.head_context import HeadContext
@@ -45,7 +46,7 @@ from attention.page.content.on_map import WHOLE
 from attention.page.content.pane import Pane
 from attention.page.pages import ALL_HEADS, COMPARE
 from attention.page.parameters import Parameter
-from attention.page.settings import SAVINGS, SIZES, STEP, TEXT, WORD
+from attention.page.settings import CHAT, SAVINGS, SIZES, STEP, TEXT, WORD
 from attention.page.view import View
 
 
@@ -185,7 +186,7 @@ def _forecast(view: View, pane: Pane, scene: HeadContext, found: Forecast) -> Bl
     words: Blocks = (
         Formula(formula(trace)),
         Prose(tell_next(found, trace), "aside"),
-        _going_on(view, pane, found.candidates, is_whole=trace.cut is None),
+        _going_on(view, pane, found.candidates, trace),
     )
     return (
         Heading(message("{name}: what comes next", name=pane.info.name), 3),
@@ -196,18 +197,22 @@ def _forecast(view: View, pane: Pane, scene: HeadContext, found: Forecast) -> Bl
     )
 
 
-def _going_on(view: View, pane: Pane, candidates: Sequence[Candidate], *, is_whole: bool) -> Picture:
-    """Return a button for each token that can continue the sentence; a double click adds it once."""
+def _going_on(view: View, pane: Pane, candidates: Sequence[Candidate], trace: Trace) -> Picture:
+    """Return a button for each token that can continue the text read; a double click adds it once.
+
+    A chat goes on as plain text, with its template written out.
+    """
     row = tuple(
         Button(
             f"{candidate.label} {candidate.probability:.2f}",
             "" if candidate.text is not None else message("This can't be added to a sentence."),
-            {"text": view.text + candidate.text} if candidate.text is not None and is_whole else None,
+            {"text": trace.text + candidate.text} if candidate.text is not None and trace.cut is None else None,
         )
         for candidate in candidates
     )
     buttons = Buttons(message("The likeliest next tokens"), row)
-    return Picture(f"{pane.name}_next", buttons, sets={"text": TEXT}, only_while=((TEXT, view.text),))
+    while_same = ((TEXT, view.text), (CHAT, view[CHAT]))
+    return Picture(f"{pane.name}_next", buttons, sets={"text": TEXT}, clears=(CHAT,), only_while=while_same)
 
 
 NEXT_TOKEN = Under("next token", _next_token)
