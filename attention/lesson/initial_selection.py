@@ -45,11 +45,20 @@ class InitialSelection:
 
 def first_place(info: ModelInfo, text: str) -> tuple[int, int]:
     """Return the layer and head that open for a text; a text with a pronoun opens as the pronoun example does."""
+    opening = _place_by_hand(info, text)
+    return (info.default_layer, info.default_head) if opening is None else (opening.layer, opening.head)
+
+
+def is_by_hand(info: ModelInfo, text: str) -> bool:
+    """Return whether the head that opens for a text was chosen by hand, for this text or for others like it."""
+    return _place_by_hand(info, text) is not None
+
+
+def _place_by_hand(info: ModelInfo, text: str) -> InitialSelection | None:
     opening = openings().get((info.model_id, text))
     if opening is None and has_pronoun(text):
         opening = next((each for each in _of_model(info.model_id) if each.caption == _OF_PRONOUN), None)
-    opening = opening or _opening(info.model_id, text)
-    return (info.default_layer, info.default_head) if opening is None else (opening.layer, opening.head)
+    return opening or _opening(info.model_id, text)
 
 
 def first_word(trace: Trace) -> int:

@@ -10,7 +10,6 @@ from numpy import ndarray as Array
 from attention.core.messages import message, messages
 from attention.core.steps import output_projection
 from attention.experiments.head_resplit import contributions
-from attention.figures.format import number
 from attention.figures.matrix import Cell
 from attention.lesson.cell_explanation import Detail, tell_largest
 from attention.lesson.code_context import CodeContext
@@ -37,19 +36,16 @@ def _words(scene: HeadContext) -> str:
     layer, row = scene.attention, scene.word
     if layer.projections is None:
         return lesson("heads/words-unknown", n_heads=scene.info.n_heads)
-    bias, lengths = layer.projections.b_O, _lengths(scene)
+    lengths = _lengths(scene)
     largest = int(lengths.argmax())
-    text = _tell_joining(scene) + lesson(
+    changed = lesson(
         "heads/words",
         focus=word(scene.names[scene.word]),
         change=length(scene.change[row]),
         largest=largest + 1,
         largest_length=fact(float(lengths[largest])),
     )
-    total = float(lengths.sum()) + (0.0 if bias is None else float(np.linalg.norm(bias)))
-    if number(total) == number(float(np.linalg.norm(scene.change[row]))):
-        return text
-    return text + lesson("heads/lengths", total=fact(total))
+    return _tell_joining(scene) + _tell_several(scene) + changed
 
 
 def _lengths(scene: HeadContext) -> Array:
@@ -224,7 +220,7 @@ def _guess(scene: HeadContext) -> Guess | None:
     return Guess(question, answers, because, frozenset({int(not is_same)}), whys=whys)
 
 
-def _whys(scene: HeadContext) -> str:
+def _tell_several(scene: HeadContext) -> str:
     """Say how two heads differ in the row in focus: those with the largest weights on different keys."""
     if scene.info.n_heads < 2 or scene.visible[scene.word].sum() < 2:
         return ""
@@ -265,7 +261,6 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
-    whys=_whys,
     exhibits=_exhibits,
     factors=_factors,
     code=_code,

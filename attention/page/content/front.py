@@ -12,7 +12,7 @@ from attention.figures.format import number
 from attention.figures.tokens import TokenStrip
 from attention.lesson import front
 from attention.lesson.head_context import HeadContext
-from attention.lesson.initial_selection import first_word, openings, tell_opening
+from attention.lesson.initial_selection import first_word, is_by_hand, openings, tell_opening
 from attention.lesson.prose import lesson, listed, word
 from attention.lesson.steps import softmax
 from attention.models import bundled
@@ -94,7 +94,12 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     has_choice = not whole and (guess is not None or view[GUESS])
     choice = (Setting("front_guess", GUESS, message("Guess first"), view[GUESS]),) if has_choice else ()
     info = pane.info
-    place = message("{name}, layer {layer}, head {head}.", name=info.name, layer=scene.layer + 1, head=scene.head + 1)
+    at: dict[str, str | int] = {"name": info.name, "layer": scene.layer + 1, "head": scene.head + 1}
+    place = (
+        message("{name}, layer {layer}, head {head}, picked by hand; All heads shows the others.", **at)
+        if is_by_hand(info, scene.trace.text)
+        else message("{name}, layer {layer}, head {head}; All heads shows the others.", **at)
+    )
     about = " ".join(filter(None, (place, info.summary, info.note)))
     return (
         *_title(title, whole=whole),

@@ -172,8 +172,11 @@ def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
     )
     half = (len(compared.sizes) + 1) // 2
     right = 0 if compared.is_same else 1 if compared.rank <= half else 2
-    told = because + _measure(compared.worth.unchanged)
-    return Guess(question, answers, told, frozenset({right}))
+    return Guess(question, answers, because, frozenset({right}))
+
+
+# The rank correlation from which larger weights are called a sign of larger effects; the rule is ours.
+_GOOD_SIGN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +237,11 @@ def _conclusion(scene: HeadContext, runs: Runs | None) -> Blocks:
     compared = _Compared.measure(scene, runs)
     if compared is None:
         return ()
-    ranks = message(" (rank correlation over all heads: {rho})", rho=fact(compared.correlation))
+    noun = scene.info.reading.noun
     (layer, head), (best_layer, best) = compared.sharpest, compared.worth.ordered[0]
     told = lesson(
         "explain/showed-same" if compared.is_same else "explain/showed",
-        noun=scene.info.reading.noun,
+        noun=noun,
         layer=layer + 1,
         head=head + 1,
         size=fact(compared.sizes[compared.sharpest]),
@@ -247,9 +250,17 @@ def _conclusion(scene: HeadContext, runs: Runs | None) -> Blocks:
         best_layer=best_layer + 1,
         best=best + 1,
         best_size=fact(compared.sizes[best_layer, best]),
-        ranks="" if np.isnan(compared.correlation) else ranks,
     )
-    return Heading(message("What this {noun} showed", noun=scene.info.reading.noun)), Prose(told)
+    return Heading(message("What this {noun} showed", noun=noun)), Prose(told + _verdict(compared))
+
+
+def _verdict(compared: _Compared) -> str:
+    """Say whether larger weights went with larger effects, and which of the two explains the output."""
+    if np.isnan(compared.correlation):
+        return lesson("explain/verdict")
+    is_sign = compared.correlation >= _GOOD_SIGN
+    agreed = lesson("explain/agreed" if is_sign else "explain/differed", rho=fact(compared.correlation))
+    return agreed + lesson("explain/verdict")
 
 
 # -------------------------------------------------------------------------------------- the content

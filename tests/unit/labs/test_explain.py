@@ -118,8 +118,12 @@ def test_what_is_asked_is_answered_by_switching_each_head_off():
     # The same is said in the end, of every experiment.
     for experiment in ("heads", "words"):
         end = re.sub("<[^>]+>", "", prose(shown(scene, Runs(scene.trace), experiment=experiment)[-1:]))
-        assert says(end, layer + 1, head + 1, rank, "72")
-        assert says(end, heads[best][0] + 1, heads[best][1] + 1, f"{sizes[best]:.2f}", f"{sizes.max():.2f}")
+        assert says(end, layer + 1, head + 1, f"{sizes.max():.2f}", rank, "72")
+        assert says(end, heads[best][0] + 1, heads[best][1] + 1, f"{sizes[best]:.2f}")
+        order = np.corrcoef(sizes.argsort().argsort(), moved.argsort().argsort())[0, 1]
+        assert order < 0.5
+        assert tells(end, "explain/differed")
+        assert says(end, f"{order:.2f}".replace("-", "−"))
 
 
 @pytest.mark.parametrize("layer", sweep([0, 13], quick=[13]))

@@ -8,7 +8,7 @@ import pytest
 from attention.core import reading
 from attention.core.masks import MASK_NAMES
 from attention.lesson.head_context import HeadContext
-from attention.lesson.initial_selection import first_place, first_word, openings, tell_opening
+from attention.lesson.initial_selection import first_place, first_word, is_by_hand, openings, tell_opening
 from attention.models import get_info
 from tests.loaded import load
 from tests.unit.lesson.telling import TOY, facts_in, rounded, trace_of
@@ -41,8 +41,10 @@ def test_each_example_opens_bert_at_a_head_that_was_chosen_for_it_with_its_capti
     facts = facts_in(tell_opening(scene), opening.caption)
     ways = zip(("", "other_"), opening.pairs, strict=False)
     for name, (row, key) in ways:
+        assert facts[f"{name}query"] == scene.names[row]
         assert facts[f"{name}key"] == scene.key_names[key]
-        assert facts[f"{name}weight"] == rounded(weights[row, key])
+        # The caption of a single pair leaves its weight to the sentence before.
+        assert facts.get(f"{name}weight", rounded(weights[row, key])) == rounded(weights[row, key])
         assert weights[row].argmax() == key
     assert scene.word in {row for row, _ in opening.pairs}
 
@@ -125,3 +127,12 @@ def test_which_word_is_in_focus_first_does_not_depend_on_the_head(minilm):
     info = get_info("minilm-l6")
     assert first_place(info, "Two small birds sing") == first_place(info, "") != (info.default_layer, info.default_head)
     assert first_place(TOY.info, CAT) == (TOY.info.default_layer, TOY.info.default_head)
+
+
+def test_a_head_is_called_picked_by_hand_only_where_the_table_has_it():
+    toy, translator = load("toy").info, load("translator-fr-en").info
+    assert is_by_hand(translator, "le chat noir dort")
+    assert not is_by_hand(translator, "le chien dort")
+    # A text with a pronoun opens as the pronoun example does.
+    assert is_by_hand(toy, "The dog ran because it was late")
+    assert not is_by_hand(toy, "The dog ran")
