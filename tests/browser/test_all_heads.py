@@ -215,7 +215,6 @@ def test_all_heads_come_as_a_sketch_and_whole_once_one_points_at_them(shared_tab
     assert found["then"] == [f"./at/{figure.fingerprint}"]
 
 
-@pytest.mark.quick
 def test_a_head_of_the_atlas_is_opened_by_mouse_and_by_keyboard(opened):
     tab = opened()
     atlas = tab.page.locator(".st-key-atlas").get_by_role("application")

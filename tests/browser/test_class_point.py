@@ -41,7 +41,6 @@ def leave(teacher):
     teacher.tab.page.mouse.move(2, 2)
 
 
-@pytest.mark.quick
 def test_a_cell_that_the_teacher_points_at_is_marked_for_the_class(class_on):
     teacher, pupil = class_on("step_by_step", step="scores")
     own, theirs = teacher.tab.matrix("scores"), Theirs(pupil, "scores")

@@ -52,7 +52,6 @@ def luminance(colour):
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("theme", SCALES)
 @pytest.mark.parametrize("palette", ["weights", "signed"])
 def test_a_number_can_be_read_on_every_shade(shades_of, theme, palette):

@@ -25,7 +25,6 @@ def number(tab, name, row, column):
     return text.text_content() if text.count() else ""
 
 
-@pytest.mark.quick
 def test_the_difference_is_that_of_the_models_own_weights_and_blank_for_other_words(opened, models):
     tab = opened(PAGE)
     ours, theirs = (models["minilm-l6"].trace(text).layers[3].head(1).weights for text in (TIRED, WIDE))

@@ -135,7 +135,6 @@ def greys_of(tab):
     )
 
 
-@pytest.mark.quick
 def test_it_can_be_drawn_with_the_keyboard(shared_tab, model):
     tab = shared_tab.go(model=MODEL, text=BLANK, step="softmax")
     said = tab.page.locator(".st-key-drawing .readout")

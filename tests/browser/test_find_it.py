@@ -94,7 +94,6 @@ def test_everybody_can_read_a_task_and_its_verdicts(teacher, new_pupil):
     expect(teacher.bar.get_by_role("listitem")).to_contain_text("too tired")
 
 
-@pytest.mark.quick
 def test_alone_one_brings_a_view_to_the_page(tab):
     tab.go("all_heads", **{**AT_PREVIOUS, "head": "5"})
     tab.to_page("Find it").settled()

@@ -5,7 +5,7 @@ from itertools import cycle
 import pytest
 from playwright.sync_api import expect
 
-from attention.core.text import as_typed, shorten
+from attention.core.text import as_typed
 from attention.lesson.initial_selection import first_place
 
 NASTY = {
@@ -120,16 +120,3 @@ def test_a_text_of_several_lines_is_typed_pasted_linked_and_read(opened, models)
     expect(tab.field).to_have_value(code)
     expect_tokens(tab, trace)
     expect(tab.notices).to_have_count(0)
-
-
-def test_a_hundred_thousand_characters_are_cut_for_the_link(opened):
-    tab = opened(model="toy", step="scores")
-    tab.type_sentence("word " * 20_000)
-    expect(tab.notices.first).to_contain_text("100,000")
-    kept, _ = shorten(as_typed("word " * 20_000))
-    expect(tab.field).to_have_value(kept)
-    assert tab.query()["text"] == kept
-    assert len(tab.page.url) < 8000
-    tab.type_sentence(DEFAULT)
-    expect(tab.notices).to_have_count(0)
-    expect(tab.matrix("scores").root.locator(".shape")).to_have_text("6×6")

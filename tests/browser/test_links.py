@@ -138,34 +138,3 @@ def test_a_link_can_be_copied_with_its_question_open(new_tab):
     tab.settled()
     expect(tab.page.get_by_role("button", name="Show me")).to_be_visible()
     assert tab.query() == {"model": "toy", "text": "Two birds sang", "guess": "1"}
-
-
-def test_what_is_opened_under_a_step_is_in_the_address_and_back_shuts_it(opened, new_tab):
-    tab = opened(model="toy", step="softmax")
-    numbers = tab.page.get_by_role("region", name="Table")
-    summary = tab.page.locator("summary").filter(has_text="These parts as a table")
-    expect(numbers).to_have_count(0)
-    summary.click()
-    tab.expect_query(model="toy", step="softmax", table="1")
-    expect(numbers).to_have_count(1)
-    tab.page.get_by_role("radio", name="NumPy").click()
-    tab.expect_query(model="toy", step="softmax", table="1", panel="numpy")
-    # Somebody else finds it open, and can shut it.
-    there = new_tab().go_to(tab.page.url)
-    expect(there.page.get_by_role("region", name="Table")).to_have_count(1)
-    expect(there.page.locator(".code")).to_be_visible()
-    there.page.locator("summary").filter(has_text="These parts as a table").click()
-    there.expect_query(model="toy", step="softmax", panel="numpy")
-    expect(there.page.get_by_role("region", name="Table")).to_have_count(0)
-
-    tab.page.go_back()
-    tab.expect_query(model="toy", step="softmax", table="1")
-    expect(tab.page.get_by_role("radio", name="Shapes")).to_be_checked()
-    tab.page.go_back()
-    tab.expect_query(model="toy", step="softmax")
-    expect(numbers).to_have_count(0)
-    tab.page.go_forward()
-    expect(numbers).to_have_count(1)
-    summary.click()
-    tab.expect_query(model="toy", step="softmax")
-    expect(numbers).to_have_count(0)

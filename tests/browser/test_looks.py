@@ -117,7 +117,6 @@ LOWEST_CONTRAST = """root => {
 }"""
 
 
-@pytest.mark.quick
 def test_in_a_narrow_window_everything_can_be_reached_and_pressed(new_tab):
     tab = new_tab(viewport=NARROW, has_touch=True).go(step="scores", model="toy", beside="1")
     for name in ("Learn", "Explore", "Share"):

@@ -42,16 +42,6 @@ def test_a_file_of_ones_own_is_measured_and_a_bad_line_named(tab, models):
     check(tab, wide="dark")
 
 
-@pytest.mark.slow
-def test_of_a_file_that_is_far_too_large_the_beginning_counts(tab):
-    tab.go(PAGE, model="toy")
-    upload(tab, "A cat sat on the mat.\n" * 150_000)
-    # A line has 22 bytes, and what the limit cuts does not count.
-    expect(tab.notices.filter(has_text=re.compile(rf"\b1 MB\b.*\b{2**20 // 22:,}\b"))).to_be_visible()
-    expect(tab.words.filter(has_text="over 5,000 sentences").first).to_be_visible(timeout=60_000)
-    tab.settled()
-
-
 def test_cancelling_stops_the_work_and_keeps_what_was_done(tab):
     tab.go(PAGE)
     upload(tab, LONG)

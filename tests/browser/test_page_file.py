@@ -87,7 +87,6 @@ def test_every_picture_is_drawn_the_words_are_the_users_own_and_nothing_is_cut_o
         assert len(printed) > 10_000
 
 
-@pytest.mark.quick
 def test_cells_answer_to_mouse_and_keyboard(opened, models):
     shown = opened("step_by_step")
     weights = models["minilm-l6"].trace(SENTENCE).layers[2].head(8).weights

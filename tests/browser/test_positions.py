@@ -65,7 +65,6 @@ def test_a_word_is_dragged_elsewhere_and_the_order_is_in_the_link(lab, models, n
     expect_order(there, "small", "boats", "nine", "left")
 
 
-@pytest.mark.quick
 def test_a_word_is_picked_up_and_moved_with_the_keyboard(lab, models):
     tab = lab(order="")
     first = chips(tab).first

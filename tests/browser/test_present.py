@@ -218,7 +218,6 @@ def test_without_a_keyboard_there_is_a_way_out_at_the_end_of_the_dots(tab):
     expect(tab.field).to_be_visible()
 
 
-@pytest.mark.quick
 def test_a_letter_that_is_typed_is_no_command(tab):
     tab.go(model="toy")
     tab.field.fill("")

@@ -72,7 +72,6 @@ def test_whatever_cell_is_pointed_at_its_number_stands_beside_it(shared_tab, siz
     expect(picture.root.locator(".label.lit")).to_have_count(0)
 
 
-@pytest.mark.quick
 def test_a_cell_that_is_chosen_under_a_resting_pointer_keeps_its_number_beside_it(tab):
     tab.page.set_viewport_size(WIDE)
     tab.go(step="scores", text=LONG)

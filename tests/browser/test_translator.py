@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -55,18 +54,6 @@ def expect_part(tab, query, trace, part):
     weights = tab.matrix("weights")
     weights.expect_to_show(drawn_weights(wanted.layers[1].head(2)), masked="0")
     assert weights.labels() == names(wanted.tokens)
-
-
-def test_the_lines_of_all_heads_name_both_sides(shared_tab, trace):
-    tab = shared_tab.go("all_heads", model=MODEL, text=FRENCH, part="cross", layer="1", head="4")
-    lines = tab.page.locator(".st-key-head_view")
-    expect(lines.locator(".query .token .text")).to_have_text(names(trace.cross.tokens))
-    expect(lines.locator(".key .token .text")).to_have_text(names(trace.cross.key_tokens))
-    weights = trace.cross.layers[0].head(3).weights
-    lines.locator(".query .token").nth(2).hover()
-    expect(lines.locator(".key .token .number")).to_have_text([f"{weight:.2f}" for weight in weights[2]])
-    best = trace.cross.key_tokens[int(np.argmax(weights[2]))].text
-    expect(lines.locator(".readout")).to_contain_text(f"black gives {best} {weights[2].max():.2f}")
 
 
 def test_all_words_that_can_be_read_are_offered_as_one_types(new_tab):

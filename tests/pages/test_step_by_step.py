@@ -157,16 +157,10 @@ def test_a_word_in_focus_that_was_cut_is_found_in_the_other_model(open_page):
     ("query", "words"),
     [
         ({"model": "gpt-9"}, ["model=gpt-9", "Showing minilm-l6"]),
-        ({"step": "magic"}, ["step=magic", "Showing tokens"]),
         ({"mask": "<b>all</b>"}, ["mask=<b>all</b>", "Showing none"]),
-        ({"layer": "9"}, ["layer=9", "1 to 6"]),
-        ({"head": "x"}, ["head=x", "1 to 12"]),
         ({"word": "99"}, ["word 99", "last is 7"]),
-        ({"word": "-1"}, ["word=-1"]),
-        ({"cell": "1,2"}, ["cell=1,2", "scores-3-2"]),
         ({"step": "scores", "cell": "scores-8-0"}, ["cell", "not here"]),
         ({"step": "scores", "cell": "weights-0-0"}, ["cell", "not here"]),
-        ({"beside": "2"}, ["beside=2"]),
     ],
 )
 def test_a_link_that_says_nonsense_shows_the_default_and_says_so(open_page, query, words):

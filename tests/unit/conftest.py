@@ -9,8 +9,11 @@ from attention.models.store import CACHE_DIR_VARIABLE
 from tests import services
 from tests.clock import Clock
 
-# Encoder–decoders that resemble another one: a quick run takes only BART, T5 and M2M100.
-ALIKE = {"blenderbot", "blenderbot-small", "mbart", "mt5", "pegasus", "plbart", "umt5"}
+# Those that resemble another one: of the encoder–decoders, a quick run takes only BART, T5 and M2M100.
+ALIKE = {
+    *("blenderbot", "blenderbot-small", "mbart", "mt5", "pegasus", "plbart", "umt5"),
+    *("xlm-roberta", "distilbert", "llama-untied", "phi3", "qwen3", "gemma3_text"),
+}
 
 
 def pytest_collection_modifyitems(items):

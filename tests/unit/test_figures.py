@@ -155,6 +155,11 @@ def test_numbers_are_in_the_cells_while_they_fit(side, has_numbers):
     assert matrix(np.zeros((side, 2))).payload()["showNumbers"] == has_numbers
 
 
+def test_where_heads_and_totals_are_parted_is_sent():
+    payload = matrix([[1, 2], [3, 4]], block_width=2, has_total_row=True).payload()
+    assert (payload["blockWidth"], payload["hasTotalRow"]) == (2, True)
+
+
 def test_labels_that_do_not_match_the_numbers_are_refused_with_both_shapes():
     with pytest.raises(ValueError, match=r"\(3, 2\).*\(2, 2\)"):
         matrix([[1, 2], [3, 4]], row_labels=("a", "b", "c"))

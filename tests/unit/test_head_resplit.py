@@ -44,12 +44,6 @@ def test_a_cut_is_what_torch_makes_of_the_same_vectors(model_id, how):
 
 
 @pytest.mark.parametrize("model_id", CUT)
-def test_the_models_own_cut_is_the_model(model_id):
-    for layer in layers(model_id):
-        np.testing.assert_allclose(recut(layer, sizes(layer)[0]).head_outputs, layer.model_output, atol=1e-5)
-
-
-@pytest.mark.parametrize("model_id", CUT)
 def test_the_score_of_the_uncut_head_is_the_sum_of_the_scores_of_all_heads(model_id):
     for layer in layers(model_id):
         scores = layer.steps().scores

@@ -14,6 +14,7 @@ from attention.models import ModelUnavailableError, bundled, get_info, hub, hub_
 from attention.models.hub_line import PATIENCE_SECONDS, Cancelled, HubError
 from attention.models.memory import MAX_MEMORY_VARIABLE
 from tests.small_hub import COMMIT, DRIP, serve_hub
+from tests.sweep import sweep
 from tests.unit.saying import says
 
 ID = "tiny/bert"
@@ -80,7 +81,7 @@ def refused(match, model_id=ID):
     return sentence
 
 
-@pytest.mark.parametrize("kind", ["bert", "t5", "vit"])
+@pytest.mark.parametrize("kind", sweep(["bert", "t5", "vit"], quick=["t5"]))
 def test_a_fetched_model_is_one_of_the_catalogue_and_gives_what_its_folder_gives(small, tiny, kind):
     from attention.models.huggingface import HuggingFaceModel
 
@@ -281,7 +282,7 @@ def test_a_hub_that_breaks_off_in_the_middle(small):
     refused("broke off while sending")
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
+@pytest.mark.parametrize("name", sweep(["model.safetensors", "tokenizer.json"], quick=["model.safetensors"]))
 def test_a_file_with_one_wrong_bit(small, name):
     small.spoilt = name
     refused(f"The {name} of tiny/bert arrived damaged")
@@ -301,7 +302,7 @@ def test_weights_that_only_bear_the_name(small, tiny, tmp_path):
     refused("are not safetensors, despite their name")
 
 
-@pytest.mark.parametrize("name", ["pytorch_model-00001-of-00002.bin", "tf_model.h5"])
+@pytest.mark.parametrize("name", sweep(["pytorch_model-00001-of-00002.bin", "tf_model.h5"], quick=["tf_model.h5"]))
 def test_a_model_with_pickles_only(small, tiny, tmp_path, name):
     folder = shutil.copytree(tiny["bert"], tmp_path / "pickle")
     (folder / hub.SINGLE).rename(folder / name)
@@ -425,7 +426,7 @@ def test_a_model_of_the_hub_never_takes_the_place_of_a_bundled_one(small, tiny, 
     refused("comes with this project")
 
 
-@pytest.mark.parametrize("size", [-1, None, 1e400])
+@pytest.mark.parametrize("size", sweep([-1, None, 1e400], quick=[None]))
 def test_weights_of_unknown_size_are_not_fetched(small, size):
     small.say = saying(size=size)
     refused("has no safetensors weights")

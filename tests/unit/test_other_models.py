@@ -16,6 +16,7 @@ from attention.core import masks
 from attention.lesson.proof import TOLERANCE, prove
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel, check_size
+from tests.sweep import sweep
 from tests.tiny_models import OTHERS, PAIRS, UNEVEN, make
 from tests.unit.eager import ids_of
 
@@ -83,7 +84,11 @@ def info_of(folder):
     return info_from_config("other", folder, name="Other", licence="", source="")
 
 
-@pytest.fixture(scope="module", params=CONFIGS)
+# One with a window, one with a scale, an encoder, and one that turns by complex numbers.
+QUICK = ("Starcoder2", "Granite", "RoCBert", "Llama4")
+
+
+@pytest.fixture(scope="module", params=sweep(CONFIGS, quick=QUICK))
 def other(request, tmp_path_factory):
     folder = saved(request.param, CONFIGS[request.param], tmp_path_factory.mktemp("other") / request.param)
     info = info_of(folder)
