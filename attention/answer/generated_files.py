@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from urllib.parse import quote, urlencode
 
@@ -26,7 +26,7 @@ from attention.answer.running import is_unread, load_silently, run_one, run_page
 from attention.core.messages import message
 from attention.export.notebooks import NOTEBOOKS
 from attention.export.of_page import left_out, page_file, worksheet
-from attention.export.worksheet import POLICY, can_be_done, paper
+from attention.export.worksheet import POLICY, can_be_done, paper, worth_computing
 from attention.lesson.head_context import HeadContext
 from attention.models import ModelInfo, by_id
 from attention.models.bundled import TOY
@@ -36,7 +36,7 @@ from attention.page.content.registry import CONTENTS
 from attention.page.page import Page
 from attention.page.pages import PAGES
 from attention.page.parameters import other_model
-from attention.page.settings import OTHER
+from attention.page.settings import OTHER, WORD
 from attention.page.view import View
 
 # Instead of a fingerprint: the current models.
@@ -44,7 +44,7 @@ _NOW = "now"
 # Instead of a block's key: the whole page, or its worksheet, which has two files.
 _PAGE, _WORKSHEET = "page", "worksheet"
 _WITH_SOLUTIONS, _WITHOUT = "worksheet.html", "worksheet-without-solutions.html"
-# In head 3 of the toy, a token spreads its weight over several others.
+# In head 3 of the toy, most tokens spread their weight over several others.
 _HEAD_BY_HAND = 2
 
 
@@ -93,8 +93,11 @@ def worksheets() -> dict[str, str]:
     return {page.address: sheet for page in PAGES if (sheet := worksheet_of(page))}
 
 
-def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
-    """Return a file of a page; ``rest`` is the models' fingerprint, the block's key and the file's name."""
+def give(page: Page, rest: str, link: Mapping[str, str], *, root: str = "") -> Response | None:
+    """Return a file of a page; ``rest`` is the models' fingerprint, the block's key and the file's name.
+
+    ``root`` is the app's address, for files that contain the address of their view.
+    """
     fingerprint, _, rest = rest.partition("/")
     key, _, name = rest.partition("/")
     ending = ending_of(name)
@@ -103,7 +106,7 @@ def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
     # Never name a response after the link: an explanation is named after the page.
     explained = _named_after(page, ending)
     with in_turn():
-        made = downloads.made(explained, partial(_file, page, fingerprint, key, name, link))
+        made = downloads.made(explained, partial(_file, page, fingerprint, key, name, link, root))
     if made is None:
         return None
     file = made if isinstance(made, _File) else _File(explained, made)
@@ -119,7 +122,7 @@ def _named_after(page: Page, ending: str) -> str:
     return f"{page.name.replace('_', '-')}{ending}"
 
 
-def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, str]) -> _File | None:
+def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, str], root: str) -> _File | None:
     """Return the page's file with this key and name (None if unknown), or raise GoneError."""
     models = by_id()
     wanted = link.get("model", "")
@@ -138,7 +141,7 @@ def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, 
     if key in NOTEBOOKS and name == NOTEBOOKS[key].file and _has_one_head(page):
         return _File(name, _notebook(view, key, panes[0]))
     if key == _WORKSHEET and name in (_WITH_SOLUTIONS, _WITHOUT):
-        return _File(name, _worksheet(view, panes[0], with_solutions=name == _WITH_SOLUTIONS))
+        return _File(name, _worksheet(view, panes[0], root, with_solutions=name == _WITH_SOLUTIONS))
     for block in walk(content.make(view, panes)):
         if isinstance(block, Table) and (block.key, f"{block.file}.csv") == (key, name):
             return _File(name, downloads.csv_of(block.make()))
@@ -156,17 +159,33 @@ def _notebook(view: View, key: str, pane: Pane) -> str:
         raise GoneError(str(reason)) from None
 
 
-def _worksheet(view: View, pane: Pane, *, with_solutions: bool) -> str:
+def _worksheet(view: View, pane: Pane, root: str, *, with_solutions: bool) -> str:
     """Return a page's worksheet with a link to its other version, or raise GoneError."""
     if CONTENTS[view.page].sheet is None:
         raise GoneError(message("{page} has no worksheet. Open one from Step by step.", page=view.page.title))
     scene = pane.scene
     if scene is None:
         raise GoneError(" ".join(pane.notices) if pane.reason is None else str(pane.reason))
-    small = scene if can_be_done(scene) else _small(view, scene)
-    other = _WITHOUT if with_solutions else _WITH_SOLUTIONS
-    sheet = worksheet(view, pane, scene, small)
-    return paper(sheet, with_solutions=with_solutions, other=f"./{other}?{urlencode(view.to_query())}")
+    notes: tuple[str, ...] = ()
+    small = scene
+    if not can_be_done(scene):
+        found = _small(view, scene)
+        small = replace(found, word=worth_computing(found), cell=None)
+    elif (word := worth_computing(scene)) != scene.word:
+        # The whole sheet is about a better token.
+        notes = (_moved(scene, word),)
+        view = view.with_value(WORD, word)
+        pane = run_page(view, load_silently)[0]
+        small = scene = pane.scene or scene
+    sheet = worksheet(view, pane, scene, small, notes)
+    other, query = _WITHOUT if with_solutions else _WITH_SOLUTIONS, urlencode(view.to_query())
+    address = f"{root}{view.page.address}?{query}" if root else ""
+    return paper(sheet, with_solutions=with_solutions, other=f"./{other}?{query}", address=address)
+
+
+def _moved(scene: HeadContext, word: int) -> str:
+    before, after = scene.names[scene.word], scene.names[word]
+    return message("About “{after}”: the weights of “{before}” are nearly all 0.", after=after, before=before)
 
 
 def _small(view: View, scene: HeadContext) -> HeadContext:

@@ -92,6 +92,12 @@ def address_for_others(scheme: str, host: str) -> str:
     return (in_network() if _name_in(host) in _THIS_MACHINE else "") or f"{scheme}://{host}"
 
 
+def address_of_app(scheme: str, headers: Headers) -> str:
+    """Return the app's address for others, with a slash at its end; empty if the request names no host."""
+    host, path = asked_host(headers), f"/{base_path()}/".replace("//", "/")
+    return f"{address_for_others(scheme, host)}{path}" if host else ""
+
+
 def framed_by(wanted: str) -> str:
     """Return the frame ancestors for a Content-Security-Policy; raise SystemExit for anything but addresses."""
     words = wanted.split() or ["self"]

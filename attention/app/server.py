@@ -32,7 +32,16 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.answer import files
-from attention.answer.hosts import EVERYBODY, FRAME_VARIABLE, asked_host, base_path, framed_by, is_known, named_hosts
+from attention.answer.hosts import (
+    EVERYBODY,
+    FRAME_VARIABLE,
+    address_of_app,
+    asked_host,
+    base_path,
+    framed_by,
+    is_known,
+    named_hosts,
+)
 
 # If 1, the server reports the memory of its caches and sessions to anyone.
 METRICS_VARIABLE = "ATTENTION_METRICS"
@@ -350,8 +359,18 @@ class _FromLink:
         # Imported late, because it takes long, and the server should respond earlier.
         from attention.answer import asked
 
-        give = importlib.import_module(self.module).give
-        return asked.answer(give, request.method, self.path, request.query_params, request.headers)
+        return asked.answer(self._give(request), request.method, self.path, request.query_params, request.headers)
+
+    def _give(self, _request: Request) -> Callable[..., Response | None]:
+        give: Callable[..., Response | None] = importlib.import_module(self.module).give
+        return give
+
+
+class _Files(_FromLink):
+    """Serves files; a worksheet contains the app's address."""
+
+    def _give(self, _request: Request) -> Callable[..., Response | None]:
+        return partial(super()._give(_request), root=address_of_app(_request.scope["scheme"], _request.headers))
 
 
 class _Pages:
@@ -417,5 +436,5 @@ def _served(path: str, headers: Headers) -> ASGIApp | None:
 _ANSWERS: Mapping[str, Callable[[str], ASGIApp]] = {
     files.PAGES: _Pages,
     files.NUMBERS: partial(_FromLink, "attention.answer.numbers"),
-    files.FILES: partial(_FromLink, "attention.answer.generated_files"),
+    files.FILES: partial(_Files, "attention.answer.generated_files"),
 }

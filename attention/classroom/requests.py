@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from attention.answer.hosts import address_for_others, asked_host, base_path, is_known, named_hosts
+from attention.answer.hosts import address_of_app, asked_host, base_path, is_known, named_hosts
 from attention.classroom.codes import fits, is_seat, read_code
 from attention.classroom.errors import RefusedError, not_read
 from attention.classroom.store import NotYoursError, Room
@@ -31,10 +31,10 @@ def address_of_client(request: Request) -> str:
 
 def joined_at(request: Request) -> str:
     """Return the address at which others enter a room's code."""
-    host = asked_host(request.headers)
-    if not host:
+    root = address_of_app(request.scope["scheme"], request.headers)
+    if not root:
         raise RefusedError(400, message("The request names no host, so the room could not be found."))
-    return f"{address_for_others(request.scope['scheme'], host)}{_base()}room"
+    return f"{root}room"
 
 
 def address_of_room(request: Request, code: str) -> str:

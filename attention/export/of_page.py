@@ -24,7 +24,7 @@ def page_file(view: View, panes: Sequence[Pane]) -> str:
     return page(title, f"{view.page.title}\n{place}".strip(), blocks, view.arranged)
 
 
-def worksheet(view: View, pane: Pane, scene: HeadContext, small: HeadContext) -> Worksheet:
+def worksheet(view: View, pane: Pane, scene: HeadContext, small: HeadContext, notes: tuple[str, ...] = ()) -> Worksheet:
     """Return the worksheet of a page's scene; its tasks are about a ``small`` head.
 
     Raises:
@@ -34,7 +34,7 @@ def worksheet(view: View, pane: Pane, scene: HeadContext, small: HeadContext) ->
     sheet = CONTENTS[page].sheet
     if sheet is None:
         raise ValueError(f"page must have a worksheet, got {page.address!r}")
-    notes = (*pane.notices, *left_out(view, pane))
+    notes = (*notes, *pane.notices, *left_out(view, pane))
     # Only this pane's text, even if the page has a second one.
     text, place = title_of(CONTENTS[page].run_as(view).for_page(pages.STEP_BY_STEP), [pane])
     return worksheet_of(step_of(sheet(view)), scene, small, text=text, place=place, notes=notes)

@@ -122,10 +122,10 @@ def expect_whole(page, paper):
             if right > left and top > bottom:
                 assert EDGE <= left <= right <= width - EDGE
                 assert EDGE <= bottom <= top <= height - EDGE
-    # The tasks and the questions on three or four pages, and the solutions after them on pages of their own.
+    # The view and its questions on a page, the tasks on another, and the solutions after them on at most two.
     (begin,) = [place for place, text in enumerate(texts) if re.search("^Solutions", text, re.MULTILINE)]
-    assert 2 <= begin <= 4
-    assert len(texts) - begin <= 4
+    assert begin == 2
+    assert len(texts) - begin <= 2
     # Why a wrong answer is wrong is told with the solutions alone, which ask for no reasons.
     whys = [words(told) for told in page.locator("main .why").all_inner_texts() if told.isascii()]
     assert not [why for why in whys if why in words("".join(texts[:begin]))]

@@ -2,6 +2,7 @@
 
 import html
 import re
+from functools import partial
 from urllib.parse import parse_qsl
 
 import pytest
@@ -80,13 +81,32 @@ def test_the_worksheet_of_a_comparison_is_of_its_first_sentence_in_the_head_that
 
 
 def test_the_two_files_lead_to_one_another():
-    link = {"step": "sum", "text": "a < b & c"}
+    link = {"step": "sum", "text": "a < b & c", "word": "1"}
     whole, alone = (ask(pages.STEP_BY_STEP, name, **link).body.decode() for name in (WITH, WITHOUT))
     for body, other in ((whole, WITHOUT), (alone, WITH)):
         way = html.unescape(re.search('<p class="screen">.*?href="(.*?)"', body)[1])
         assert way.partition("?")[0] == f"./{other}"
         assert dict(parse_qsl(way.partition("?")[2])) == {"model": "toy", **link}
     assert ("<h2>Solutions</h2>" in whole, "<h2>Solutions</h2>" in alone) == (True, False)
+
+
+def test_its_code_leads_to_the_view_of_its_tasks():
+    give = partial(generated_files.give, root="http://school.example/")
+
+    def sheet(text):
+        link = {"model": "toy", "text": text, "word": "2"}
+        return asked.answer(give, "GET", f"step_by_step/now/worksheet/{WITH}", link, {}).body.decode()
+
+    found = sheet(TEXT)
+    way = html.unescape(re.search('<a class="code" href="(.*?)"', found)[1])
+    assert way.partition("?")[0] == "http://school.example/step_by_step"
+    # Nearly all the weight of "sat" goes to one token: the sheet is about another, which it says.
+    word = int(dict(parse_qsl(way.partition("?")[2]))["word"])
+    assert word != 2
+    assert f"The row of “{TEXT.split()[word]}”" in found
+    assert re.search("weights of “sat” are nearly all 0", found)
+    # Nobody could scan the address of a long text.
+    assert 'class="code"' not in sheet(f"{TEXT} " * 30)
 
 
 def test_it_is_looked_at_and_nothing_in_it_can_run():
@@ -123,9 +143,9 @@ def test_the_tasks_of_another_model_are_about_the_same_word_in_the_toy():
 
 
 def test_the_mask_counts_in_the_tasks_too():
-    body = ask(pages.STEP_BY_STEP, model="toy", mask="causal", word="2").body.decode()
-    row = re.search("The row of “sat”.*?</table>", body)[0]
-    assert row.count("−∞") == 6
+    body = ask(pages.STEP_BY_STEP, model="toy", mask="causal", head="3", word="3").body.decode()
+    row = re.search("The row of “on”.*?</table>", body)[0]
+    assert row.count("−∞") == 4
 
 
 def test_where_the_toy_cannot_read_the_text_its_own_first_one_is_taken():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.core.masks import MASK_NAMES
-from attention.export.worksheet import paper, worksheet_of
+from attention.export.worksheet import paper, worksheet_of, worth_computing
 from attention.export.worksheet.base import MOST
 from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import STEPS, step_of
@@ -135,6 +135,23 @@ def table(read, start):
 # ------------------------------------------------------------------------------- the tasks
 
 
+@pytest.mark.parametrize("head", [1, 2])
+@pytest.mark.parametrize("text", [*SENTENCES, LONG])
+def test_the_tasks_are_about_a_token_whose_weights_are_worth_computing(toy, text, head):
+    for focus in range(len(toy.trace(text).tokens)):
+        scene = scene_of(toy, text, head=head, word=focus)
+        noticeable = (scene.steps.weights >= 0.05).sum(axis=1)
+        word = worth_computing(scene)
+        assert noticeable[word] >= 3
+        # The token that was chosen is left only where it must be.
+        assert (word == focus) == (noticeable[focus] >= 3)
+
+
+def test_the_points_of_the_parts_add_up_to_those_at_the_top(toy):
+    body = paper(made(scene_of(toy, SENTENCES[0])), with_solutions=False)
+    assert sum(map(int, re.findall(r"/ (\d+) point", body))) == int(re.search(r"> / (\d+)</label>", body)[1])
+
+
 @pytest.mark.parametrize(
     ("text", "head", "mask", "word"), combinations([*SENTENCES, LONG], [0, 1, 2], ["none", "causal"], [1, 4])
 )
@@ -143,12 +160,12 @@ def test_the_solutions_follow_from_the_printed_numbers(toy, text, head, mask, wo
     todo, solved = halves(made(scene))
     # Task 1.
     printed, done = table(todo, "The query"), table(solved, "The query")
-    q, k = (np.array(printed.numbers(name)[:-1]) for name in ("q of", "k of"))
+    q, k = (np.array(printed.numbers(name)[:-2]) for name in ("q of", "k of"))
     assert not any(printed.row("product"))
     products = q * k
-    assert done.numbers("product") == pytest.approx([*products, products.sum()], abs=1e-9)
+    assert done.numbers("product")[:-1] == pytest.approx([*products, products.sum()], abs=1e-9)
     scaled = products.sum() / 2.83
-    assert [number(row[1]) for row in table(solved, "The score").rows[1:2]] == pytest.approx([scaled], abs=0.0501)
+    assert done.numbers("product")[-1] == pytest.approx(scaled, abs=0.0501)
     # Task 2: of the row that is given, one number is that of task 1.
     row, filled = table(todo, "The row of"), table(solved, "The row of")
     n = len(row.rows[0]) - 2
@@ -168,7 +185,7 @@ def test_the_solutions_follow_from_the_printed_numbers(toy, text, head, mask, wo
     # Task 3.
     given, summed = table(todo, "What"), table(solved, "What")
     weights = filled.numbers("weight")[:n]
-    values = [cells[:-1] for name, *cells in given.rows if name.startswith("v:")]
+    values = [cells[:-1] for name, *cells in given.rows if name.startswith("v,")]
     results = [[number(cell) for cell in cells] for name, *cells in summed.rows if name.startswith("weight × v")]
     assert len(values) == len(results) == 2
     for v, result in zip(values, results, strict=True):
@@ -190,12 +207,12 @@ def test_the_solutions_are_compared_with_the_model(toy, text, head):
     assert own[: len(shown)] == pytest.approx(steps.weights[3][shown], abs=0.0051)
     # Where a hand that rounds is still near the truth: a tenth in two scores moves a weight by a tenth at most.
     assert row.numbers("weight")[: len(shown)] == pytest.approx(steps.weights[3][shown], abs=0.1)
-    outputs = [number(cells[-1]) for name, *cells in table(solved, "What").rows if name.startswith("in the model")]
+    outputs = [number(cells[-1]) for name, *cells in table(solved, "What").rows if name.startswith("dimension")]
     largest = np.sort(-np.abs(steps.head_outputs[3]))[:2]
     assert sorted(-abs(each) for each in outputs) == pytest.approx(sorted(largest), abs=0.0051)
     scores = table(solved, "The query").numbers("in the model")
     key = names[re.search("the key of “(.*)”", table(solved, "The query").caption)[1]]
-    assert scores[-1] == pytest.approx(steps.scores[3, key], abs=0.0051)
+    assert scores[-2:] == pytest.approx([steps.scores[3, key], steps.scaled_scores[3, key]], abs=0.0051)
 
 
 def test_exp_is_looked_up_in_a_table_that_is_right(toy):
@@ -237,7 +254,7 @@ def test_every_step_of_every_model_has_a_worksheet(scenes, model, step):
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
     assert todo.unnamed == []
-    assert 4 <= len(sheet.questions) <= 5
+    assert len(sheet.questions) == 4
     blanks = list(sheet.blanks)
     heard = [int(each) for each in re.findall(r"blank (\d+): to fill in", paper(sheet))]
     assert heard == list(range(1, len(blanks) + 1))
@@ -297,7 +314,7 @@ def test_the_words_of_tokens_are_the_models_and_the_first_is_given(toy, model):
     scene = scene_of(load(model), "The animal didn't cross, unbelievably!", word=4)
     todo, solved = (each.tables[0] for each in halves(made(scene, scene_of(toy, SENTENCES[0]), "tokens")))
     shown = [scene.tokens[int(position)] for _, position, _ in solved.rows[1:]]
-    assert len(shown) == min(MOST, len(scene.tokens))
+    assert len(shown) == 6
     wanted = ["–" if token.word is None else str(token.word) for token in shown]
     assert [cells[-1] for cells in solved.rows[1:]] == wanted
     given = [cells[-1] for cells in todo.rows[1:]]
@@ -338,9 +355,9 @@ def test_of_a_long_sentence_a_part_is_printed_and_said(toy):
     assert n > 3 * MOST
     sheet = made(scene, step="softmax")
     todo, _ = halves(sheet)
-    assert says(sheet.view.words, n, "16", "24")
+    assert says(sheet.view.words, n, "17", "22")
     assert says(sheet.view.words, n, "8")
-    assert len(todo.tables[0].rows) == 1 + MOST
+    assert len(todo.tables[0].rows) == 1 + 6
     row = table(todo, "The row of")
     assert row.rows[0][-2] == f"{n - 8} others"
     # None that is left out has more weight than one that is shown.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from attention.export.worksheet.asked import elsewhere, questions_of
 from attention.export.worksheet.base import Blank, Grid, Task, Worksheet
-from attention.export.worksheet.by_hand import can_be_done, hand_of, tasks_of
+from attention.export.worksheet.by_hand import can_be_done, hand_of, tasks_of, worth_computing
 from attention.export.worksheet.of_view import of_view
 from attention.export.worksheet.paper import POLICY, paper
 from attention.lesson.head_context import HeadContext
@@ -15,7 +15,7 @@ from attention.lesson.prose import lesson, typed, word
 from attention.lesson.steps.base import Step
 from attention.page.page_file import plain
 
-__all__ = ["POLICY", "Blank", "Grid", "Task", "Worksheet", "can_be_done", "paper", "worksheet_of"]
+__all__ = ["POLICY", "Blank", "Grid", "Task", "Worksheet", "can_be_done", "paper", "worksheet_of", "worth_computing"]
 
 
 def worksheet_of(

@@ -13,7 +13,7 @@ from attention.lesson.questions import QUESTIONS, ready
 from attention.lesson.quiz import Guess, words_of
 from attention.lesson.steps.base import Step
 
-MOST_ASKED = 5
+MOST_ASKED = 4
 _NUMBER = re.compile(rf"[{MINUS}-]?\d+\.\d+")
 _ALIKE = 0.011  # the largest difference due to rounding
 

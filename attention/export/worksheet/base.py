@@ -9,6 +9,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from attention.figures.format import number
 from attention.lesson.quiz import Guess
 
+# One for the answer, and one for the reason.
+POINTS_OF_QUESTION = 2
 MOST = 9  # columns or rows of a table on paper, with room for handwriting
 
 
@@ -53,6 +55,11 @@ class Task:
     grids: tuple[Grid, ...]
     told: str
 
+    @property
+    def points(self) -> int:
+        """One point for each row with blanks."""
+        return sum(any(isinstance(cell, Blank) for cell in cells) for grid in self.grids for _, cells in grid.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Worksheet:
@@ -77,6 +84,12 @@ class Worksheet:
     tasks: tuple[Task, ...]
     origin: str
     questions: tuple[Guess, ...]
+
+    @property
+    def points(self) -> int:
+        """The points of all tasks and questions."""
+        tasks = sum(task.points for task in (self.view, *self.tasks))
+        return tasks + POINTS_OF_QUESTION * len(self.questions)
 
     @property
     def blanks(self) -> Iterator[Blank]:

@@ -23,12 +23,26 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lesson, word
 
 _OUTPUTS = 2  # dimensions of the output to compute
+# A row is worth computing if at least so many of its weights reach this one.
+_ENOUGH, _NOTICEABLE = 3, 0.05
 _LOWEST = 6  # exp(−6) rounds to 0.00: the table of exponentials ends before
 
 
 def can_be_done(scene: HeadContext) -> bool:
     """Return whether the head is suitable for calculation by hand: its few numbers have names, and are large enough."""
     return bool(scene.info.feature_names)
+
+
+def worth_computing(scene: HeadContext) -> int:
+    """Return the position of the token for the tasks: the one in focus unless its weights are nearly all 0.
+
+    Then it is the token with the most noticeable weights and, of several, the smallest largest one.
+    """
+    weights = np.where([[token.is_padding] for token in scene.tokens], 0, scene.steps.weights)
+    noticeable = (weights >= _NOTICEABLE).sum(axis=1)
+    if noticeable[scene.word] >= min(_ENOUGH, noticeable.max()):
+        return scene.word
+    return int(max(range(len(weights)), key=lambda row: (noticeable[row], -weights[row].max())))
 
 
 def keys_shown(scene: HeadContext) -> tuple[list[int], list[int]]:
@@ -161,7 +175,7 @@ def tasks_of(hand: Hand) -> tuple[Task, Task, Task]:
 
 
 def feature_of(scene: HeadContext, dimension: int) -> str:
-    """Return the name of a value's dimension: the single feature it comes from, or its number.
+    """Return the number of a value's dimension and, if it comes from a single feature, its name.
 
     Raises:
         AssertionError: the model's weights were not recorded.
@@ -169,7 +183,9 @@ def feature_of(scene: HeadContext, dimension: int) -> str:
     parts = scene.attention.projections
     assert parts is not None
     sources = np.flatnonzero(parts.W_V[:, scene.group * scene.steps.values.shape[1] + dimension])
-    return scene.dimensions[sources[0]] if sources.size == 1 else str(dimension)
+    if sources.size != 1:
+        return message("dimension {n}", n=dimension)
+    return message("dimension {n} ({name})", n=dimension, name=scene.dimensions[sources[0]])
 
 
 def _divisor(scene: HeadContext) -> Decimal:
@@ -184,33 +200,26 @@ def _dot_product(hand: Hand) -> Task:
         message("k of “{name}”", name=key): steps.keys[hand.pair],
     }
     given: list[Row] = [
-        (name, (*(written(rounded(float(vector[d]), 1)) for d in hand.dimensions), ""))
+        (name, (*(written(rounded(float(vector[d]), 1)) for d in hand.dimensions), "", ""))
         for name, vector in vectors.items()
     ]
-    worked = (*(Blank(written(each)) for each in hand.products), Blank(written(hand.score)))
+    worked = tuple(Blank(written(each)) for each in (*hand.products, hand.score, hand.result))
+    divisor = written(_divisor(scene))
+    scores = (float(found[scene.word, hand.pair]) for found in (steps.scores, steps.scaled_scores))
     own = (
         number(float(q * k)) for q, k in zip(*(each[list(hand.dimensions)] for each in vectors.values()), strict=True)
     )
-    in_model, pair = message("in the model"), message("{query} → {key}", query=focus, key=key)
     product = Grid(
         message("The query of “{query}” and the key of “{key}”", query=focus, key=key),
         message("dimension"),
-        (*map(str, hand.dimensions), message("sum")),
+        (*map(str, hand.dimensions), message("sum"), f"÷ {divisor}"),
         (*given, (message("product"), worked)),
-        own=((in_model, (*own, number(float(steps.scores[scene.word, hand.pair])))),),
-    )
-    divisor = written(_divisor(scene))
-    divided = Grid(
-        message("The score, divided by √{d} ≈ {divisor}", d=scene.d_head, divisor=divisor),
-        "",
-        (message("scaled score"),),
-        ((pair, (Blank(written(hand.result)),)),),
-        own=((in_model, (number(float(steps.scaled_scores[scene.word, hand.pair])),)),),
+        own=((message("in the model"), (*own, *map(number, scores))),),
     )
     words = lesson("worksheet/dot-product", query=word(focus), key=word(key), d=scene.d_head, divisor=divisor)
     if scene.d_head > len(hand.dimensions):
         words += lesson("worksheet/dot-product-zeros")
-    return Task(message("A dot product"), words, (product, divided), "")
+    return Task(message("A dot product"), words, (product,), "")
 
 
 def _columns(hand: Hand) -> tuple[str, ...]:
@@ -272,14 +281,15 @@ def _weighted_sum(hand: Hand) -> Task:
     for dimension in hand.outputs:
         rest = (written(hand.rest_value(dimension)),) if hand.others else ()
         values = (written(hand.value(key, dimension)) for key in hand.keys)
-        rows.append((message("v: {name}", name=feature_of(scene, dimension)), (*values, *rest, "")))
+        rows.append((message("v, {name}", name=feature_of(scene, dimension)), (*values, *rest, "")))
         parts = (Blank(written(each)) for each in hand.parts(dimension))
         rows.append((message("weight × v"), (*parts, Blank(written(hand.output(dimension))))))
     own: list[Row] = []
     for dimension in hand.outputs:
         empty = ("",) * (len(_columns(hand)) - 1)
-        name = message("in the model: {name}", name=feature_of(scene, dimension))
-        own.append((name, (*empty, number(float(scene.steps.head_outputs[scene.word, dimension])))))
+        own.append(
+            (feature_of(scene, dimension), (*empty, number(float(scene.steps.head_outputs[scene.word, dimension]))))
+        )
     grid = Grid(message("What “{name}” gets", name=focus), "", _columns(hand), tuple(rows), own=tuple(own))
     words = lesson("worksheet/weighted-sum", focus=word(focus), d=scene.steps.values.shape[1], n=len(hand.outputs))
     if hand.others:

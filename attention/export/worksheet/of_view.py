@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
@@ -17,6 +17,8 @@ from attention.lesson.head_context import HeadContext, distinct
 from attention.lesson.prose import lesson, word
 from attention.lesson.steps.base import Step
 
+# Rows of the matrix, and of one that stands below the numbers from which a row is computed.
+_MOST_ROWS, _ROWS_BELOW = 6, 4
 _MOST_NUMBERS = 7  # of a vector beside its name
 _MOST_EQUAL = 3  # equal numbers that are listed
 
@@ -109,7 +111,12 @@ def _part(step: Step, scene: HeadContext, matrix: Matrix) -> _Part:
         sizes = np.abs(np.nan_to_num(matrix.values[focus].astype(np.float64)))
         columns = sorted(np.argsort(-sizes, kind="stable")[:_MOST_NUMBERS].tolist())
     return _Part(
-        matrix, scene, window(n_rows, focus), columns, focus, {each.name: each for each in step.matrices(scene)}
+        matrix,
+        scene,
+        window(n_rows, focus, _MOST_ROWS),
+        columns,
+        focus,
+        {each.name: each for each in step.matrices(scene)},
     )
 
 
@@ -215,6 +222,7 @@ def _masked(part: _Part, _: int) -> Task:
 
 def _from_before(part: _Part, before: Mapping[str, Mapping[int, str]], answers: Mapping[int, str], words: str) -> Task:
     """Ask for the row in focus, given by name the rows that it is computed from."""
+    part = replace(part, rows=window(len(part.matrix.values), part.focus, _ROWS_BELOW))
 
     def cells(row: int) -> tuple[str | Blank, ...]:
         return tuple(Blank(answers[column]) for column in part.columns) if row == part.focus else part.cells(row)
@@ -237,7 +245,7 @@ _RULES: Mapping[str, Callable[[_Part, int], Task]] = {
 
 def _tokens(step: Step, scene: HeadContext) -> Task:
     """Ask for the word of each token or, where tokens are not words, for its position."""
-    shown = [scene.tokens[place] for place in window(len(scene.tokens), scene.word)]
+    shown = [scene.tokens[place] for place in window(len(scene.tokens), scene.word, _MOST_ROWS)]
     names, has_pieces = scene.names, scene.info.reading.has_pieces
     # The first is given, to count on from.
     given = next((token for token in shown if token.word is not None), None) if len(shown) > 1 else None

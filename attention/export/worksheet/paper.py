@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import count
+from urllib.parse import unquote_plus
 
-from attention.core.messages import message
+import segno
+
+from attention.core.messages import message, messages
 from attention.core.paths import ASSETS
-from attention.export.worksheet.base import Blank, Grid, Row, Task, Worksheet
+from attention.export.worksheet.base import POINTS_OF_QUESTION, Blank, Grid, Row, Task, Worksheet
 from attention.figures.format import MINUS
 from attention.lesson.prose import lesson
 from attention.lesson.quiz import Guess
@@ -20,15 +23,20 @@ from attention.page.page_file import html_head, plain
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
+# In characters: a longer address would make a QR code too fine for a phone.
+_LONGEST_ADDRESS = 500
 _NUMBER = re.compile(rf"[{MINUS}∞\d.]+")
 _STYLES = ASSETS / "file" / "worksheet.css"
 
 
-def paper(sheet: Worksheet, *, with_solutions: bool = True, other: str = "") -> str:
-    """Return a worksheet as a file; ``other`` is the address of the version with or without solutions."""
+def paper(sheet: Worksheet, *, with_solutions: bool = True, other: str = "", address: str = "") -> str:
+    """Return a worksheet as a file.
+
+    ``other`` is the address of the version with or without solutions, and ``address`` that of the view.
+    """
     name = message("Worksheet: {title}", title=sheet.title)
     title = f"{sheet.text} · {name}" if sheet.text else name
-    parts = [_head(sheet, name), _way(with_solutions, other), *_sheet(sheet)]
+    parts = [_head(sheet, name, address), _way(with_solutions, other), *_sheet(sheet)]
     if with_solutions:
         parts.append(_solutions(sheet))
     body = "\n".join(filter(None, parts))
@@ -41,15 +49,35 @@ def paper(sheet: Worksheet, *, with_solutions: bool = True, other: str = "") -> 
 """
 
 
-def _head(sheet: Worksheet, name: str) -> str:
+def _head(sheet: Worksheet, name: str, address: str) -> str:
+    labels = (
+        ("name", message("Name"), ""),
+        ("date", message("Date"), ""),
+        ("", message("Points"), f"/ {sheet.points}"),
+    )
     fields = "".join(
-        f'<label class="{kind}">{plain(label)} <input type="text" autocomplete="off"></label>'
-        for kind, label in (("name", message("Name")), ("date", message("Date")))
+        f'<label{_look(kind)}>{plain(label)} <input type="text" autocomplete="off"> {most}</label>'
+        for kind, label, most in labels
     )
     text = f'<p class="text">{_typed(sheet.text)}</p>' if sheet.text else ""
     place = f'<p class="place">{_typed(sheet.place)}</p>'
     notes = (f'<p class="note">{_typed(note)}</p>' for note in sheet.notes)
-    return "\n".join((f'<p class="who">{fields}</p>', f"<h1>{plain(name)}</h1>", text, place, *notes))
+    return "\n".join((f'<p class="who">{fields}</p>', _code(address), f"<h1>{plain(name)}</h1>", text, place, *notes))
+
+
+def _code(address: str) -> str:
+    """Return the view's address as a QR code with a link; nothing for one that no phone could read."""
+    if not 0 < len(address) <= _LONGEST_ADDRESS:
+        return ""
+    picture = segno.make(address, error="l").svg_data_uri(border=1, light="#fff")
+    label = plain(message("This view in the app"))
+    image = f'<img src="{plain(picture)}" alt="{label}">'
+    return f'<a class="code" href="{plain(address)}">{image}<span>{_shown(address)}</span></a>'
+
+
+def _shown(address: str) -> str:
+    """Return the address in readable letters, without its scheme."""
+    return plain(unquote_plus(address.partition("://")[2]))
 
 
 def _way(with_solutions: bool, other: str) -> str:
@@ -64,16 +92,17 @@ def _way(with_solutions: bool, other: str) -> str:
 
 def _sheet(sheet: Worksheet) -> Iterator[str]:
     number = count(1)
-    yield _section(_heading(2, message("What the model did")), sheet.view.words, _grids(sheet.view, number))
-    # An introduction stays with the first item.
-    before = [_heading(2, message("By hand")), sheet.origin]
-    for place, task in enumerate(sheet.tasks, 1):
-        yield _section(*before, _titled(place, task), task.words, _grids(task, number))
-        before = []
-    before = [_heading(2, message("Questions")), lesson("worksheet/questions")]
-    for place, question in enumerate(sheet.questions, 1):
-        yield _section(*before, *_asked(place, question))
-        before = []
+    heading = _heading(2, message("What the model did"), sheet.view.points)
+    yield _section(heading, sheet.view.words, _grids(sheet.view, number))
+    if sheet.questions:
+        asked = (_section(*_asked(place, question)) for place, question in enumerate(sheet.questions, 1))
+        first = (_heading(2, message("Questions")), lesson("worksheet/questions"))
+        yield "\n".join((*first, '<div class="questions">', *asked, "</div>"))
+    tasks = (
+        _section(_titled(place, task, task.points), task.words, _grids(task, number))
+        for place, task in enumerate(sheet.tasks, 1)
+    )
+    yield "\n".join(('<div class="by-hand">', _heading(2, message("By hand")), sheet.origin, *tasks, "</div>"))
 
 
 def _solutions(sheet: Worksheet) -> str:
@@ -83,17 +112,20 @@ def _solutions(sheet: Worksheet) -> str:
         lesson("worksheet/solutions"),
         _section(_heading(3, message("What the model did")), _filled(sheet.view, number)),
     ]
-    parts += [_section(_titled(place, task), _filled(task, number)) for place, task in enumerate(sheet.tasks, 1)]
     parts += [_section(*_answered(place, question)) for place, question in enumerate(sheet.questions, 1)]
+    parts += [_section(_titled(place, task), _filled(task, number)) for place, task in enumerate(sheet.tasks, 1)]
     return '<section class="solutions">\n' + "\n".join(parts) + "\n</section>"
 
 
-def _heading(level: int, text: str) -> str:
-    return f"<h{level}>{plain(text)}</h{level}>"
+def _heading(level: int, text: str, points: int = 0) -> str:
+    """Return a heading, with room for the points reached of a task."""
+    told = plain(messages("{n} point", "{n} points", points))
+    reached = f' <span class="points">/ {told}</span>' if points else ""
+    return f"<h{level}>{plain(text)}{reached}</h{level}>"
 
 
-def _titled(place: int, task: Task) -> str:
-    return _heading(3, message("Task {n}: {title}", n=place, title=task.title))
+def _titled(place: int, task: Task, points: int = 0) -> str:
+    return _heading(3, message("Task {n}: {title}", n=place, title=task.title), points)
 
 
 def _section(*parts: str) -> str:
@@ -181,10 +213,10 @@ def _asked(place: int, question: Guess) -> tuple[str, ...]:
     )
     name, because = f"asked-{place}", plain(message("Because"))
     return (
-        _heading(3, message("Question {n}", n=place)),
+        _heading(3, message("Question {n}", n=place), POINTS_OF_QUESTION),
         f'<div role="radiogroup" aria-labelledby="{name}">\n<div id="{name}">{question.question}</div>',
         f'<ul class="answers">{answers}</ul></div>',
-        f'<label class="because">{because} <textarea rows="1"></textarea></label>',
+        f'<label class="because">{because} <textarea rows="2"></textarea></label>',
     )
 
 
