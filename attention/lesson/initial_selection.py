@@ -55,7 +55,7 @@ def is_by_hand(info: ModelInfo, text: str) -> bool:
 
 
 def _place_by_hand(info: ModelInfo, text: str) -> InitialSelection | None:
-    opening = openings().get((info.model_id, text))
+    opening = openings().get((info.model_id, text.rstrip()))
     if opening is None and has_pronoun(text):
         opening = next((each for each in _of_model(info.model_id) if each.caption == _OF_PRONOUN), None)
     return opening or _opening(info.model_id, text)
@@ -114,7 +114,8 @@ def tell_opening(scene: HeadContext) -> str:
 
 
 def _opening(model_id: str, text: str) -> InitialSelection | None:
-    return openings().get((model_id, text)) or openings().get((model_id, _ANY))
+    # A space typed at the end makes it no other sentence.
+    return openings().get((model_id, text.rstrip())) or openings().get((model_id, _ANY))
 
 
 def _of_model(model_id: str) -> list[InitialSelection]:
