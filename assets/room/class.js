@@ -52,7 +52,7 @@ const sheet = make("dialog", "code");
 root.append(style, bar, sheet);
 
 let room = null; // from the server: its code, address and worksheets
-let now = { here: 0, walls: 0, tally: null };
+let now = { here: 0, exploring: 0, walls: 0, tally: null };
 let chosen = 0; // the index of the offered activity
 let told = ""; // the failed request, and the reason
 let events = null;
@@ -193,7 +193,7 @@ function leave() {
   // The teacher may have followed the room as a pupil does.
   if (follows === room?.code) follows = null;
   room = events = null;
-  now = { here: 0, walls: 0, tally: null };
+  now = { here: 0, exploring: 0, walls: 0, tally: null };
   told = "";
   for (const { left } of ACTIVITIES) left?.();
   parts.clear();
@@ -268,9 +268,10 @@ function draw() {
   const going = room && goingNow();
   const isLarge = Boolean(going) && isShared() && !going.aside;
   const shown = [];
+  const areNotesOpen = Boolean(room) && !isLarge && lesson.isOpen && !isPresented();
   if (room && isLarge) shown.push(...going.all, lineOf(going, true));
   else if (room && (going || !isPresented())) {
-    if (lesson.isOpen && !isPresented()) shown.push(notes());
+    if (areNotesOpen) shown.push(notes());
     if (going) shown.push(...going.own, ...(going.hides || going.aside ? [] : going.all));
     shown.push(lineOf(going, false));
   } else if (!room && follows) shown.push(...alone());
@@ -279,6 +280,7 @@ function draw() {
     sentence.setAttribute("role", "alert");
     shown.push(sentence);
   }
+  document.documentElement.toggleAttribute("data-notes", areNotesOpen);
   host.toggleAttribute("data-told", Boolean(told));
   bar.hidden = !shown.length;
   cover(isLarge);
@@ -318,7 +320,7 @@ function lineOf(going, isLarge) {
     found.title = message("Show the code to the class");
     return found;
   });
-  const children = [code, words("here", "here", messages("{n} is here", "{n} are here", now.here))];
+  const children = [code, words("here", "here", whoIsHere())];
   const planned = planButtons(going);
   line.toggleAttribute("data-planned", planned.length > 0);
   children.push(...planned);
@@ -327,6 +329,12 @@ function lineOf(going, isLarge) {
   if (going?.hides && !isPresented() && !(now.walls > 0)) children.push(privacy());
   if (!isLarge && !isPresented()) children.push(notesButton(), ...sheetWays(), part("end", null, () => button(message("End the class"), end, "quiet end")));
   return put(line, children);
+}
+
+/** How many follow, and how many explore the app on their own. */
+function whoIsHere() {
+  const here = messages("{n} is here", "{n} are here", now.here);
+  return now.exploring ? message("{here}, {n} exploring", { here, n: now.exploring }) : here;
 }
 
 /** The tabs of the activities, if there are several. */

@@ -308,7 +308,7 @@ function questionFields(found) {
     set({ answers: given.map((line) => line.replace(/^\*\s*/, "")), right: starred < 0 ? null : starred });
   };
   return [
-    labelled(message("Question"), typedInto("input", question, (text) => set({ question: text }))),
+    Object.assign(labelled(message("Question"), typedInto("input", question, (text) => set({ question: text }))), { className: "wide" }),
     labelled(isTyped ? message("Right answers, one per line") : message("Answers, one per line; * before the right one"), typedInto("textarea", lines, take)),
     isTypedBox(isTyped, set),
   ];

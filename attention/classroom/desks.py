@@ -77,7 +77,8 @@ class Desks:
         answered = None if tally is None or room.is_revealed else tally["answered"]
         live.walls.send("present", {"here": present.here, "answered": answered})
         if len(live.desks):
-            finds = await self._tasks.tally(room.code)
-            live.desks.send("here", {"here": present.here, "walls": present.walls, "tally": tally, "finds": finds})
+            told = {"here": present.here, "walls": present.walls, "tally": tally}
+            exploring, finds = await self._database(Store.n_explorers, room.code), await self._tasks.tally(room.code)
+            live.desks.send("here", {**told, "exploring": exploring, "finds": finds})
             live.desks.send("own", await self._own.told_teacher(room.code))
         live.say_trouble(is_lost=False)

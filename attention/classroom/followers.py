@@ -112,6 +112,10 @@ class Followers:
         """The number of pupils, on however many screens."""
         return len(self._of)
 
+    def has(self, seat: str) -> bool:
+        """Whether a pupil has a screen here."""
+        return seat in self._of
+
     def join(self, own: Mapping[str, object], seat: str = "") -> Follower:
         """Add a screen; it is sent the last message of each kind, and its own.
 

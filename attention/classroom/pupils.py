@@ -51,6 +51,7 @@ async def _join(act: Act) -> Response:
 async def _follow(act: Act) -> Response:
     _check_screens(act)
     code = act.room.code
+    await act.hall.database(Store.forget_explorer, code, act.who)
     async with act.hall.screens.ready(code) as live:
         own = {
             "mine": await _own_answer(act),
@@ -89,9 +90,14 @@ async def _answer(act: Act) -> Json:
 
 async def _task(act: Act) -> Json:
     """Send a pupil on other pages of the app the task, the pupil's own solution, and any open question."""
-    own = await act.hall.tasks.own(act.room.code, seat_of(act.request, act.room))
+    code, seat = act.room.code, seat_of(act.request, act.room)
+    own = await act.hall.tasks.own(code, seat)
+    live = act.hall.screens.of(code)
+    if seat is not None and not live.screens.has(seat):
+        await act.hall.database(Store.note_explorer, code, seat)
+        act.hall.desks.note_change(live)
     asks = act.room.question is not None and not act.room.is_revealed
-    return {"task": await act.hall.tasks.shown(act.room.code), "handed": own, "asks": asks}
+    return {"task": await act.hall.tasks.shown(code), "handed": own, "asks": asks}
 
 
 async def _hand_in(act: Act) -> Json:

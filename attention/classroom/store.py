@@ -70,8 +70,16 @@ _PRESENT = Table(
     Column("walls", Integer, nullable=False),
     Column("at", Float, nullable=False),
 )
-# In seconds: a copy that is silent for longer counts as stopped.
-_SILENT = 15.0
+# The pupils of a room who explore the app on their own, and when their page last asked for news.
+_EXPLORERS = Table(
+    "explorers",
+    SCHEMA,
+    Column("code", String(6), primary_key=True),
+    Column("pupil", String(64), primary_key=True),
+    Column("at", Float, nullable=False),
+)
+# In seconds: a copy, or a pupil's page in the app, that is silent for longer counts as gone.
+_SILENT, _SILENT_PAGE = 15.0, 40.0
 
 # PostgreSQL's channel for changes, and the lock under which one copy alone creates the tables.
 _CHANNEL, _TABLES_LOCK = "attention_rooms", 7_305_114
@@ -410,6 +418,27 @@ class Store:
         with self.reading() as connection:
             here, walls = connection.execute(sql.select(*sums).where(*where)).one()
         return Present(int(here), int(walls))
+
+    def note_explorer(self, code: str, pupil: str) -> None:
+        """Record that a pupil explores the app on their own."""
+        with self.writing() as connection:
+            if self.held(connection, code) is not None:
+                row = {"code": code, "pupil": pupil}
+                connection.execute(self.upsert(_EXPLORERS, row, {"at": time.time()}))
+
+    def forget_explorer(self, code: str, pupil: str) -> None:
+        """Record that a pupil follows the room again."""
+        where = (_EXPLORERS.c.code == code, _EXPLORERS.c.pupil == pupil)
+        with self.writing() as connection:
+            connection.execute(sql.delete(_EXPLORERS).where(*where))
+
+    def n_explorers(self, code: str) -> int:
+        """Return the number of pupils who explore the app on their own."""
+        where = (_EXPLORERS.c.code == code, _EXPLORERS.c.at > time.time() - _SILENT_PAGE)
+        with self.reading() as connection:
+            return int(
+                connection.execute(sql.select(sql.func.count()).select_from(_EXPLORERS).where(*where)).scalar_one()
+            )
 
     # ------------------------------------------------------------------------------------------------
 

@@ -416,6 +416,13 @@ def test_the_notes_of_a_lesson_lead_from_view_to_view_and_the_controls_stay_in_s
     teacher.bar.evaluate("bar => bar.querySelector('.notes .words').append('… '.repeat(20_000))")
     for each in (plan, last):
         expect(each).to_be_in_viewport(ratio=1)
+    # On a wide screen, the notes stand beside the page; on a narrow one, in the bar below it.
+    notes, app = teacher.bar.locator(".notes"), page.locator(".stApp")
+    beside = app.bounding_box()
+    assert beside["x"] + beside["width"] <= notes.bounding_box()["x"]
+    page.set_viewport_size(PHONE)
+    for each in (plan, last):
+        expect(each).to_be_in_viewport(ratio=1)
         box, bar = each.bounding_box(), teacher.bar.bounding_box()
         assert bar["y"] <= box["y"]
         assert box["y"] + box["height"] <= bar["y"] + bar["height"]

@@ -484,6 +484,30 @@ def test_what_is_over_goes_when_a_server_begins(tmp_path, monkeypatch):
     until(is_gone)
 
 
+def test_pupils_who_explore_the_app_are_counted_apart_until_they_return(app):
+    async def follow():
+        teacher, code = await opened(app)
+        pupil, other = await joined(app, code), await joined(app, code)
+        async with teacher.follow(app, f"{code}/desk") as desk:
+
+            def counted(here, exploring):
+                return lambda now: (now["here"], now["exploring"]) == (here, exploring)
+
+            async with pupil.follow(app, f"{code}/events"), other.follow(app, f"{code}/events"):
+                await desk.until("here", counted(2, 0))
+            for _ in range(2):
+                await pupil.get(app, f"{code}/task")
+            await desk.until("here", counted(0, 1))
+            # Whoever has the class's page open, too, is there.
+            async with other.follow(app, f"{code}/events"):
+                await desk.until("here", counted(1, 1))
+                await other.get(app, f"{code}/task")
+                async with pupil.follow(app, f"{code}/events"):
+                    await desk.until("here", counted(2, 0))
+
+    asyncio.run(follow())
+
+
 def test_a_pupil_who_looks_around_is_told_whether_there_is_a_question(app, teacher, code):
     pupil = TestClient(app)
     pupil.post(f"{ROOM}/{code}/join")
