@@ -404,8 +404,18 @@ function wayBack() {
   return way;
 }
 
+/** Offer the results before they are deleted. */
 function end() {
-  if (!confirm(message("End the class? Its answers will be deleted."))) return;
+  const close = button(message("Close"), () => sheet.close());
+  const go = button(message("End the class"), finish, "main");
+  const files = lesson.asked.length ? [csvOf("results.csv", message("Download the answers"))] : [];
+  if (ten) files.push(csvOf("own/results.csv", message("Download the ten questions")));
+  sheet.replaceChildren(make("h2", "", message("End the class? Its answers will be deleted.")), ...files, go, close);
+  sheet.setAttribute("aria-label", message("End the class"));
+  sheet.showModal();
+}
+
+function finish() {
   for (const { ends } of ACTIVITIES) ends?.();
   act("end");
 }

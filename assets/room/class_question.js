@@ -64,7 +64,15 @@ function askedSoFar() {
     }
     return found;
   });
-  return [put(fold, [fold.firstElementChild, results])];
+  return [put(fold, [fold.firstElementChild, results, part("results csv", room.code, () => csvOf("results.csv"))])];
+}
+
+/** A link to a file of answers. */
+function csvOf(file, label = message("Download as CSV")) {
+  const found = make("a", "", label);
+  found.href = new URL(`${room.code}/${file}`, ROOMS).href;
+  found.download = "";
+  return found;
 }
 
 /** Offer the questions that fit the view; if the request fails, keep the old ones. */

@@ -54,12 +54,7 @@ function resultsOfTen() {
     found.ontoggle = () => (isTenOpen = found.open);
     return found;
   });
-  const way = part("ten csv", room.code, () => {
-    const found = make("a", "", message("Download as CSV"));
-    found.href = new URL(`${room.code}/own/results.csv`, ROOMS).href;
-    found.download = "";
-    return found;
-  });
+  const way = part("ten csv", room.code, () => csvOf("own/results.csv"));
   const places = ten.isOpen && ten.underWay.length ? [words("ten places", "here", placesOfTen())] : [];
   const rows = part("ten rows", ten.questions, rowsOfTen);
   return put(fold, [fold.firstElementChild, ...places, rows, ...(ten.asksNickname ? [nicknames()] : []), way]);

@@ -20,7 +20,7 @@ from attention.lesson.quiz import Guess, verdict_words
 Meanwhile = Literal["closed", "as it is", "hidden"]
 _SETS = ("right", "close")
 _VERDICTS = (*_SETS, "other")
-_MEANWHILE, _BEFORE, _SECONDS, _ENDS = "meanwhile", "before", "seconds", "ends"
+_MEANWHILE, _BEFORE, _SECONDS, _ENDS, _SENTENCE = "meanwhile", "before", "seconds", "ends", "sentence"
 # In seconds: the time limits, how much longer a class can get, and how late an answer may arrive over a slow line.
 TIME_LIMITS, _MORE_TIME, _GRACE = (30, 60, 90), 30, 2
 # The limits of a teacher's own question, in characters and answers.
@@ -65,6 +65,17 @@ def again(data: Mapping[str, Any], answers: Counter[Answered]) -> dict[str, Any]
 def before(data: Mapping[str, Any]) -> Sequence[int] | None:
     """Return how many gave each answer when the packed question was asked first; None if it was not asked before."""
     return data.get(_BEFORE)
+
+
+def about(data: Mapping[str, Any], sentence: str) -> dict[str, Any]:
+    """Return a packed question with the sentence on the screens."""
+    return {**data, _SENTENCE: sentence}
+
+
+def sentence(data: Mapping[str, Any]) -> str:
+    """Return the sentence on the screens when the packed question was asked; empty if it is unknown."""
+    found: str = data.get(_SENTENCE, "")
+    return found
 
 
 def timed(data: Mapping[str, Any], seconds: int | None, now: float) -> dict[str, Any]:
@@ -218,7 +229,7 @@ def _means(answers: Counter[Answered]) -> dict[str, list[float]]:
 
 def worth(guess: Guess, answers: Mapping[str, Answered]) -> dict[str, str]:
     """Return the verdict on each pupil's own answer, as HTML; none for a poll."""
-    if _is_poll(guess):
+    if is_poll(guess):
         return {}
     return {pupil: verdict_words(answered.verdict) for pupil, answered in answers.items()}
 
@@ -232,12 +243,13 @@ def _wrong(guess: Guess, wrong: int, count: int) -> str:
 
 def _commonest_wrong(guess: Guess, counts: Sequence[int]) -> int | None:
     """Return the most frequent wrong answer; None if there is none, or a tie."""
-    if guess.shares or _is_poll(guess):
+    if guess.shares or is_poll(guess):
         return None
     wrong = [0 if index in guess.right else n for index, n in enumerate(counts)]
     most = max(wrong)
     return wrong.index(most) if most and wrong.count(most) == 1 else None
 
 
-def _is_poll(guess: Guess) -> bool:
+def is_poll(guess: Guess) -> bool:
+    """Return whether no answer is right or wrong."""
     return not (guess.right or guess.shares)

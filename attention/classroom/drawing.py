@@ -75,6 +75,12 @@ def guess_of(page: str, link: str) -> Guess | None:
         return CONTENTS[view.page].asked(view, _panes(view)).guess
 
 
+def sentence_of(page: str, link: str) -> str:
+    """Return the sentence of a page; empty if its model reads something else."""
+    view = _view(_PAGES[page], link)
+    return view.text if get_info(view.model).reading.takes_sentences else ""
+
+
 def is_guessed(page: str, link: str) -> bool:
     """Tell whether a link hides its view until a guess."""
     view = _view(_PAGES[page], link)

@@ -128,24 +128,25 @@ def table(taken: Sequence[Taken], *, has_nicknames: bool) -> Columns:
 
     Right is 1, wrong 0; both columns are empty for a question that was not reached.
     """
-    names = [_as_text(each.nickname) if has_nicknames else str(number) for number, each in enumerate(taken, 1)]
+    names = [as_text(each.nickname) if has_nicknames else str(number) for number, each in enumerate(taken, 1)]
     rows = [(name, each, question) for name, each in zip(names, taken, strict=True) for question in each.questions]
     marks = [each.is_right.get(question) for _, each, question in rows]
     return {
         message("pupil"): [name for name, _, _ in rows],
-        message("sentence"): [_as_text(each.sentence) for _, each, _ in rows],
+        message("sentence"): [as_text(each.sentence) for _, each, _ in rows],
         message("question"): [_known(question).title for _, _, question in rows],
-        message("answer"): [_as_no_formula(each.answers.get(question, "")) for _, each, question in rows],
+        message("answer"): [as_no_formula(each.answers.get(question, "")) for _, each, question in rows],
         message("right"): ["" if mark is None else str(int(mark)) for mark in marks],
     }
 
 
-def _as_text(typed: str) -> str:
+def as_text(typed: str) -> str:
     """Return a text that no spreadsheet takes for a formula or a number."""
-    return f"'{typed}" if typed[:1].isdigit() else _as_no_formula(typed)
+    return f"'{typed}" if typed[:1].isdigit() else as_no_formula(typed)
 
 
-def _as_no_formula(text: str) -> str:
+def as_no_formula(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula."""
     return f"'{text}" if text[:1] in _BEGINS_FORMULA else text
 
 

@@ -60,6 +60,14 @@ _ANSWERS = Table(
     Column("given", Text, nullable=False),
     Column("verdict", String(8), nullable=False),
 )
+# All questions of a room, as JSON.
+_QUESTIONS = Table(
+    "questions",
+    SCHEMA,
+    Column("code", String(6), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("question", Text, nullable=False),
+)
 # The followers of a room on each copy of the server, and its screens on walls.
 _PRESENT = Table(
     "followers",
@@ -149,6 +157,15 @@ class Sent:
     number: int
     pupil: str
     answered: Answered
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that was asked, packed, and the answers by pupil."""
+
+    number: int
+    question: Mapping[str, Any] = field(repr=False)
+    answers: Mapping[str, Answered] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +336,13 @@ class Store:
 
     def ask(self, code: str, key: str, question: Mapping[str, Any]) -> None:
         """Ask a question."""
-        self._change(code, key, {"question": _written(question), "number": _ROOMS.c.number + 1, "is_revealed": 0})
+        values = {"question": _written(question), "number": _ROOMS.c.number + 1, "is_revealed": 0}
+        row = sql.select(_ROOMS.c.code, _ROOMS.c.number, _ROOMS.c.question).where(_ROOMS.c.code == code)
+        with self.writing() as connection:
+            self.check(connection, code, key)
+            connection.execute(sql.update(_ROOMS).where(_ROOMS.c.code == code).values(values))
+            connection.execute(sql.insert(_QUESTIONS).from_select(["code", "number", "question"], row))
+            self.notify(connection, code)
 
     def put_question(self, code: str, key: str, question: Mapping[str, Any]) -> None:
         """Replace the open question, whose answers stay."""
@@ -400,6 +423,13 @@ class Store:
         with self.reading() as connection:
             rows = connection.execute(counted).all()
         return Counter({Answered(tuple(json.loads(row.given)), row.verdict): row.n for row in rows})
+
+    def asked(self, code: str) -> list[Asked]:
+        """Return all questions of a room with their answers, in the order in which they were asked."""
+        found = sql.select(_QUESTIONS).where(_QUESTIONS.c.code == code).order_by(_QUESTIONS.c.number)
+        with self.reading() as connection:
+            rows = connection.execute(found).all()
+        return [Asked(row.number, json.loads(row.question), self.own_answers(code, row.number)) for row in rows]
 
     # --------------------------------------------------------------------------------------- presence
 

@@ -11,8 +11,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from attention.answer.downloads import csv_of
 from attention.answer.generated_files import worksheets
-from attention.classroom import asking, finds, own_store, pointing
+from attention.classroom import asking, finds, own_store, pointing, results
 from attention.classroom.drawing import (
     Shown,
     guess_of,
@@ -22,6 +23,7 @@ from attention.classroom.drawing import (
     opened,
     questions_of,
     ready_of,
+    sentence_of,
     tidy,
 )
 from attention.classroom.errors import RefusedError, not_read
@@ -74,6 +76,7 @@ def routes(hall: Hall) -> list[Route]:
         Route("/tasks", asks(_tasks)),
         Route("/own/pupils", asks(_own_pupils)),
         Route("/own/results.csv", asks(_own_results)),
+        Route("/results.csv", asks(_results)),
         Route("/point", by_teacher(hall, _point, hall.limits.points), methods=["POST"]),
         *(Route(path, acts(change), methods=["POST"]) for path, change in changes.items()),
     ]
@@ -193,6 +196,7 @@ async def _ask(act: Act) -> Json:
     else:
         make = partial(_question_of_view, act.room) if name is None else partial(_ready_question, act.room, name)
         question = await run_in_threadpool(make)
+    question = asking.about(question, await run_in_threadpool(sentence_of, act.room.page, act.room.link))
     await act.change(Store.ask, asking.timed(question, seconds, act.hall.clock()))
     return {}
 
@@ -285,8 +289,18 @@ async def _own_pupils(act: Act) -> Json:
 
 
 async def _own_results(act: Act) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{act.room.code.lower()}.csv"'}
-    return Response(await act.hall.own.csv(act.room.code), media_type="text/csv", headers=headers)
+    return _csv(f"{act.room.code.lower()}.csv", await act.hall.own.csv(act.room.code))
+
+
+async def _results(act: Act) -> Response:
+    """Return all answers to all questions."""
+    table = results.table(await act.hall.database(Store.asked, act.room.code))
+    return _csv(f"{act.room.code.lower()}-questions.csv", csv_of(table))
+
+
+def _csv(name: str, file: bytes) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(file, media_type="text/csv", headers=headers)
 
 
 # ------------------------------------------------------------------------------------------------

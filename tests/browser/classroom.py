@@ -64,6 +64,10 @@ class Teacher:
         expect(self.plan).to_be_visible()
         self.tab.page.keyboard.press("PageDown")
 
+    def end(self):
+        self.press("End the class")
+        self.tab.page.get_by_role("dialog", name="End the class").get_by_role("button", name="End the class").click()
+
     def next(self):
         self.tab.page.get_by_role("button", name=re.compile("^Next: ")).click()
 

@@ -475,7 +475,6 @@ def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil):
 def test_the_page_for_classes_opens_a_room_and_every_view_of_a_plan(new_person, new_pupil):
     tab = new_person().go("classroom", model="toy", text=SENTENCE)
     page, teacher = tab.page, Teacher(tab)
-    page.on("dialog", lambda dialog: dialog.accept())
     expect(page.get_by_role("link", name="the page for pupils")).to_have_attribute("href", re.compile("room$"))
     tab.pick("Length", "45 minutes")
     expect(page.get_by_text("Minute 41 to 45")).to_be_visible()
@@ -494,7 +493,7 @@ def test_the_page_for_classes_opens_a_room_and_every_view_of_a_plan(new_person, 
         expect(page.locator(".letters")).to_have_text(teacher.code)
         page.get_by_role("button", name="Close").click()
         if size is PROJECTOR:
-            teacher.press("End the class")
+            teacher.end()
             expect(teacher.bar).to_be_hidden()
     # From there, the plan leads on, and the class with it.
     page.get_by_role("link", name="Open this view ▸").nth(3).click()
@@ -505,7 +504,7 @@ def test_the_page_for_classes_opens_a_room_and_every_view_of_a_plan(new_person, 
     menu.click()
     expect(main.get_by_role("button", name="Show the code to the class")).to_be_visible()
     menu.click()
-    teacher.press("End the class")
+    teacher.end()
     menu.click()
     expect(main.get_by_role("button", name="Open a room for a class")).to_be_visible()
 
@@ -569,13 +568,12 @@ def test_present_keeps_the_question_and_an_ended_room_says_so(new_teacher, new_p
     page.keyboard.press("Escape")
     teacher.tab.expect_query(model="toy", text=SENTENCE, step="scale")
     # Who ends a class looks for no more questions: what is looked for does not come, and is given up.
-    page.on("dialog", lambda dialog: dialog.accept())
     looked_for, given_up = [], []
     page.route("**/questions", lambda route: looked_for.append(route.request))
     page.on("requestfailed", lambda request: given_up.extend([request]))
     with page.expect_request("**/questions"):
         teacher.next()
-    teacher.press("End the class")
+    teacher.end()
 
     def is_given_up():
         # What the browser says is heard while it is spoken to.

@@ -76,6 +76,9 @@ def test_an_own_plan_is_taught_by_the_one_button_and_outlives_the_tab(own_plan, 
     result = teacher.bar.locator(".asked")
     expect(result).to_contain_text(QUESTION)
     expect(result.locator("tr.right th")).to_have_text("pond")
+    with teacher.tab.page.expect_download() as started:
+        teacher.bar.get_by_role("link", name="Download as CSV").click()
+    assert ",pond,1" in started.value.path().read_text("utf-8-sig")
 
 
 def test_a_malformed_question_is_refused_with_the_reason(own_plan):

@@ -1,6 +1,7 @@
 """Responses to a class's screens, and refusals."""
 
 import asyncio
+import csv
 import io
 import json
 import sqlite3
@@ -506,6 +507,39 @@ def test_pupils_who_explore_the_app_are_counted_apart_until_they_return(app):
                     await desk.until("here", counted(2, 0))
 
     asyncio.run(follow())
+
+
+def test_all_answers_are_a_table_with_the_question_the_sentence_and_what_was_chosen(app, teacher, code):
+    pupils = [TestClient(app) for _ in range(2)]
+    for pupil in pupils:
+        pupil.post(f"{ROOM}/{code}/join")
+
+    def ask(said, *given):
+        assert teacher.post(f"{ROOM}/{code}/ask", json=said).status_code == 200
+        number = teacher.get(f"{ROOM}/{code}/questions") and app.hall.database.do(lambda store: store.room(code)).number
+        for pupil, each in zip(pupils, given, strict=False):
+            answer = {"number": number, "given": [each]}
+            assert pupil.post(f"{ROOM}/{code}/answer", json=answer).status_code == 200
+
+    own = {"question": "=Where?", "answers": ["sky", "<pond>"], "right": 1, "isTyped": False}
+    ask({"ready": "cost"}, 2, 0)
+    ask({"own": own}, 1, 0)
+    ask({"own": {**own, "right": None}}, 1)
+    ask({"own": {**own, "right": None, "isTyped": True}}, "=1+1", "Sky")
+    teacher.post(f"{ROOM}/{code}/withdraw")
+    table = teacher.get(f"{ROOM}/{code}/results.csv").content.decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert {row["sentence"] for row in rows} == {"Two geese fly"}
+    assert [row["number"] for row in rows] == ["1", "1", "2", "2", "3", "4", "4"]
+    # Pupils have no order, and keep their numbers.
+    assert len({row["pupil"] for row in rows}) == 2
+    answered = {(row["number"], row["answer"], row["right"]) for row in rows}
+    costs = {("1", "36", "1"), ("1", "9", "0")}
+    # A poll has no right answer.
+    others = {("2", "<pond>", "1"), ("2", "sky", "0"), ("3", "<pond>", ""), ("4", "'=1+1", "0"), ("4", "Sky", "1")}
+    assert answered == costs | others
+    assert {row["question"] for row in rows if row["number"] == "2"} == {"'=Where?"}
+    assert pupils[0].get(f"{ROOM}/{code}/results.csv").status_code == 403
 
 
 def test_a_pupil_who_looks_around_is_told_whether_there_is_a_question(app, teacher, code):
