@@ -18,12 +18,18 @@ from tests.browser.looks import (
 from tests.browser.tab import TWO_FRAMES
 
 TRANSLATOR = {"model": "translator-fr-en", "text": "le chat noir dort", "part": "cross"}
+PAIR = {"pair": "It was tired"}
 # Places that the walk through the steps does not come by.
 PLACES = {
     "the front door": ("", {}),
     "all heads": ("all_heads", {"layer": "2", "head": "3"}),
     "the neuron view": ("neuron_view", {"model": "toy", "mask": "causal"}),
+    "the pairs of a pair": ("neuron_view", {"text": "My old dog chased a ball", **PAIR}),
     "two sentences": ("compare", {}),
+    "two sentences read together": ("step_by_step", PAIR),
+    "the blocks of a pair": ("all_heads", {"sort": "across", "block": "AB", "words": "1", **PAIR}),
+    "a pair for the toy": ("all_heads", {"model": "toy", **PAIR}),
+    "the syntax check": ("syntax_check", {}),
     "the code lab": ("code_lab", {"model": "toy"}),
     "the models": ("models", {}),
     "cross-attention": ("step_by_step", {**TRANSLATOR, "step": "softmax"}),

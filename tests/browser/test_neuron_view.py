@@ -5,7 +5,6 @@ import torch
 from playwright.sync_api import expect
 
 from attention.lesson.initial_selection import first_place
-from tests.browser.looks import check
 from tests.browser.tab import is_rounded, is_said
 
 SENTENCE = "My old dog chased a ball"
@@ -132,8 +131,3 @@ def test_a_long_sentence_moves_inside_and_the_page_stays_where_it_is(opened):
     assert height <= 640 < inside
     # It opens where the query is.
     expect(Neuron(tab).queries.nth(100)).to_be_in_viewport()
-
-
-@pytest.mark.slow
-def test_a_pair_can_be_read_by_everybody(opened):
-    check(opened(PAGE, text=SENTENCE, pair="It was tired"))

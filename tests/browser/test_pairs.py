@@ -6,8 +6,6 @@ from itertools import product
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.looks import check
-
 FIRST, SECOND = "The cat sat on the mat", "It was tired"
 # Where their tokens are, [CLS] and the first [SEP] among the first's.
 A, B = slice(8), slice(8, None)
@@ -80,16 +78,3 @@ def test_pins_heads_and_threshold_are_in_the_address_and_lead_somebody_else_ther
     # Another head is shown alone.
     there.select("Head", "8 of 12").expect_query(pair=SECOND, layer="3", head="8", least="0.5", block="BA")
     expect(lines.locator("button.head[aria-pressed=true]")).to_have_text(["Head 8"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("path", "query"),
-    [
-        ("all_heads", {"sort": "across", "block": "AB", "words": "1"}),
-        ("step_by_step", {}),
-        ("all_heads", {"model": "toy"}),
-    ],
-)
-def test_a_pair_can_be_read_by_everybody(opened, path, query):
-    check(opened(path, pair=SECOND, **query), wide="light" if query else "dark")

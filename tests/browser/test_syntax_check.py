@@ -7,7 +7,6 @@ from attention.experiments import corpus
 from attention.experiments.study import Run
 from attention.experiments.syntax import SyntaxCheck, word_weights
 from attention.lesson.syntax_check import examples
-from tests.browser.looks import check
 
 PAGE = "syntax_check"
 
@@ -70,8 +69,3 @@ def test_a_row_of_the_table_chooses_its_relation(tab):
     tab.settled()
     click_cell(tab, 2)
     expect(relation).to_have_value("det")
-
-
-@pytest.mark.slow
-def test_everybody_can_read_it(tab):
-    check(tab.go(PAGE))

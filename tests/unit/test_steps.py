@@ -173,8 +173,9 @@ def test_the_floating_point_type_is_kept(dtype):
 
 @pytest.mark.parametrize("highest", [1e4, -1e4, 1e30])
 def test_huge_scores_do_not_overflow(highest):
-    scores = np.array([[highest, highest - abs(highest) / 2, highest]], np.float32)
-    np.testing.assert_array_equal(steps.softmax(scores), [[0.5, 0, 0.5]])
+    # The second row is far below the first, or far above it.
+    scores = np.array([[highest, highest - abs(highest) / 2, highest], [0, 0, -np.inf]], np.float32)
+    np.testing.assert_array_equal(steps.softmax(scores), [[0.5, 0, 0.5], [0.5, 0.5, 0]])
 
 
 @given(seeds, sizes, sizes, sizes)
