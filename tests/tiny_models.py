@@ -15,7 +15,7 @@ import transformers
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-__all__ = ["BESIDE", "KINDS", "OTHERS", "PAIRS", "TODAY", "UNEVEN", "make"]
+__all__ = ["BESIDE", "KINDS", "MIXED", "OTHERS", "PAIRS", "TODAY", "UNEVEN", "make"]
 
 SENTENCES = [
     "The cat sat on the mat.",
@@ -714,6 +714,71 @@ _MAKERS |= {
             embedding_size=16,
         ),
         _word_piece,
+    ),
+}
+# Those in which only some layers have softmax attention.
+_MIXED = _SMALL | {"num_hidden_layers": 4, "num_key_value_heads": 2, "bos_token_id": 0, "eos_token_id": 1}
+_EXPERTS = {"num_experts": 3, "num_experts_per_tok": 2}
+_MAMBAS = {"mamba_d_state": 8, "mamba_d_conv": 4, "mamba_expand": 2, "pad_token_id": 1}
+MIXED = ("qwen3_next", "lfm2", "jamba", "bamba")
+# In each of its layers, attention and a state-space model run in parallel.
+PARALLEL = "falcon_h1"
+_MAKERS |= {
+    "qwen3_next": (
+        _of(
+            "Qwen3NextForCausalLM",
+            **_MIXED | _EXPERTS,
+            layer_types=["linear_attention", "full_attention"] * 2,
+            head_dim=8,
+            linear_num_key_heads=2,
+            linear_num_value_heads=4,
+            linear_key_head_dim=8,
+            linear_value_head_dim=8,
+            moe_intermediate_size=16,
+            shared_expert_intermediate_size=16,
+            pad_token_id=1,
+        ),
+        _llama_tokenizer,
+    ),
+    "lfm2": (
+        _of("Lfm2ForCausalLM", **_MIXED, layer_types=["conv", "full_attention", "conv", "full_attention"]),
+        _llama_tokenizer,
+    ),
+    "jamba": (
+        _of(
+            "JambaForCausalLM",
+            **_MIXED | _EXPERTS | _MAMBAS,
+            attn_layer_period=2,
+            attn_layer_offset=1,
+            mamba_dt_rank=4,
+            use_mamba_kernels=False,
+        ),
+        _llama_tokenizer,
+    ),
+    "bamba": (
+        _of(
+            "BambaForCausalLM",
+            **_MIXED | _MAMBAS,
+            attn_layer_indices=[1, 3],
+            mamba_n_heads=8,
+            mamba_d_head=8,
+            mamba_n_groups=1,
+            mamba_chunk_size=8,
+        ),
+        _llama_tokenizer,
+    ),
+    PARALLEL: (
+        _of(
+            "FalconH1ForCausalLM",
+            **_MIXED | _MAMBAS,
+            head_dim=8,
+            mamba_n_heads=8,
+            mamba_d_head=8,
+            mamba_d_ssm=64,
+            mamba_n_groups=1,
+            mamba_chunk_size=8,
+        ),
+        _llama_tokenizer,
     ),
 }
 # Those that also read something other than text; Gemma 3 is one, too.

@@ -36,7 +36,7 @@
  * @property {number} pitch from one line to the next
  * @property {Tile[]} tiles in keyboard order
  * @property {number[][]} lines the indices of tiles in one line
- * @property {{y: number, height: number, title: string, layer: number}[]} titles
+ * @property {{y: number, height: number, title: string, layer: number, isBeside: boolean}[]} titles beside tiles, or above
  * @property {number} width
  * @property {number} height
  */
@@ -267,12 +267,13 @@ function measureWords(state, width) {
   const heads = data.groups.flatMap((group) => group.heads);
   // In a narrow space, only the layer number.
   const titles = data.groups.map(({ title, heads: [first] }) =>
-    data.isTable && width < NARROW ? String(first.layer + 1) : title,
+    data.isTable && first && width < NARROW ? String(first.layer + 1) : title,
   );
+  const besides = titles.filter((_, group) => data.groups[group].heads.length);
   const caption = (texts) => widest(`700 ${CAPTION_SIZE}`, texts);
   return {
     titles,
-    left: data.isTable ? EDGE + 8 + Math.ceil(widest(`700 ${LABEL_SIZE}`, titles)) : EDGE,
+    left: data.isTable ? EDGE + 8 + Math.ceil(widest(`700 ${LABEL_SIZE}`, besides)) : EDGE,
     hasNames: !data.isTable,
     hasBadges: heads.some(({ badge }) => badge),
     nameWidth: caption(heads.map(shortNameOf)),
@@ -330,7 +331,10 @@ function captionsThatFit({ hasNames, hasBadges, nameWidth, badgeWidth, bothWidth
 
 function heightOf({ data }, { pitch, gap }, perLine) {
   const lines = data.groups.reduce((sum, { heads }) => sum + Math.ceil(heads.length / perLine), 0);
-  const titles = data.isTable ? HEAD_HEIGHT : data.groups.length * (TITLE_HEIGHT + GROUP_GAP) - GROUP_GAP;
+  const without = data.groups.filter(({ heads }) => !heads.length).length;
+  const titles = data.isTable
+    ? HEAD_HEIGHT + without * TITLE_HEIGHT
+    : data.groups.length * (TITLE_HEIGHT + GROUP_GAP) - GROUP_GAP;
   return Math.ceil(titles + lines * pitch - gap + EDGE);
 }
 
@@ -343,9 +347,11 @@ function layOut(state, zoom) {
   const [tiles, lines, titles] = [[], [], []];
   let y = data.isTable ? HEAD_HEIGHT : 0;
   data.groups.forEach(({ heads }, group) => {
-    const height = data.isTable ? tileHeight : TITLE_HEIGHT;
-    titles.push({ y, height, title: words.titles[group], layer: heads[0]?.layer });
-    if (!data.isTable) y += TITLE_HEIGHT;
+    // A layer without heads is one line of text.
+    const isBeside = data.isTable && heads.length > 0;
+    const height = isBeside ? tileHeight : TITLE_HEIGHT;
+    titles.push({ y, height, title: words.titles[group], layer: heads[0]?.layer, isBeside });
+    if (!isBeside) y += TITLE_HEIGHT;
     for (let start = 0; start < heads.length; start += perLine) {
       const line = heads.slice(start, start + perLine);
       const x = (column) => words.left + column * (tileWidth + gap);
@@ -573,9 +579,10 @@ function paintTitles(state, view) {
     context.clip();
   };
   clip(0, from.y > 0 ? layout.top - 4 : 0);
-  context.textAlign = "right";
-  for (const { y, height: room, title, layer } of layout.titles) {
-    write(title, layout.left - 8, y - from.y + room / 2, pointedAt.some((tile) => tile.layer === layer));
+  for (const { y, height: room, title, layer, isBeside } of layout.titles) {
+    context.textAlign = isBeside ? "right" : "left";
+    const text = isBeside ? title : shorten(context, title, width - 2 * EDGE, `400 ${LABEL_SIZE}px ${font}`);
+    write(text, isBeside ? layout.left - 8 : EDGE, y - from.y + room / 2, pointedAt.some((tile) => tile.layer === layer));
   }
   context.restore();
   clip(from.x > 0 ? layout.left - 4 : 0, 0);

@@ -119,16 +119,17 @@ def _add_place(line: Line, pane: Pane, without: Collection[str], *, is_one: bool
         return
     chosen = (pane.settings.layer, pane.settings.head)
     place = tuple(zip(chosen, pane.place, strict=True))
+    info = pane.info
     offered = (
-        ("layer", message("Layer"), pane.info.n_layers),
-        ("head", message("Head"), pane.info.n_heads),
+        ("layer", message("Layer"), info.attention_layers, info.n_layers),
+        ("head", message("Head"), range(info.n_heads), info.n_heads),
     )
-    for (name, label, count), (parameter, value) in zip(offered, place, strict=True):
+    for (name, label, numbers, count), (parameter, value) in zip(offered, place, strict=True):
         if name in without:
             continue
-        names = [message("{number} of {count}", number=number, count=count) for number in range(1, count + 1)]
+        names = [message("{number} of {count}", number=number + 1, count=count) for number in numbers]
         take = partial(_take_both, state.current().model, parameter, place) if is_one else None
-        line.list(parameter, label, range(count), names, value=value, take=take)
+        line.list(parameter, label, numbers, names, value=value, take=take)
 
 
 def _take_both(

@@ -282,7 +282,18 @@ def place_within(place: Place, info: ModelInfo, text: str) -> tuple[tuple[int, i
     if place.head is not None and place.head >= info.n_heads:
         notices.append(_beyond(message("head"), place.head + 1, info.n_heads))
     layer, head = place.layer_and_head(info, text)
-    return (min(layer, info.n_layers - 1), min(head, info.n_heads - 1)), notices
+    layer = min(layer, info.n_layers - 1)
+    if layer not in info.attention_layers:
+        notices.append(
+            message(
+                "Layer {layer} of {name} has no attention: {kind}. Another is shown.",
+                layer=layer + 1,
+                name=info.name,
+                kind=info.layer_kinds[layer],
+            )
+        )
+        layer = min(info.attention_layers, key=lambda number: abs(number - layer))
+    return (layer, min(head, info.n_heads - 1)), notices
 
 
 def _chosen_word(view: View, trace: Trace, notices: list[str]) -> int | None:

@@ -25,7 +25,9 @@ def to_pandas(
 
     places = dict(zip(_AXES, (axis.ravel() for axis in np.indices(weights.shape)), strict=True))
     names = {"query_token": np.array(queries)[places["query"]], "key_token": np.array(keys)[places["key"]]}
-    return pd.DataFrame({**places, **names, "score": scores.ravel(), "weight": weights.ravel()})
+    table = pd.DataFrame({**places, **names, "score": scores.ravel(), "weight": weights.ravel()})
+    # Layers without attention have none.
+    return table[table["weight"].notna()].reset_index(drop=True)
 
 
 def to_xarray(

@@ -93,6 +93,8 @@ class ModelInfo:
     own_attention: str = ""
     # Identifies the state of its files among models with the same ID; empty for a bundled model.
     revision: str = ""
+    # What each layer computes instead of attention, such as "convolution", or "" for attention; () if all have it.
+    layer_kinds: tuple[str, ...] = ()
     # The width of a value, if it differs from ``d_head``.
     d_value: int | None = None
     # Whether its tokenizer has a chat template.
@@ -104,6 +106,11 @@ class ModelInfo:
     def label(self) -> str:
         """The name where the model is chosen."""
         return self.long_name or self.name
+
+    @property
+    def attention_layers(self) -> tuple[int, ...]:
+        """The numbers of the layers with attention."""
+        return tuple(n for n in range(self.n_layers) if not self.layer_kinds or not self.layer_kinds[n])
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -294,6 +301,8 @@ class LayerTrace:
     query and key (Raffel et al. 2020, section 2.1). ``added`` is the output of the model's own output projection, if
     recorded, and ``lengths`` are norms of the vectors that follow.
 
+    A layer without attention has no heads (H = G = 0); ``ModelInfo.layer_kinds`` names what it is.
+
     The remaining fields are None in most models. ``query_norm`` and ``key_norm`` normalise each query and key before
     rotation (Dehghani et al. 2023, "Scaling Vision Transformers to 22 Billion Parameters", section 2); ``softcap`` caps
     the scaled scores (see ``steps.cap_scores``); ``added_norm`` normalises the output projection's result.
@@ -323,6 +332,11 @@ class LayerTrace:
         """Return its sizes: its numbers would be thousands of lines."""
         n_heads, n_queries, d_head = self.queries.shape
         return f"<LayerTrace: {n_heads} heads, {n_queries} × {self.keys.shape[1]} tokens, d_head {d_head}>"
+
+    @property
+    def has_attention(self) -> bool:
+        """Whether it has heads."""
+        return len(self.queries) > 0
 
     @property
     def sources(self) -> Float[Array, "K M"] | None:
@@ -538,23 +552,39 @@ class Trace:
 
     def check(self) -> float:
         """Return the largest absolute difference of :meth:`LayerTrace.check`, over all layers of all parts."""
-        return float(np.max([layer.check() for trace in self.traces for layer in trace.layers]))
+        return float(np.max([layer.check() for trace in self.traces for layer in trace.attended.values()]))
 
     def __repr__(self) -> str:
-        sizes = f"{len(self.tokens)} tokens, {len(self.layers)} × {self.info.n_heads} heads"
+        sizes = f"{len(self.tokens)} tokens, {len(self.attended)} × {self.info.n_heads} heads"
         cut = "" if self.cut is None else f", cut after {self.cut.kept} of {self.cut.total} tokens"
         text = self.text if len(self.text) <= _MOST_SHOWN else f"{self.text[:_MOST_SHOWN]}…"
         return f"<Trace of {text!r} in {self.info.name}: {sizes}{cut}>"
 
     @property
+    def attended(self) -> dict[int, LayerTrace]:
+        """The layers with attention, by number."""
+        return {number: layer for number, layer in enumerate(self.layers) if layer.has_attention}
+
+    @property
     def weights(self) -> Float[Array, "L H Q K"]:
-        """The attention weights of all heads, derived at each access; rows sum to 1, or to 0 if fully masked."""
-        return np.stack([layer.steps().weights for layer in self.layers])
+        """The attention weights of all heads, derived at each access; rows sum to 1, or to 0 if fully masked.
+
+        They are NaN in layers without attention.
+        """
+        return self._of_layers(lambda layer: layer.steps().weights)
 
     @property
     def scores(self) -> Float[Array, "L H Q K"]:
-        """The scores ``Q Kᵀ`` of all heads before scaling and masking, derived at each access."""
-        return np.stack([layer.steps().scores for layer in self.layers])
+        """The scores ``Q Kᵀ`` of all heads before scaling and masking, derived at each access.
+
+        They are NaN in layers without attention.
+        """
+        return self._of_layers(lambda layer: layer.steps().scores)
+
+    def _of_layers(self, derive: Callable[[LayerTrace], Array]) -> Float[Array, "L H Q K"]:
+        found = {number: derive(layer) for number, layer in self.attended.items()}
+        without = np.full_like(next(iter(found.values())), np.nan)
+        return np.stack([found.get(number, without) for number in range(len(self.layers))])
 
     @property
     def logits(self) -> Float[Array, "T V"] | None:
@@ -580,6 +610,8 @@ class Trace:
             raise TypeError(f"a trace is indexed by a layer, or by a layer and a head, got {place!r}")
         layer, head = integers("layer and head", place)
         found = self[layer]
+        if not found.has_attention:
+            raise IndexError(f"layer {layer} has no attention: {self.info.layer_kinds[layer]}")
         return found.head(_at("head", head, len(found.queries)))
 
     def save(self, path: str | Path) -> None:

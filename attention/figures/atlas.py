@@ -58,13 +58,13 @@ class Tiles:
         Layers are read one by one, so only one need be in memory.
 
         Raises:
-            ValueError: there are no heads, or the layers' shapes differ.
+            ValueError: there are no heads or tokens, or the layers' shapes differ.
         """
         shapes, shrunk = [], []
         for layer in weights:
             shapes.append(layer.shape)
             shrunk += [shrink(head, MAX_SIDE) for head in layer] if layer.size else []
-        if len({shape[1:] for shape in shapes}) != 1 or 0 in {size for shape in shapes for size in shape}:
+        if len({shape[1:] for shape in shapes}) != 1 or not shrunk:
             raise ValueError(f"weights must be some layers of one (H, Q, K), got {shapes}")
         pictures = np.stack(shrunk)
         hidden = np.isneginf(pictures)
@@ -126,10 +126,18 @@ def _largest(pixels: UInt8[Array, "N R C"], side: int) -> UInt8[Array, "N r c"]:
     return pixels
 
 
-def by_layer(tiles: Tiles) -> tuple[Group, ...]:
-    """Return one group for each layer: rows are layers, columns are heads."""
+def by_layer(tiles: Tiles, kinds: Sequence[str] = ()) -> tuple[Group, ...]:
+    """Return one group for each layer: rows are layers, columns are heads.
+
+    ``kinds`` name what layers without heads are.
+    """
     return tuple(
-        (message("Layer {layer}", layer=layer + 1), tuple((layer, head) for head in range(n_heads)))
+        (
+            message("Layer {layer}", layer=layer + 1)
+            if n_heads
+            else message("Layer {layer}: {kind}, no attention", layer=layer + 1, kind=kinds[layer]),
+            tuple((layer, head) for head in range(n_heads)),
+        )
         for layer, n_heads in enumerate(tiles.n_heads)
     )
 
@@ -186,7 +194,7 @@ class Atlas(Large):
     def is_table(self) -> bool:
         """Whether each group is one layer with all its heads in order, so that they align in columns."""
         rows = [(heads, len({layer for layer, _ in heads})) for _, heads in self.groups]
-        return all(n_layers == 1 and [head for _, head in heads] == list(range(len(heads))) for heads, n_layers in rows)
+        return all(n_layers <= 1 and [head for _, head in heads] == list(range(len(heads))) for heads, n_layers in rows)
 
     @property
     def touch(self) -> TouchHead:

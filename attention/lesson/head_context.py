@@ -197,6 +197,15 @@ class HeadContext:
         return self.cell.row, self.cell.column
 
 
+def needs_all_layers(info: ModelInfo) -> str:
+    """Return why a page that needs attention in every layer cannot show this model; "" if it can."""
+    if not info.layer_kinds:
+        return ""
+    return message(
+        "Some layers of {name} have no attention, and all are needed here. Choose another model.", name=info.name
+    )
+
+
 def distinct(labels: Sequence[str]) -> tuple[str, ...]:
     """Return labels with their positions where they repeat.
 

@@ -90,7 +90,7 @@ def _norm_name(trace: Trace) -> str:
     if trace.structure is not None:
         return trace.structure.final_norm
     # All norms of a decoder are of the same kind.
-    norm = trace.layers[-1].norm
+    norm = [*trace.attended.values()][-1].norm
     return "" if norm is None else norm.name
 
 

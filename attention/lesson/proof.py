@@ -131,7 +131,7 @@ def prove(trace: Trace) -> Proof:
     Each link starts from the model's own numbers, so that a wrong link is identified and errors do not accumulate. A
     link is known only if all layers of its part recorded it.
     """
-    layers = [layer for part in trace.traces for layer in part.layers]
+    layers = [layer for part in trace.traces for layer in part.attended.values()]
     found: dict[LinkName, Difference] = {"outputs": Difference()}
     row_error, n_masked_rows, n_known = 0.0, 0, dict.fromkeys(LINK_NAMES, 0)
     for layer in layers:

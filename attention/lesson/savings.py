@@ -52,11 +52,11 @@ class Sizes:
 
 def sizes_of(trace: Trace) -> Sizes:
     """Return the sizes of the layers that were run, with the number of key tokens as the context."""
-    layer = trace.layers[0]
+    layer = next(iter(trace.attended.values()))
     (n_heads, _, d_head), d_value = layer.queries.shape, layer.values.shape[-1]
     return Sizes(
         name=trace.info.name,
-        n_layers=len(trace.layers),
+        n_layers=len(trace.attended),
         n_heads=n_heads,
         n_key_value_heads=len(layer.keys),
         d_model=trace.info.d_model,

@@ -159,6 +159,9 @@ def survey(trace: Trace, look: Look) -> Survey:
     def summarised() -> Iterator[Float[Array, "H U U"]]:
         """Yield each layer's weights before the next layer's are derived: a long text's are large."""
         for index, layer in enumerate(trace.layers):
+            if not layer.has_attention:
+                yield np.zeros((0, len(units), len(whole.units(trace.key_tokens))), np.float32)
+                continue
             weights = whole.weights(layer, trace)
             # Merged words have no additive mask, but a hidden cell's weight is 0 anyway.
             summaries.extend(summarise_weights(weights, units, None if look.words else layer.mask, index))
@@ -221,11 +224,11 @@ def heads_heatmap(scene: HeadContext, look: Look, title: str) -> go.Figure:
     """Return the weights of all heads of all layers as one Plotly heatmap."""
     trace = scene.trace
     return atlas_heatmap(
-        [_shown(look, look.weights(layer, trace), trace) for layer in trace.layers],
+        [_shown(look, look.weights(layer, trace), trace) for layer in trace.attended.values()],
         [unit.text for unit in look.units(scene.tokens)],
         [unit.text for unit in look.units(scene.key_tokens)],
         title,
-        layer_numbers=range(len(trace.layers)),
+        layer_numbers=list(trace.attended),
         head_numbers=range(trace.info.n_heads),
     )
 
@@ -311,7 +314,7 @@ def order(sorting: Sorting, surveyed: Survey, trace: Trace, look: Look, current:
         return _by_similarity(trace, Look(words=look.words), current)
     if sorting == "across" and surveyed.shares is not None:
         return _by_share(surveyed, surveyed.shares)
-    return Order(by_layer(surveyed.tiles))
+    return Order(by_layer(surveyed.tiles, trace.info.layer_kinds))
 
 
 def _by_entropy(surveyed: Survey) -> Order:
@@ -349,7 +352,7 @@ def _by_similarity(trace: Trace, look: Look, current: Head) -> Order:
     wanted = look.weights(trace.layers[current[0]], trace)[current[1]]
     distances = {
         (layer, head): head_distance(wanted, weights, counted)
-        for layer, record in enumerate(trace.layers)
+        for layer, record in trace.attended.items()
         for head, weights in enumerate(look.weights(record, trace))
     }
     title = message(

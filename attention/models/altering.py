@@ -17,13 +17,14 @@ from attention.models.tensors import as_in, hidden_lowest, numbers
 class Alteration:
     """Replaces the outputs of attention in one run; the layers call it in order."""
 
-    def __init__(self, changes: Sequence[Change]) -> None:
+    def __init__(self, changes: Sequence[Change], numbers: Sequence[int]) -> None:
+        """Take the numbers of the layers that call it."""
         self._changes = changes
-        self._layer = 0
+        self._numbers = iter(numbers)
 
     def __call__(self, call: AttentionCall) -> torch.Tensor:
         """Return the changed output of a layer's attention, of shape (batch, queries, heads, width)."""
-        number, self._layer = self._layer, self._layer + 1
+        number = next(self._numbers)
         if not any(change.of_layer(number) for change in self._changes):
             return call.output
         output = call.output.clone()
@@ -37,14 +38,15 @@ class Alteration:
 class Intervening:
     """Interventions in one run on one text."""
 
-    def __init__(self, interventions: Sequence[Intervention]) -> None:
-        """Begin before the first layer."""
+    def __init__(self, interventions: Sequence[Intervention], layers: Sequence[int]) -> None:
+        """Begin before the first layer; ``layers`` are the numbers of those with attention."""
         self._interventions = interventions
+        self._layers = iter(layers)
         self._layer = -1
 
     def before(self, deciding: Deciding, key: torch.Tensor) -> Deciding:
         """Change the query, mask and position bias of the next layer."""
-        self._layer += 1
+        self._layer = next(self._layers)
         found = self._found()
         if not found:
             return deciding

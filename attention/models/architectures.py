@@ -14,7 +14,7 @@ from attention.core.messages import message
 from attention.core.trace import ModelInfo
 from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEXT_PARTS
 from attention.models.files import check_beside, has_chat_template, in_one_line, read_json, shapes_of
-from attention.models.generic_models import other_architecture, same_by_another_name
+from attention.models.generic_models import layer_kinds, other_architecture, same_by_another_name
 from attention.models.module_map import Architecture, Sizes, TextPart
 
 # A page shows at most this many tokens, even if the model accepts more.
@@ -171,12 +171,15 @@ def _sized(config: dict[str, Any]) -> ModelInfo:
         n_layers *= _first(config, ("inner_group_num",)) or 1
     n_decoder_layers = _size(config, sizes.decoder_layers) if architecture.decoder is not None else 0
     layers = f"{n_layers} + {n_decoder_layers}" if n_decoder_layers else f"{n_layers}"
+    kinds = () if architecture.is_known else layer_kinds(config)
     return ModelInfo(
         model_id="",
         name="",
         architecture=architecture.name,
         own_attention=architecture.own_attention,
         n_layers=n_layers,
+        layer_kinds=kinds,
+        default_layer=kinds.index("") if kinds else 0,
         n_heads=n_heads,
         n_key_value_heads=_first(config, ("num_key_value_heads",)) or n_heads,
         d_model=d_model,
@@ -187,6 +190,14 @@ def _sized(config: dict[str, Any]) -> ModelInfo:
         licence="",
         source="",
         summary=message(
+            "{architecture}: {n_attending} of {layers} layers have attention, of {n_heads} heads.",
+            architecture=architecture.name,
+            n_attending=kinds.count(""),
+            layers=layers,
+            n_heads=n_heads,
+        )
+        if kinds
+        else message(
             "{architecture}: {layers} layers of {n_heads} heads.",
             architecture=architecture.name,
             layers=layers,

@@ -77,6 +77,8 @@ def _described(info: ModelInfo, checksum: str, place: Availability, kept: Kept |
 
 def _layers_and_heads(info: ModelInfo) -> str:
     layers = f"({info.n_layers} + {info.n_decoder_layers})" if info.n_decoder_layers else f"{info.n_layers}"
+    if info.layer_kinds:
+        layers = message("{n} of {count}", n=len(info.attention_layers), count=layers)
     told = f"{layers} × {info.n_heads}"
     if info.n_key_value_heads == info.n_heads:
         return told

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
+from itertools import cycle, islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +54,24 @@ _INTERFACE = "ALL_ATTENTION_FUNCTIONS"
 _HIDES_LATER, _HIDES_NONE = "create_causal_mask", "create_bidirectional_mask"
 # Marks models that read text.
 _TEXT_INPUT = "input_ids"
-# Configuration keys for the kind of each layer, for the interval of attention layers, and for their indices.
+# Configuration keys for the kind of each layer; for the interval of attention layers, with the key of the first one,
+# and for their indices, with the kind of the others.
 _LAYER_KINDS = ("layer_types", "layers_block_type", "block_types")
-_INTERVALS, _INDICES = ("attn_layer_period", "full_attention_interval"), ("attn_layer_indices", "full_attn_idxs")
+_INTERVALS = {
+    "attn_layer_period": ("attn_layer_offset", "mamba"),
+    "full_attention_interval": ("", "linear_attention"),
+}
+_INDICES = {"attn_layer_indices": "mamba", "full_attn_idxs": "conv"}
+# More would be implausible.
+_MOST_LAYERS = 10_000
 _OTHER_INPUT = re.compile(r'main_input_name = "(?!input_ids)')
-# Kinds of layers without softmax attention.
-_OTHER_LAYER = re.compile("linear_.*|lightning_.*|.*(?<!attention)")
+# Kinds of layers without softmax attention; a "hybrid" layer has it beside something else.
+_OTHER_LAYER = re.compile("linear_.*|lightning_.*|(?!hybrid$).*(?<!attention)")
+_KIND_NAMES = {
+    "conv": message("convolution"),
+    "linear_attention": message("linear attention"),
+    "mamba": "Mamba",
+}
 # Configuration keys of multimodal models.
 _PARTS = ("text_config", "vision_config", "audio_config")
 
@@ -97,14 +111,10 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
                 name=name,
             )
         )
-    if _is_hybrid(config):
-        raise ValueError(
-            message(
-                "This model ({name}) is a hybrid: some layers have no softmax attention.",
-                name=name,
-            )
-        )
     has_two = bool(config.get("is_encoder_decoder"))
+    kinds = layer_kinds(config)
+    if kinds and (has_two or all(kinds)):
+        raise ValueError(message("No layer of this model ({name}) has softmax attention.", name=name))
     if has_two and code.has_other_input:
         raise ValueError(message("This model ({name}) does not read text.", name=name))
     is_causal = not has_two and _is_causal(config, code)
@@ -145,17 +155,36 @@ class _Code:
     has_other_input: bool
 
 
-def _is_hybrid(config: dict[str, Any]) -> bool:
-    for name in _LAYER_KINDS:
-        kinds = config.get(name)
-        if isinstance(kinds, list) and any(_OTHER_LAYER.fullmatch(str(kind)) for kind in kinds):
-            return True
-    if any(isinstance(every := config.get(name), int) and every > 1 for name in _INTERVALS):
-        return True
+def layer_kinds(config: dict[str, Any]) -> tuple[str, ...]:
+    """Return what each layer computes instead of softmax attention, "" for attention; () if all layers have it."""
     n_layers = config.get("num_hidden_layers")
-    return isinstance(n_layers, int) and any(
-        isinstance(indices := config.get(name), list) and len(indices) < n_layers for name in _INDICES
-    )
+    if not isinstance(n_layers, int) or isinstance(n_layers, bool) or not 0 < n_layers <= _MOST_LAYERS:
+        return ()
+    kinds = tuple(islice(_kinds(config, n_layers), n_layers))
+    return kinds if any(kinds) else ()
+
+
+def _kinds(config: dict[str, Any], n_layers: int) -> Iterator[str]:
+    for key in _LAYER_KINDS:
+        if isinstance(listed := config.get(key), list) and listed:
+            # A shorter list is a pattern that repeats.
+            return (_name_of(str(kind)) for kind in cycle(listed))
+    for key, (offset_key, kind) in _INTERVALS.items():
+        if isinstance(every := config.get(key), int) and every > 1:
+            # Jamba's default is the middle of the period.
+            offset = config.get(offset_key, every // 2) if offset_key else every - 1
+            return ("" if n % every == offset else _name_of(kind) for n in range(n_layers))
+    for key, kind in _INDICES.items():
+        if isinstance(indices := config.get(key), list):
+            return ("" if n in indices else _name_of(kind) for n in range(n_layers))
+    return repeat("")
+
+
+def _name_of(kind: str) -> str:
+    """Return the name of a kind of layer; "" for softmax attention."""
+    if _OTHER_LAYER.fullmatch(kind) is None:
+        return ""
+    return _KIND_NAMES.get(kind, in_one_line(kind.replace("_", " "))[:40])
 
 
 def same_by_another_name(model_type: object) -> Architecture | None:

@@ -54,29 +54,32 @@ class OtherStack:
 
     structure = None
 
-    def __init__(self, model: Any, n_layers: int, *, is_causal: bool) -> None:
+    def __init__(self, model: Any, info: ModelInfo) -> None:
         """Run the model on a few tokens to verify its parts; raise ValueError if its attention is not the steps'."""
         self.module: Any = model
-        self._is_causal = is_causal
-        self._known: list[_Known | None] = [None] * n_layers
-        calls, _ = self._trial_run(n_layers)
+        self._is_causal = info.is_decoder
+        self._n_layers, self._numbers = info.n_layers, info.attention_layers
+        self._known: list[_Known | None] = [None] * len(self._numbers)
+        calls, _ = self._trial_run()
         for call in calls:
             attend_plainly(call.module)
             _watch(call.module)
-        calls, states = self._trial_run(n_layers)
+        calls, states = self._trial_run()
         self._shapes = self._check(calls)
         known = [_verified_parts(model, call, state) for call, state in zip(calls, states, strict=True)]
         # A step is shown for all layers or for none.
         if all(known):
             self._known = known
 
-    def _trial_run(self, n_layers: int) -> tuple[list[AttentionCall], list[Array]]:
-        """Run the model on a few tokens; return its attention calls and each layer's input."""
+    def _trial_run(self) -> tuple[list[AttentionCall], list[Array]]:
+        """Run the model on a few tokens; return its attention calls and the input of each layer with attention."""
         with recording() as calls:
             result = _run(self.module)
         states = result.hidden_states or ()
-        _check_count(calls, states, n_layers, n_layers)
-        return calls, [numbers(state[0]) for state in states[:-1]]
+        _check_count(calls, states, len(self._numbers), self._n_layers)
+        if len(calls) < self._n_layers and [_number_of(self.module, call) for call in calls] != [*self._numbers]:
+            raise ValueError(message("other layers have attention than its config.json says"))
+        return calls, [numbers(states[number][0]) for number in self._numbers]
 
     def _check(self, calls: Sequence[AttentionCall]) -> _Shapes:
         """Refuse a model whose attention or mask differs from the steps; return the shapes of its heads."""
@@ -143,10 +146,12 @@ class OtherStack:
             for call, known in zip(calls, self._known, strict=True)
         ]
         shared = Shared(told)
-        return tuple(
+        entering = [states[number] for number in self._numbers]
+        layers = tuple(
             _layer(call, known, state, shared, self._kind(shared.mask(call)))
-            for call, known, state in zip(told, self._known, states, strict=True)
+            for call, known, state in zip(told, self._known, entering, strict=True)
         )
+        return spread(layers, self._numbers, self._n_layers)
 
     def _kind(self, mask: Array | None) -> AttentionKind:
         return "masked self" if self._is_causal or masks.is_causal(mask) else "self"
@@ -197,6 +202,25 @@ class OtherDecoder:
     def streams_after_self(self, _calls: Sequence[AttentionCall], _states: Sequence[Array]) -> tuple[Array, ...]:
         """Return nothing: the stream between the two attentions is unknown."""
         return ()
+
+
+def spread(layers: Sequence[LayerTrace], at: Sequence[int], n_layers: int, *, axis: int = 0) -> tuple[LayerTrace, ...]:
+    """Return a record for each layer of a model whose layers ``at`` these numbers have attention.
+
+    The others have no heads, which are the arrays' ``axis``.
+    """
+    found, first = dict(zip(at, layers, strict=True)), layers[0]
+    none = (*(slice(None),) * axis, slice(0))
+    parts = {name: getattr(first, name)[none] for name in ("queries", "keys", "values", "model_output")}
+    without = LayerTrace(inputs=None, mask=None, scale=first.scale, kind=first.kind, **parts)
+    return tuple(found.get(number, without) for number in range(n_layers))
+
+
+def _number_of(model: Any, call: AttentionCall) -> int:
+    """Return the number in the path of the layer that called attention; -1 if there is none."""
+    path = next(name for name, module in model.named_modules() if module is call.module)
+    found = re.search(r"(?:^|\.)([0-9]+)\.", path)
+    return -1 if found is None else int(found[1])
 
 
 def without_head(model: Any) -> Any:

@@ -33,7 +33,7 @@ from attention.models.altering import Alteration, Intervening
 from attention.models.architectures import architecture_of, read_config
 from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch, repr_of
 from attention.models.encoder_decoder import TargetReader
-from attention.models.generic_stack import OtherDecoder, OtherStack, without_head
+from attention.models.generic_stack import OtherDecoder, OtherStack, spread, without_head
 from attention.models.module_map import Architecture, Stack
 from attention.models.one_page import Insides
 from attention.models.own_attention import lead_through_recorder
@@ -131,7 +131,7 @@ class HuggingFaceModel:
         if self._architecture.is_known:
             return LayerStack(model, self._architecture.encoder)
         whole = without_head(model) if self._architecture.decoder is None else model.get_encoder()
-        return OtherStack(whole, self._info.n_layers, is_causal=self._info.is_decoder)
+        return OtherStack(whole, self._info)
 
     def _second_stack(self, model: Any) -> LayerStack | OtherDecoder | None:
         if self._architecture.decoder is None:
@@ -197,6 +197,7 @@ class HuggingFaceModel:
         """Run the model once with interventions; see ``Model.run``."""
         source, pair = self._sources(text, pair, 0)
         found = checked(interventions, self._info.n_layers, self._info.n_heads, len(source.tokens))
+        self._check_attention({each.layer for each in found})
         trace = self._traced(source, pair, self._mask(None, len(source.tokens)), found)
         return Run(trace, trace.logits)
 
@@ -211,7 +212,7 @@ class HuggingFaceModel:
         self, source: _Source, pair: str | None, mask: Array | None, interventions: Sequence[Intervention] = ()
     ) -> Trace:
         """Run the model once and record it."""
-        change = Intervening(interventions)
+        change = Intervening(interventions, self._info.attention_layers)
         with recording() as calls, altering(change.after, change.before) if interventions else nullcontext():
             result = self._run([source], mask, is_whole=True)
         states = tuple(numbers(state[0]) for state in result.hidden_states)
@@ -319,7 +320,8 @@ class HuggingFaceModel:
     @torch.inference_mode()
     def unmasked(self, text: str) -> Unmasked | None:
         """See ``Model.unmasked``."""
-        if self._unembedding is None:
+        # Layers without attention do not see later tokens, with or without a mask.
+        if self._unembedding is None or self._info.layer_kinds:
             return None
         source = self._read(text, None, 0)
         n_tokens = len(source.tokens)
@@ -344,10 +346,11 @@ class HuggingFaceModel:
         n_tokens = len(source.tokens)
         for change in changes:
             change.check(self._info.n_layers, self._info.n_heads, n_tokens)
+            self._check_attention({layer for layer, _ in change.heads})
         at_once = max(1, _MOST_AT_ONCE // n_tokens)
         for first in range(0, len(changes), at_once):
             some = changes[first : first + at_once]
-            with altering(Alteration(some)):
+            with altering(Alteration(some, self._info.attention_layers)):
                 result = self._run(
                     [self._occluded(source, each) for each in some], self._mask(None, n_tokens), is_whole=False
                 )
@@ -419,7 +422,13 @@ class HuggingFaceModel:
         sources = [_Source(text.text, text.tokens) for text in texts]
         with recording(is_whole=False) as calls:
             self._run(sources, self._mask(None, len(texts[0].tokens)), is_whole=False)
-        return Batch(tuple(texts), batch_traces(calls), self._info)
+        layers = spread(batch_traces(calls), self._info.attention_layers, self._info.n_layers, axis=1)
+        return Batch(tuple(texts), layers, self._info)
+
+    def _check_attention(self, layers: Iterable[int]) -> None:
+        """Raise ValueError if a layer has no attention."""
+        for layer in set(layers).difference(self._info.attention_layers):
+            raise ValueError(f"layer {layer} has no attention: {self._info.layer_kinds[layer]}")
 
 
 def _loaded(info: ModelInfo, folder: Path) -> Loaded:

@@ -100,7 +100,7 @@ MANY_SENTENCES = Page(
     "Explore",
     message("What every head does on average over 500 sentences, or over your own file."),
     own=(settings.FILE, settings.ALIGNMENT, settings.ZOOM, settings.HOLD, settings.ROWS),
-    is_for=settings.takes_sentences,
+    is_for=settings.has_all_layers,
     minutes=5,
 )
 SYNTAX_CHECK = Page(
@@ -109,7 +109,7 @@ SYNTAX_CHECK = Page(
     "Explore",
     message("Which head finds a word's grammatical head, and how often."),
     own=(settings.RELATION, settings.EXAMPLE, settings.RARE, settings.HOLD, settings.ROWS),
-    is_for=settings.takes_sentences,
+    is_for=settings.has_all_layers,
     minutes=5,
 )
 FIND_IT = Page(

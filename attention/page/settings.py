@@ -84,6 +84,11 @@ def takes_sentences(info: ModelInfo) -> bool:
     return info.reading.takes_sentences
 
 
+def has_all_layers(info: ModelInfo) -> bool:
+    """Return whether a model reads English sentences and has attention in every layer."""
+    return info.reading.takes_sentences and not info.layer_kinds
+
+
 # ----------------------------------------------------------------------------------- all pages
 
 MODEL: Parameter[str] = Parameter(

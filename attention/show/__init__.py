@@ -276,9 +276,9 @@ def atlas_figure(
 def of_run(trace: Trace) -> Shown:
     """Return the display of a trace: all its heads or, for a very large one, those of its first layers."""
     parts, title = of_trace(trace), _title(trace)
-    n_layers = max(1, min(len(trace.layers), *(len(part.layers) * MOST_BY_ITSELF // part.size for part in parts)))
+    n_layers = max(1, min(len(trace.attended), *(len(part.layers) * MOST_BY_ITSELF // part.size for part in parts)))
     parts = tuple(part.only(part.layer_numbers[:n_layers], None) for part in parts)
-    kept = "" if n_layers == len(trace.layers) else message("The first {n_layers} layers.", n_layers=n_layers)
+    kept = "" if n_layers == len(trace.attended) else message("The first {n_layers} layers.", n_layers=n_layers)
     return tiles(parts, title, None, note="\n".join(filter(None, (trace.text, kept))))
 
 

@@ -95,9 +95,12 @@ def _scene(trace: Trace, layer: int | None, head: int | None, word: int | None) 
     first_layer, first_head = first_place(info, trace.text)
     if layer is not None or head is not None:
         first_layer, first_head = info.default_layer, info.default_head
+    chosen = first_layer if layer is None else _within("layer", layer, len(trace.layers))
+    if not trace.layers[chosen].has_attention:
+        raise ValueError(f"layer {chosen} has no attention: {info.layer_kinds[chosen]}")
     return HeadContext(
         trace,
-        first_layer if layer is None else _within("layer", layer, len(trace.layers)),
+        chosen,
         first_head if head is None else _within("head", head, info.n_heads),
         first_word(trace) if word is None else _within("word", word, len(trace.tokens)),
     )

@@ -145,13 +145,13 @@ def of_trace(trace: Trace) -> tuple[Weights, ...]:
 def _of_part(name: str, trace: Trace) -> Weights:
     n_heads = trace.info.n_heads
     return Weights(
-        layers=tuple(layer.steps().weights for layer in trace.layers),
+        layers=tuple(layer.steps().weights for layer in trace.attended.values()),
         rows=tuple(token.text for token in trace.tokens),
         columns=tuple(token.text for token in trace.key_tokens),
-        layer_numbers=tuple(range(len(trace.layers))),
+        layer_numbers=tuple(trace.attended),
         head_numbers=tuple(range(n_heads)),
         name=name,
         row_breaks=tuple(start for _, start in groups(trace.tokens) if start),
         column_breaks=tuple(start for _, start in groups(trace.key_tokens) if start),
-        hidden=tuple(np.stack([layer.hidden(head) for head in range(n_heads)]) for layer in trace.layers),
+        hidden=tuple(np.stack([layer.hidden(head) for head in range(n_heads)]) for layer in trace.attended.values()),
     )

@@ -5,10 +5,12 @@ import pytest
 from attention.models import ModelUnavailableError, find_others, load, local, memory
 from attention.models.memory import MAX_MEMORY_VARIABLE, Needed
 from tests.sweep import sweep
-from tests.tiny_models import BESIDE, KINDS, OTHERS, TODAY, UNEVEN
+from tests.tiny_models import BESIDE, KINDS, MIXED, OTHERS, TODAY, UNEVEN
 
 
-@pytest.mark.parametrize("kind", sweep([*KINDS, *TODAY, *OTHERS, *UNEVEN, *BESIDE], quick=[*KINDS[::2], *TODAY[::2]]))
+@pytest.mark.parametrize(
+    "kind", sweep([*KINDS, *TODAY, *OTHERS, *UNEVEN, *MIXED, *BESIDE], quick=[*KINDS[::2], *TODAY[::2]])
+)
 def test_what_is_reckoned_is_what_a_record_of_the_longest_text_takes_at_the_least(model_of, kind):
     """It may be too much, but not by far."""
     model = model_of(kind)

@@ -17,7 +17,7 @@ from attention.lesson.proof import TOLERANCE, prove
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel, check_size
 from tests.sweep import sweep
-from tests.tiny_models import OTHERS, PAIRS, UNEVEN, make
+from tests.tiny_models import MIXED, OTHERS, PAIRS, UNEVEN, make
 from tests.unit.eager import ids_of
 
 SENTENCE = "The cat didn't sit on the tokenizers, and the birds sang."
@@ -271,12 +271,11 @@ def test_an_attention_sink_is_a_key_of_its_own_that_makes_rows_add_up(folder_of,
         ('{"model_type": "beit", "vocab_size": 8192}', "does not read text"),
         ('{"model_type": "newer-than-this", "vocab_size": 9}', "version of transformers lacks"),
         ('{"model_type": "encoder-decoder", "is_encoder_decoder": true}', "joins two models"),
-        ('{"model_type": "jamba", "vocab_size": 9, "attn_layer_period": 8}', "a hybrid"),
-        ('{"model_type": "bamba", "vocab_size": 9, "num_hidden_layers": 9, "attn_layer_indices": [3]}', "a hybrid"),
-        ('{"model_type": "lfm2", "vocab_size": 9, "layer_types": ["conv", "full_attention"]}', "a hybrid"),
-        ('{"model_type": "qwen3_next", "vocab_size": 9, "full_attention_interval": 4}', "a hybrid"),
-        ('{"model_type": "qwen3_next", "vocab_size": 9, "layer_types": ["linear_attention"]}', "a hybrid"),
-        ('{"model_type": "recurrent_gemma", "vocab_size": 9, "block_types": ["recurrent", "attention"]}', "a hybrid"),
+        (
+            '{"model_type": "lfm2", "vocab_size": 9, "num_hidden_layers": 2, "layer_types": ["linear_attention"]}',
+            "No layer",
+        ),
+        ('{"model_type": "bamba", "vocab_size": 9, "num_hidden_layers": 9, "attn_layer_indices": []}', "No layer"),
     ],
 )
 def test_what_cannot_be_shown_is_said_before_anything_is_loaded(tmp_path, config, why):
@@ -299,7 +298,7 @@ def test_the_text_part_of_clip_alone_is_shown(tmp_path):
     assert {layer.kind for layer in trace.layers} == {"masked self"}
 
 
-@pytest.mark.parametrize("kind", [*OTHERS, *UNEVEN])
+@pytest.mark.parametrize("kind", [*OTHERS, *UNEVEN, *MIXED])
 def test_the_sizes_of_heads_are_known_before_a_model_is_loaded(folder_of, model_of, kind):
     said, measured = info_of(folder_of(kind)), model_of(kind).info
     for name in ("n_heads", "n_key_value_heads", "d_head"):

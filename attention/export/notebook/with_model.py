@@ -112,7 +112,7 @@ def _needs_unsupported_mask(whole: Trace, address: Address) -> bool:
     """Return whether the run needs an explicit mask that the model does not accept."""
     if not _needs_explicit_mask(whole, address):
         return False
-    hides_before = any(np.tril(each.hidden(0), -1).any() for each in whole.layers)
+    hides_before = any(np.tril(each.hidden(0), -1).any() for each in whole.attended.values())
     # An unknown architecture may ignore such a mask.
     return hides_before or whole.embeddings is None
 
@@ -236,7 +236,7 @@ def _of_head(scene: HeadContext, whole: Trace) -> Values:
 def _attention_call(scene: HeadContext, whole: Trace) -> tuple[int, str]:
     """Return the index of this layer's attention call, and transformers' name for its weights."""
     if scene.trace is whole:
-        return scene.layer, "attentions"
+        return [*whole.attended].index(scene.layer), "attentions"
     # A decoder's layer calls self-attention first, then cross-attention.
     first = len(whole.layers) + 2 * scene.layer
     return (first, "attentions") if scene.trace.memory is None else (first + 1, "cross_attentions")

@@ -48,7 +48,7 @@ def mean(scene: HeadContext) -> Guess | None:
 def namesake(scene: HeadContext) -> Guess | None:
     """Ask in how many other layers the head with the same number gives most to the same word."""
     layers, words = scene.trace.layers, words_seen(scene)
-    if len(layers) < 3 or len(words) < 2:
+    if len(layers) < 3 or len(words) < 2 or scene.info.layer_kinds:
         return None
     rows = [layer.head(scene.head).weights[scene.word][words] for layer in layers]
     best = int(rows[scene.layer].argmax())

@@ -57,11 +57,11 @@ def _tell_seen(scene: HeadContext) -> str:
 
 def _tell_window(scene: HeadContext) -> str:
     """Say which layers have a sliding window, if not all or none."""
-    reaches = [_window_width(scene, layer) for layer in range(len(scene.trace.layers))]
-    if not any(reaches) or all(reaches):
+    reaches = {layer: _window_width(scene, layer) for layer in scene.trace.attended}
+    if not any(reaches.values()) or all(reaches.values()):
         return ""
-    windows = listed([str(number) for number, reach in enumerate(reaches, 1) if reach])
-    return lesson("mask/layers", windows=windows, count=len(reaches))
+    windows = listed([str(layer + 1) for layer, reach in reaches.items() if reach])
+    return lesson("mask/layers", windows=windows, count=len(scene.trace.layers))
 
 
 def _window_width(scene: HeadContext, layer: int) -> int:

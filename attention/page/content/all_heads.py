@@ -298,11 +298,11 @@ def _downloads(view: View, scene: HeadContext, found: Found, pair: str, notes: S
 def _figures(view: View, scene: HeadContext, title: str, caption: str) -> Blocks:
     """Return all heads as a Plotly figure, unless the text is too long for it."""
     trace = scene.trace
-    if len(trace.layers) * trace.info.n_heads * len(scene.tokens) * len(scene.key_tokens) > _MOST_IN_FIGURE:
+    if len(trace.attended) * trace.info.n_heads * len(scene.tokens) * len(scene.key_tokens) > _MOST_IN_FIGURE:
         return ()
 
     def figure() -> go.Figure:
-        return heads_heatmap(scene, view.look, _title_of(scene, len(trace.layers) * trace.info.n_heads))
+        return heads_heatmap(scene, view.look, _title_of(scene, len(trace.attended) * trace.info.n_heads))
 
     return (
         Download(

@@ -172,9 +172,9 @@ def _why_opened(view: View, panes: Sequence[Pane], comparison: Comparison) -> It
 
 
 def changes_of(panes: Sequence[Pane]) -> Float[Array, "L H"] | None:
-    """Return the largest change of each head; None if one of the two sentences was not run."""
+    """Return the largest change of each head; None if one of the two was not run, or a layer has no head."""
     first, other = panes
-    if first.found is None or other.scene is None or other.address is None:
+    if first.found is None or other.scene is None or other.address is None or first.info.layer_kinds:
         return None
     return first.found.changes(other.address.run, other.scene.trace)
 

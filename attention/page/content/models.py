@@ -86,7 +86,9 @@ def _catalogue(entries: Sequence[Entry], now: _Now, buttons: Mapping[str, Blocks
 
 def _sizes(entries: Sequence[Entry]) -> Blocks:
     here = [(entry.name, entry.info) for entry in entries if entry.info is not None]
-    heads = np.array([info.n_heads * (info.n_layers + 2 * info.n_decoder_layers) for _, info in here], np.float32)
+    heads = np.array(
+        [info.n_heads * (len(info.attention_layers) + 2 * info.n_decoder_layers) for _, info in here], np.float32
+    )
     bars = Bars(
         message("Attention heads in each model"),
         message("How many heads each model has, as bars."),

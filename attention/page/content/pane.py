@@ -17,7 +17,7 @@ from attention.experiments.measuring import Measured
 from attention.experiments.study import StudyResult
 from attention.experiments.syntax import SyntaxCheck, SyntaxResult
 from attention.figures.heads import HeadThumb
-from attention.lesson.head_context import HeadContext
+from attention.lesson.head_context import HeadContext, needs_all_layers
 from attention.lesson.heads import head_thumbs
 from attention.lesson.proof import Proof, tell_proof
 from attention.lesson.quiz import Guess
@@ -142,6 +142,8 @@ def missing(reason: ModelUnavailableError | None) -> Blocks:
 
 def not_for(info: ModelInfo) -> str:
     """Return the message that a page does not work with a model."""
+    if told := needs_all_layers(info):
+        return told
     return message(
         "{name} reads {what}, but this page needs English sentences. Choose another model above.",
         name=info.name,

@@ -16,7 +16,7 @@ from attention.core.messages import message
 from attention.core.trace import ModelInfo
 from attention.figures import charts
 from attention.figures.charts import Chart
-from attention.lesson.head_context import HeadContext
+from attention.lesson.head_context import HeadContext, needs_all_layers
 from attention.lesson.matrices import weight_matrix
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.quiz import Guess
@@ -82,7 +82,7 @@ def _work(info: ModelInfo, n_tokens: int) -> float:
 def _heads(scene: HeadContext) -> tuple[Head, ...]:
     """Return the heads to ablate one by one: all, those of the layer, or none if even that takes too long."""
     info, work = scene.info, _work(scene.info, len(scene.tokens))
-    if work * info.n_layers * info.n_heads <= WORK_OF_ALL:
+    if work * info.n_layers * info.n_heads <= WORK_OF_ALL and not info.layer_kinds:
         return tuple(np.ndindex(info.n_layers, info.n_heads))
     return tuple((scene.layer, head) for head in range(info.n_heads)) if work * info.n_heads <= MOST_WORK else ()
 
@@ -527,6 +527,8 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
     opening = (Heading(message("What “{word}” depends on", word=scene.names[scene.word])),)
     if not others.any():
         return (*opening, Notice(message("This token may attend to no other. Choose another.")))
+    if missing := needs_all_layers(scene.info):
+        return (*opening, Notice(missing))
     keys = np.flatnonzero(others)
     found = _effects(scene, runs, tuple(Change(without=int(key)) for key in keys))
     if found is None:
@@ -620,7 +622,7 @@ def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
     n = int(np.clip(WORK_OF_ALL / (6 * work), MIN_SHUFFLES, MAX_SHUFFLES))
     opening = (Heading(scene.place),)
     layer = frozenset((scene.layer, head) for head in range(info.n_heads))
-    everywhere = frozenset(np.ndindex(info.n_layers, info.n_heads))
+    everywhere = frozenset((at, head) for at in info.attention_layers for head in range(info.n_heads))
     sizes = (frozenset({(scene.layer, scene.head)}), layer, everywhere)
     how: How = "shuffled"
     changes = tuple(Change(heads, how, seed) for heads in sizes for seed in range(n))

@@ -20,7 +20,7 @@ from attention.figures.format import number
 from attention.figures.heads import HeadGrid, HeadThumb
 from attention.figures.matrix import Matrix
 from attention.figures.tokens import TokenStrip
-from attention.lesson.head_context import HeadContext
+from attention.lesson.head_context import HeadContext, needs_all_layers
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import full_precision
@@ -391,8 +391,8 @@ def _on_own_text(scene: HeadContext, runs: Runs) -> Blocks:
     heading = Heading(message("The heads of {name}", name=scene.info.name))
     if scene.use.looks_elsewhere:
         return (heading, Prose(lesson("train-one/yours-cross", others=word(scene.use.others))))
-    if scene.other_keys:
-        return (heading, Notice(scene.other_keys))
+    if told := scene.other_keys or needs_all_layers(scene.info):
+        return (heading, Notice(told))
     n_copies = int(after_earlier_copies(numbered(scene.trace)).any(axis=-1).sum())
     if not n_copies:
         reading = scene.info.reading

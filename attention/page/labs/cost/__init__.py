@@ -119,7 +119,7 @@ def _sides(values: Values, source: Source, contents: Mapping[Side, Blocks]) -> B
 
 def _tell_yours(scene: HeadContext) -> str:
     queries, keys = scene.steps.scores.shape
-    n_layers, n_heads = len(scene.trace.layers), scene.info.n_heads
+    n_layers, n_heads = len(scene.trace.attended), scene.info.n_heads
     return lesson(
         "cost/yours",
         kind=scene.info.reading.kind,
