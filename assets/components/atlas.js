@@ -36,7 +36,7 @@
  * @property {number} pitch from one line to the next
  * @property {Tile[]} tiles in keyboard order
  * @property {number[][]} lines the indices of tiles in one line
- * @property {{y: number, height: number, title: string, layer: number, isBeside: boolean}[]} titles beside tiles, or above
+ * @property {{y: number, height: number, title: string, layer?: number}[]} titles
  * @property {number} width
  * @property {number} height
  */
@@ -348,10 +348,10 @@ function layOut(state, zoom) {
   let y = data.isTable ? HEAD_HEIGHT : 0;
   data.groups.forEach(({ heads }, group) => {
     // A layer without heads is one line of text.
-    const isBeside = data.isTable && heads.length > 0;
-    const height = isBeside ? tileHeight : TITLE_HEIGHT;
-    titles.push({ y, height, title: words.titles[group], layer: heads[0]?.layer, isBeside });
-    if (!isBeside) y += TITLE_HEIGHT;
+    const isLine = !data.isTable || !heads.length;
+    const height = isLine ? TITLE_HEIGHT : tileHeight;
+    titles.push({ y, height, title: words.titles[group], layer: heads[0]?.layer });
+    if (isLine) y += TITLE_HEIGHT;
     for (let start = 0; start < heads.length; start += perLine) {
       const line = heads.slice(start, start + perLine);
       const x = (column) => words.left + column * (tileWidth + gap);
@@ -579,10 +579,10 @@ function paintTitles(state, view) {
     context.clip();
   };
   clip(0, from.y > 0 ? layout.top - 4 : 0);
-  for (const { y, height: room, title, layer, isBeside } of layout.titles) {
-    context.textAlign = isBeside ? "right" : "left";
-    const text = isBeside ? title : shorten(context, title, width - 2 * EDGE, `400 ${LABEL_SIZE}px ${font}`);
-    write(text, isBeside ? layout.left - 8 : EDGE, y - from.y + room / 2, pointedAt.some((tile) => tile.layer === layer));
+  for (const { y, height: room, title, layer } of layout.titles) {
+    const isLine = layer === undefined;
+    context.textAlign = isLine ? "left" : "right";
+    write(title, isLine ? EDGE : layout.left - 8, y - from.y + room / 2, pointedAt.some((tile) => tile.layer === layer));
   }
   context.restore();
   clip(from.x > 0 ? layout.left - 4 : 0, 0);

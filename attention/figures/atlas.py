@@ -194,7 +194,9 @@ class Atlas(Large):
     def is_table(self) -> bool:
         """Whether each group is one layer with all its heads in order, so that they align in columns."""
         rows = [(heads, len({layer for layer, _ in heads})) for _, heads in self.groups]
-        return all(n_layers <= 1 and [head for _, head in heads] == list(range(len(heads))) for heads, n_layers in rows)
+        return any(heads for heads, _ in rows) and all(
+            n_layers <= 1 and [head for _, head in heads] == list(range(len(heads))) for heads, n_layers in rows
+        )
 
     @property
     def touch(self) -> TouchHead:

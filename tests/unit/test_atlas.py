@@ -126,9 +126,9 @@ def test_heads_may_look_at_other_words_than_their_own():
         [],
         [np.zeros((0, 3, 3), np.float32)],
         [np.zeros((2, 3, 3), np.float32), np.zeros((2, 4, 4), np.float32)],
-        [np.zeros((2, 3, 3), np.float32), np.zeros((0, 3, 3), np.float32)],
+        [np.zeros((2, 3, 3), np.float32), np.zeros((0, 4, 4), np.float32)],
     ],
-    ids=["no layers", "no heads", "two lengths", "a layer without heads"],
+    ids=["no layers", "no heads", "two lengths", "another length without heads"],
 )
 def test_weights_of_no_one_shape_are_refused_with_their_shapes(weights):
     with pytest.raises(ValueError, match="one \\(H, Q, K\\)") as error:
