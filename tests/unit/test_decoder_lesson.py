@@ -113,8 +113,8 @@ def found():
 def test_candidates_are_sorted_by_their_probability_after_the_last_layer(found):
     assert [candidate.label for candidate in found.candidates] == ["b", "↵", "␣a", "<end>"]
     assert [candidate.probability for candidate in found.candidates] == pytest.approx([0.7, 0.15, 0.1, 0.05])
-    # Neither a line break nor a special token can be added to a sentence.
-    assert [candidate.text for candidate in found.candidates] == ["b", None, " a", None]
+    # A special token cannot be added to a sentence; a line break can.
+    assert [candidate.text for candidate in found.candidates] == ["b", "\n", " a", None]
 
 
 def test_each_layer_has_its_first_guess_and_how_the_answer_does(found):
