@@ -153,9 +153,11 @@ def _word_starts(tokens: tuple[Token, ...]) -> list[Token]:
 
 def _row_of_largest_pair(trace: Trace, layer: int, head: int, rows: list[int]) -> int:
     """Return the row of the largest weight between two words, or the first of ``rows`` if there are no two."""
-    attention, pairs = trace.layers[layer], _pairs_of_words(trace)
+    attention = trace.layers[layer]
+    hidden = attention.hidden(head)
+    pairs = _pairs_of_words(trace) & ~hidden
     # Under a causal mask every row sees the first token, and many heads use it as a sink.
-    if attention.hidden(head)[0, 1:].all() and pairs[:, 1:].any():
+    if hidden[0, 1:].all() and pairs[:, 1:].any():
         pairs[:, 0] = False
     queries, keys = (_full_word_starts(tokens) for tokens in (trace.tokens, trace.key_tokens))
     grammar = grammar_tokens(trace.tokens)

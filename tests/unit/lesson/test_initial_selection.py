@@ -113,6 +113,11 @@ def test_the_first_token_of_a_decoder_which_all_may_see_does_not_make_a_row_tell
     assert scene.steps.weights[scene.word, 0] < scene.steps.weights[:, 0].max()
 
 
+@pytest.mark.parametrize("text", ["def f(x):\n    return x", "cat a b", "dog I x"])
+def test_a_decoders_first_word_which_sees_only_itself_is_not_in_focus_first(smollm2, text):
+    assert opened(smollm2, text).word > 0
+
+
 @pytest.mark.parametrize("text", ["cat", "!", "[MASK]", "😀", "?! ...", "zyzzyvas", "the cat"])
 @pytest.mark.parametrize("mask", MASK_NAMES)
 def test_where_no_two_words_meet_the_first_one_is_in_focus(minilm, text, mask):
