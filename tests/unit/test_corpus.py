@@ -169,6 +169,7 @@ def test_words_are_found_in_the_text_as_one_types_it():
         (b"", [], ["The file has no sentence."]),
         (b"\xef\xbb\xbf \n\n\t\n", [], ["The file has no sentence."]),
         (b"One.\ncaf\xe9\nTwo.\n", ["One.", "Two."], ["Left out, not UTF-8: line 2."]),
+        (b"\xff\n\xff\nOne.\n\xff\n", ["One."], ["Left out, not UTF-8: lines 1, 2 and 4."]),
         (b"\xff\n" * 7 + b"One.", ["One."], ["Left out, not UTF-8: lines 1, 2, 3, 4, 5 and 2 more."]),
         (b"x" * 2000 + b"\n" + b"x" * 2001, ["x" * 2000], ["Left out, longer than 2,000 characters: line 2."]),
         ("One.\nTwo.".encode("utf-16"), [], ["zero byte"]),

@@ -123,6 +123,13 @@ def test_the_parts_of_a_key_add_up_to_it(scene):
         assert READ[row] in explained.title
 
 
+def test_shapes_have_both_numbers_of_tokens(scene):
+    assert step_of("scores").shapes(scene) == "Q (5×4) · Kᵀ (4×7) → S (5×7)"
+    assert step_of("qkv").shapes(scene).endswith("K (7×4) and V (7×4) likewise, from Z (7×12)")
+    for step in ("scale", "mask", "softmax"):
+        assert "5×7" in step_of(step).shapes(scene)
+
+
 @pytest.mark.parametrize("library", ["numpy", "pytorch"])
 @pytest.mark.parametrize("step", keys())
 def test_the_code_runs_and_prints_what_it_says(trace, step, library):

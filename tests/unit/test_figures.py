@@ -155,6 +155,11 @@ def test_numbers_are_in_the_cells_while_they_fit(side, has_numbers):
     assert matrix(np.zeros((side, 2))).payload()["showNumbers"] == has_numbers
 
 
+def test_weights_have_one_scale_from_0_to_1_whatever_they_are():
+    assert matrix([[0.1, 0.2]], palette="weights").colour_limit == 1
+    assert matrix([[0.1, 0.2]], limit=13.4).colour_limit == 13.4
+
+
 def test_where_heads_and_totals_are_parted_is_sent():
     payload = matrix([[1, 2], [3, 4]], block_width=2, has_total_row=True).payload()
     assert (payload["blockWidth"], payload["hasTotalRow"]) == (2, True)

@@ -111,9 +111,14 @@ def test_a_page_is_known_by_its_host(scheme, origin_host, own_host, named):
         "http://localhost:8631.evil.example",
         "http://localhost:8631@evil.example",
         "http://evil@localhost:8631",
+        "http://localhost:99999",
         "http://localhost:",
+        "http://localhost:8631/",
         "http://localhost\n",
+        "http://[localhost]",
+        "evil://localhost",
         "localhost:8631",
+        "null",
     ],
 )
 def test_what_only_begins_like_this_machine_is_not_this_machine(origin):

@@ -34,9 +34,9 @@ def test_it_is_as_large_as_the_narrowest_cut_is_wide(widths):
 
 
 def test_what_was_sent_may_have_to_be_taken_back():
-    # The way through the middle fills both narrow pipes; without it, two units pass.
-    pipes = [{1: 1.0, 2: 1.0}, {2: 1.0, 3: 1.0}, {3: 1.0}, {}]
-    assert largest_flow(pipes, 0, 3) == 2
+    # The shortest way, 0-1-2-7, closes the two others, 0-3-4-2-7 and 0-1-5-6-7; without it, two units pass.
+    ways = [(1, 3), (2, 5), (7,), (4,), (2,), (6,), (7,), ()]
+    assert largest_flow([dict.fromkeys(others, 1.0) for others in ways], 0, 7) == 2
 
 
 @pytest.mark.parametrize(("n_layers", "n_tokens"), [(6, 12), (1, 64)])
