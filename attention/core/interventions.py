@@ -111,6 +111,8 @@ class Ablate:
 class CutEdge:
     """Keep one token from attending to another in one head; the row's other weights grow.
 
+    A run raises ValueError if the head's mask hides that token already.
+
     Args:
         layer: the layer.
         head: the head.
@@ -141,7 +143,12 @@ class CutEdge:
         )
 
     def before(self, causes: Causes) -> Causes:
-        """Mask the key for the query."""
+        """Mask the key for the query; raise ValueError if it is hidden already."""
+        if np.isneginf(causes.mask[self.head, self.query, self.key]):
+            raise ValueError(
+                f"nothing to cut: in layer {self.layer}, head {self.head}, the mask hides token {self.key} from "
+                f"token {self.query}"
+            )
         causes.mask[self.head, self.query, self.key] = -np.inf
         return causes
 

@@ -72,6 +72,11 @@ _KIND_NAMES = {
     "linear_attention": message("linear attention"),
     "mamba": "Mamba",
 }
+# Configuration keys of models whose attention is not that of the steps (LongT5, DiffLlama), and what it is instead.
+_BEYOND = {
+    "encoder_attention_type": message("its encoder attends in blocks"),
+    "lambda_std_dev": message("each head subtracts one softmax from another"),
+}
 # Configuration keys of multimodal models.
 _PARTS = ("text_config", "vision_config", "audio_config")
 
@@ -110,6 +115,11 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
                 "interface.",
                 name=name,
             )
+        )
+    beyond = next((told for key, told in _BEYOND.items() if key in config), "")
+    if beyond:
+        raise ValueError(
+            message("The attention of this model ({name}) is not explained here: {why}.", name=name, why=beyond)
         )
     has_two = bool(config.get("is_encoder_decoder"))
     kinds = layer_kinds(config)

@@ -80,8 +80,7 @@ SEEN = """(input, part) => {
   pen.font = getComputedStyle(input).font;
   const at = input.value.indexOf(part);
   const [from, to] = [at, at + part.length].map((count) => pen.measureText(input.value.slice(0, count)).width);
-  // A text may end in the padding.
-  const inner = input.clientWidth - parseFloat(getComputedStyle(input).paddingLeft);
+  const inner = input.clientWidth - 2 * parseFloat(getComputedStyle(input).paddingLeft);
   return {from: from - input.scrollLeft, to: to - input.scrollLeft, inner, scrolled: input.scrollLeft};
 }"""
 

@@ -330,6 +330,7 @@ def test_a_mean_is_that_of_the_outputs_and_a_patch_carries_a_run_into_another(ow
         (lambda _: Ablate((0, 12)), ValueError, "head must be between 0 and 5, got 12"),
         (lambda _: CutEdge(0, 0, 99, 0), ValueError, "query must be between 0 and"),
         (lambda _: CutEdge(0, 0, 0, 99), ValueError, "key must be between 0 and"),
+        (lambda _: CutEdge(0, 0, 0, 2), ValueError, "the mask hides token 2 from token 0"),
         (lambda trace: Patch((0, 0), trace, tokens=[99]), ValueError, "tokens must be between 0 and"),
         (lambda _: Patch((0, 0), attention.load("toy").trace("a")), ValueError, "source must have 3 layers of 6 heads"),
         (lambda _: Ablate((0, -1)), ValueError, "must not be negative"),

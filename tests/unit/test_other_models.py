@@ -275,6 +275,8 @@ def test_an_attention_sink_is_a_key_of_its_own_that_makes_rows_add_up(folder_of,
             '{"model_type": "lfm2", "vocab_size": 9, "num_hidden_layers": 2, "layer_types": ["linear_attention"]}',
             "No layer",
         ),
+        ('{"model_type": "longt5", "vocab_size": 9, "encoder_attention_type": "local"}', "in blocks"),
+        ('{"model_type": "diffllama", "vocab_size": 9, "lambda_std_dev": 0.1}', "subtracts one softmax"),
         ('{"model_type": "bamba", "vocab_size": 9, "num_hidden_layers": 9, "attn_layer_indices": []}', "No layer"),
     ],
 )
