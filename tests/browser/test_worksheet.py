@@ -19,6 +19,7 @@ MODELS = {"toy": TEXT, "minilm-l6": TEXT, "translator-fr-en": "le chat noir dort
 EDGE = 18
 # How much wider than its window a page is.
 BEYOND = "document.scrollingElement.scrollWidth - innerWidth"
+ROOT = "http://school.example/"
 PAPERS = {"A4": (595, 842), "Letter": (612, 792)}
 
 
@@ -29,7 +30,9 @@ def opened(browser, tmp_path):
     errors = []
 
     def open_(**link):
-        (tmp_path / "worksheet.html").write_bytes(give(STEP_BY_STEP, "now/worksheet/worksheet.html", link).body)
+        (tmp_path / "worksheet.html").write_bytes(
+            give(STEP_BY_STEP, "now/worksheet/worksheet.html", link, root=ROOT).body
+        )
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
