@@ -310,7 +310,7 @@ def tell_first(comparison: Comparison, row: int, column: int) -> str:
 
 def tell_unclear(changed: Float[Array, "L H"]) -> str:
     """Return as HTML that no head changes clearly between two texts; empty if one does."""
-    return lesson("compare/unclear", most=fact(float(changed.max()))) if changed.max() < CLEAR else ""
+    return lesson("compare/unclear", most=changed.max()) if changed.max() < CLEAR else ""
 
 
 def _cell_facts(comparison: Comparison, cell: tuple[int, int]) -> dict[str, str | int]:
@@ -341,8 +341,8 @@ def _swap(comparison: Comparison, ours: int, theirs: int) -> str:
         ours=word(comparison.units[ours].text),
         theirs=word(comparison.units[theirs].text),
         row=word(comparison.units[row].text),
-        first=fact(float(first[row, ours])),
-        second=fact(float(second[row, theirs])),
+        first=first[row, ours],
+        second=second[row, theirs],
     )
 
 

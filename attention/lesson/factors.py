@@ -163,6 +163,6 @@ def _explain_bias(scene: HeadContext, cell: Cell, *, letter: Letter) -> Detail:
         "factors/cell-bias",
         matrix=f"b<sub>{letter}</sub>",
         column=word(linear.columns[cell.column]),
-        value=fact(float(linear.bias[cell.column])),
+        value=linear.bias[cell.column],
     )
     return Detail(title, lesson("factors/bias"), linear.columns, linear.bias, WHOLE_VECTOR)

@@ -38,12 +38,7 @@ def shape_table(result: Result) -> dict[str, list[str]]:
 def tell_five_ways(scene: HeadContext, results: Sequence[Result]) -> str:
     """Return as HTML how well the five ways agree."""
     differences = [result.difference for result in results]
-    told = lesson(
-        "five-ways/intro",
-        model=word(scene.info.name),
-        layer=scene.layer + 1,
-        head=scene.head + 1,
-    )
+    told = lesson("five-ways/intro", model=word(scene.info.name), **scene.numbers)
     told += lesson(
         "five-ways/agree" if all(each.relative <= TOLERANCE for each in differences) else "five-ways/disagree",
         model=word(scene.info.name),

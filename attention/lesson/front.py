@@ -8,7 +8,7 @@ from attention.core.words import CONTINUES, special_names
 from attention.lesson.head_context import HeadContext
 from attention.lesson.initial_selection import piece_tokens, telling_word
 from attention.lesson.noun_tagger import grammar_tokens
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.prose import lesson, word
 from attention.lesson.quiz import Guess, highest
 
 _TELLING = 0.2
@@ -27,8 +27,8 @@ def guess(scene: HeadContext) -> Guess | None:
     asked = highest(
         scene,
         row,
-        lesson("guess/front", focus=word(scene.names[scene.word])),
-        lambda key: lesson("guess/front-because", best=word(names[key]), weight=fact(float(row[key]))),
+        lesson("guess/front", focus=scene.focus_word),
+        lambda key: lesson("guess/front-because", best=word(names[key]), weight=row[key]),
     )
     # Where no word stands out, the answer is a matter of luck.
     if asked is None or max(float(row[key]) for key in range(len(names)) if names[key] in asked.answers) < _TELLING:

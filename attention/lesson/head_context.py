@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Self
+from typing import Self, SupportsIndex
 
 import numpy as np
 from numpy import ndarray as Array
@@ -16,6 +16,7 @@ from attention.core.messages import message
 from attention.core.steps import HeadSteps, join_heads, output_projection
 from attention.core.trace import LayerTrace, ModelInfo, Token, Trace
 from attention.figures.matrix import Cell
+from attention.lesson.prose import word
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,24 @@ class HeadContext:
     def key_names(self) -> tuple[str, ...]:
         """The key tokens as named in a sentence."""
         return distinct(self.key_labels)
+
+    @property
+    def focus_word(self) -> str:
+        """The word in focus as HTML for a sentence."""
+        return self.query_word(self.word)
+
+    def query_word(self, position: SupportsIndex) -> str:
+        """Return a query token as HTML for a sentence."""
+        return word(self.names[position])
+
+    def key_word(self, position: SupportsIndex) -> str:
+        """Return a key token as HTML for a sentence."""
+        return word(self.key_names[position])
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The layer and head, counted from 1, as facts for a sentence."""
+        return {"layer": self.layer + 1, "head": self.head + 1}
 
     @property
     def place(self) -> str:

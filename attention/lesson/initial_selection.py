@@ -21,7 +21,7 @@ from attention.core.trace import ModelInfo, Token, Trace
 from attention.core.words import APOSTROPHES, follows_apostrophe, is_punctuation, words_of
 from attention.lesson.head_context import HeadContext
 from attention.lesson.noun_tagger import grammar_tokens, has_pronoun, noun_tokens, pronouns_of
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.prose import lesson
 
 _FILE = ASSETS / "openings.tsv"
 _ANY = "*"
@@ -104,12 +104,12 @@ def tell_opening(scene: HeadContext) -> str:
     (query, key), (other_query, other_key) = opening.pairs[0], opening.pairs[-1]
     return lesson(
         opening.caption,
-        query=word(scene.names[query]),
-        key=word(scene.key_names[key]),
-        weight=fact(float(weights[query, key])),
-        other_query=word(scene.names[other_query]),
-        other_key=word(scene.key_names[other_key]),
-        other_weight=fact(float(weights[other_query, other_key])),
+        query=scene.query_word(query),
+        key=scene.key_word(key),
+        weight=weights[query, key],
+        other_query=scene.query_word(other_query),
+        other_key=scene.key_word(other_key),
+        other_weight=weights[other_query, other_key],
     )
 
 

@@ -25,7 +25,7 @@ def best_key(scene: HeadContext) -> int:
 def neuron(scene: HeadContext, key: int) -> Neuron:
     """Return the query of the word in focus against every key."""
     steps, query = scene.steps, scene.word
-    place = message("layer {layer}, head {head}", layer=scene.layer + 1, head=scene.head + 1)
+    place = message("layer {layer}, head {head}", **scene.numbers)
     return Neuron(
         title=message(
             "{name}, {place}: the query of “{text}” and every key",
@@ -137,7 +137,7 @@ def sum_in_writing(scene: HeadContext, key: int) -> str:
     elif bias is None or scene.has_sink:
         text = lesson("neuron/sum", **facts)
     else:
-        text = lesson("neuron/sum-bias", bias=fact(float(bias[scene.head, query, key])), **facts)
+        text = lesson("neuron/sum-bias", bias=bias[scene.head, query, key], **facts)
     cap = scene.attention.softcap
     if cap is not None:
         capped = float(steps.unmasked_scores[query, key])
@@ -148,11 +148,11 @@ def sum_in_writing(scene: HeadContext, key: int) -> str:
     exponentials = np.exp(row - row.max())
     return text + lesson(
         "neuron/softmax",
-        highest=fact(float(row.max())),
+        highest=row.max(),
         masked=fact(masked),
         exponential=exact(float(exponentials[key])),
         total=exact(float(exponentials.sum())),
-        weight=fact(float(steps.weights[query, key])),
+        weight=steps.weights[query, key],
         keys=len(scene.key_labels),
         **pair,
     )

@@ -9,7 +9,7 @@ from numpy import ndarray as Array
 
 from attention.core.messages import message
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import fact, lesson, listed, word
+from attention.lesson.prose import lesson, listed, word
 
 
 def tell_pair(scene: HeadContext, second: str) -> str:
@@ -30,7 +30,7 @@ def tell_shares(shares: Float[Array, "2 2"], special: Sequence[str]) -> str:
     """Return as HTML how much of one head's weight goes across, special tokens counted in."""
     return lesson(
         "pair/shares",
-        across=fact(float(shares[0, 1])),
-        back=fact(float(shares[1, 0])),
+        across=shares[0, 1],
+        back=shares[1, 0],
         special=listed([word(name) for name in special]) if special else message("special tokens"),
     )

@@ -79,8 +79,7 @@ def tell_overlay(scene: HeadContext) -> str:
     on_patches = float(row[patches].sum())
     return lesson(
         "all-heads/overlay",
-        layer=scene.layer + 1,
-        head=scene.head + 1,
+        **scene.numbers,
         focus=word(scene.labels[scene.word]),
         patches=fact(on_patches),
         special=fact(1 - on_patches),

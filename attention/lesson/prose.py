@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import numpy as np
 from markdown_it import MarkdownIt
@@ -66,9 +67,9 @@ def times(count: int) -> str:
     return message("once") if count == 1 else messages("{n} time", "{n} times", count)
 
 
-def fact(value: float) -> str:
+def fact(value: float | np.floating[Any]) -> str:
     """Return a number as HTML, written as in the pictures."""
-    return f"<b>{number(value)}</b>"
+    return f"<b>{number(float(value))}</b>"
 
 
 def exact(value: float, decimals: int = 4) -> str:
@@ -91,15 +92,17 @@ def nonzero(value: float) -> str:
     return exact(value) if value == 0 or abs(value) >= _SMALLEST_EXACT else f"<b>{small(value)}</b>"
 
 
-def lesson(name: str, **facts: str | int) -> str:
-    """Return a lesson text as HTML, its placeholders filled with facts (already HTML, see ``word`` and ``fact``).
+def lesson(name: str, **facts: str | float | np.floating[Any]) -> str:
+    """Return a lesson text as HTML, its placeholders filled with facts: texts are HTML already (see ``word``).
 
-    ``tokens/pieces`` names the section ``## pieces`` of ``tokens.md``.
+    ``tokens/pieces`` names the section ``## pieces`` of ``tokens.md``. A number with a fraction is written as in the
+    pictures (see ``fact``).
 
     Raises:
         KeyError: the section does not exist, or a placeholder has no fact.
     """
-    return Template(_rendered(name)).substitute(facts)
+    told = {key: fact(each) if isinstance(each, float | np.floating) else each for key, each in facts.items()}
+    return Template(_rendered(name)).substitute(told)
 
 
 def in_short(told: str) -> str:

@@ -17,7 +17,7 @@ from attention.core.words import is_punctuation
 from attention.figures.question import Answer, Shape, Verdict
 from attention.lesson.head_context import HeadContext
 from attention.lesson.noun_tagger import noun_tokens
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.prose import fact, lesson
 
 _VERDICTS: Mapping[Verdict, str] = {
     "right": "guess/right",
@@ -159,7 +159,7 @@ def _stands_near(scene: HeadContext, key: int) -> str:
     if key == scene.own_key:
         return lesson("guess/why-itself")
     is_beside = scene.own_key is not None and abs(key - scene.own_key) == 1
-    return lesson("guess/why-beside", focus=word(scene.names[scene.word])) if is_beside else ""
+    return lesson("guess/why-beside", focus=scene.focus_word) if is_beside else ""
 
 
 def highest(scene: HeadContext, row: Float[Array, " K"], question: str, because: Callable[[int], str]) -> Guess | None:

@@ -17,7 +17,7 @@ from attention.core.structure import Structure, Sublayer
 from attention.core.trace import LayerTrace, Lengths
 from attention.experiments.head_resplit import contributions
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.prose import fact, lesson
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +127,7 @@ def _added(scene: HeadContext, lengths: Lengths) -> list[Station]:
         float(lengths.summed[row]),
     )
     told = lesson(
-        "onward/added",
-        focus=word(scene.names[row]),
-        before=fact(before),
-        change=fact(change),
-        summed=fact(summed),
+        "onward/added", focus=scene.query_word(row), before=fact(before), change=fact(change), summed=fact(summed)
     )
     begun = [Station(message("input"), before, ""), Station("ΔE", change, "")]
     norm = scene.attention.added_norm
@@ -161,12 +157,12 @@ def _fed(scene: HeadContext, lengths: Lengths, following: Sublayer) -> list[Stat
     told_fed = lesson(
         "onward/feed-forward",
         width=f"{following.width:,}",
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         fed=fact(fed),
         times=f"{_more_weights(scene, following):.1f}",
     )
     told_fed = told_fed + lesson("onward/gated") if following.is_gated else told_fed
-    facts = {"focus": word(scene.names[scene.word]), "left": fact(left)}
+    facts = {"focus": scene.focus_word, "left": fact(left)}
     if following.norm_after:
         told_left = lesson("onward/left-normed", norm=following.norm_after, layer=scene.layer + 1, **facts)
     else:

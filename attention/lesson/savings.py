@@ -16,7 +16,7 @@ from attention.core.trace import LayerTrace, Trace
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import weight_matrix
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.prose import lesson, word
 
 BYTES_PER_NUMBER = 2  # the cache has 16 bits per number
 USUAL_GROUPS = 8  # Llama 3's, assumed for a model without groups
@@ -238,13 +238,13 @@ def shared_pictures(scene: HeadContext, variants: Sequence[Shared]) -> tuple[Mat
 def tell_shared(scene: HeadContext, variants: Sequence[Shared]) -> str:
     """Describe as HTML how far the layer's weights and outputs would change."""
     own, *others = variants
-    text = lesson("savings/shared", layer=scene.layer + 1, head=scene.head + 1)
+    text = lesson("savings/shared", **scene.numbers)
     for variant in others:
         change = np.linalg.norm(variant.head_outputs - own.head_outputs) / np.linalg.norm(own.head_outputs)
         text += lesson(
             "savings/shared-change",
             count=_key_value_heads(variant.n_key_value_heads),
-            weight=fact(float(np.abs(variant.weights[scene.head] - own.weights[scene.head]).max())),
+            weight=np.abs(variant.weights[scene.head] - own.weights[scene.head]).max(),
             outputs=f"<b>{100 * float(change):.0f}</b>",
         )
     return text

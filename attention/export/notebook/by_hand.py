@@ -62,12 +62,7 @@ def _recorded_rows(scene: HeadContext) -> slice:
 def _opening(scene: HeadContext, continued: Continued) -> Text:
     reading = scene.info.reading
     text = lesson(
-        "notebook/by-hand",
-        model=word(scene.info.name),
-        layer=scene.layer + 1,
-        head=scene.head + 1,
-        noun=reading.noun,
-        count=len(scene.tokens),
+        "notebook/by-hand", model=word(scene.info.name), **scene.numbers, noun=reading.noun, count=len(scene.tokens)
     )
     if not reading.is_laid_out:
         text += f"<p>{typed(scene.trace.text)}</p>"

@@ -96,7 +96,7 @@ def with_model(scene: HeadContext, whole: Trace, address: Address) -> tuple[Cell
         *_loading(scene, origin),
         Text(told(lesson("notebook/run"))),
         Code(fill("run", "pytorch", _running(scene, whole, address))),
-        Text(told(lesson("notebook/head", layer=scene.layer + 1, head=scene.head + 1))),
+        Text(told(lesson("notebook/head", **scene.numbers))),
         Code(fill("head", "pytorch", facts)),
         Text(told(lesson("notebook/eager"))),
         Code(_with_row("eager", facts)),

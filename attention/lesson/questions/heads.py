@@ -6,7 +6,7 @@ import numpy as np
 
 from attention.core.messages import message
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import fact, lesson, nonzero, word
+from attention.lesson.prose import lesson, nonzero, word
 from attention.lesson.questions.base import can_choose, how_many, is_first, leads, pick, several
 from attention.lesson.quiz import Guess, words_seen
 
@@ -31,16 +31,12 @@ def mean(scene: HeadContext) -> Guess | None:
         count=count,
         heads=n_heads,
         head=head + 1,
-        key=word(scene.key_names[key]),
-        weight=fact(float(rows[head, key])),
-        mean=fact(float(average[key])),
+        key=scene.key_word(key),
+        weight=rows[head, key],
+        mean=average[key],
     )
     question = lesson(
-        "questions/mean",
-        heads=n_heads,
-        focus=word(scene.names[scene.word]),
-        best=word(scene.key_names[best]),
-        weight=fact(float(average[best])),
+        "questions/mean", heads=n_heads, focus=scene.focus_word, best=scene.key_word(best), weight=average[best]
     )
     return pick(question, reason, lesson("questions/mean-why"), several(), how_many(count, n_heads))
 
@@ -59,17 +55,11 @@ def namesake(scene: HeadContext) -> Guess | None:
     least = min(others, key=lambda index: float(rows[index][best]))
     names: dict[str, str | int] = {
         "head": scene.head + 1,
-        "best": word(scene.key_names[words[best]]),
+        "best": scene.key_word(words[best]),
         "others": len(others),
     }
-    reason = lesson(
-        "questions/namesake-because",
-        count=count,
-        least=least + 1,
-        least_weight=fact(float(rows[least][best])),
-        **names,
-    )
-    question = lesson("questions/namesake", focus=word(scene.names[scene.word]), layer=scene.layer + 1, **names)
+    reason = lesson("questions/namesake-because", count=count, least=least + 1, least_weight=rows[least][best], **names)
+    question = lesson("questions/namesake", focus=scene.focus_word, layer=scene.layer + 1, **names)
     return pick(question, reason, lesson("questions/namesake-why"), several(), how_many(count, len(others)))
 
 
@@ -105,9 +95,9 @@ def mixed(scene: HeadContext) -> Guess | None:
     )
     question = lesson(
         "questions/mixed",
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         dimension=word(scene.dimension_names[dimension]),
-        value=fact(float(change[dimension])),
+        value=change[dimension],
     )
     return pick(question, reason, lesson("questions/mixed-why"), answers, right)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from attention.core.messages import message
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import fact, lesson, listed, word
+from attention.lesson.prose import fact, lesson, listed
 from attention.lesson.questions.base import ALIKE, can_choose, choosing, how_many, is_first, pick, several
 from attention.lesson.quiz import TIE, Guess, words_of
 
@@ -25,7 +25,7 @@ def symmetric(scene: HeadContext) -> Guess | None:
     if abs(forth) <= TIE:
         return None
     right = 0 if abs(forth - back) <= ALIKE else 1 if abs(forth + back) <= ALIKE else 2
-    names = {"focus": word(scene.names[scene.word]), "other": word(scene.names[other])}
+    names = {"focus": scene.focus_word, "other": scene.query_word(other)}
     answers = (message("the same number"), message("the same number, opposite sign"), message("a different number"))
     reason = lesson("questions/symmetric-because", back=fact(back), **names)
     question = lesson("questions/symmetric", forth=fact(forth), **names)
@@ -44,8 +44,8 @@ def largest(scene: HeadContext) -> Guess | None:
     if float(weights[top, top_key]) - runner_up <= ALIKE:
         return None
     place = {
-        "query": word(scene.names[rows[row]]),
-        "key": word(scene.key_names[key]),
+        "query": scene.query_word(rows[row]),
+        "key": scene.key_word(key),
         "score": fact(float(scores[row, key])),
     }
     answers = (message("at that pair"), message("in the same row, at another token"), message("in another row"))
@@ -53,11 +53,11 @@ def largest(scene: HeadContext) -> Guess | None:
         "questions/largest-because-same" if row == top else "questions/largest-because",
         query=place["query"],
         key=place["key"],
-        weight=fact(float(weights[row, key])),
-        top=word(scene.names[rows[top]]),
-        top_key=word(scene.key_names[top_key]),
-        top_score=fact(float(scores[top, top_key])),
-        top_weight=fact(float(weights[top, top_key])),
+        weight=weights[row, key],
+        top=scene.query_word(rows[top]),
+        top_key=scene.key_word(top_key),
+        top_score=scores[top, top_key],
+        top_weight=weights[top, top_key],
     )
     question = lesson("questions/largest", **place)
     return pick(question, reason, lesson("questions/largest-why"), answers, 0 if row == top else 2)
@@ -74,8 +74,8 @@ def itself(scene: HeadContext) -> Guess | None:
         "questions/itself-because",
         count=count,
         rows=len(rows),
-        row=word(scene.names[row]),
-        own=fact(float(scene.steps.weights[row, row])),
+        row=scene.query_word(row),
+        own=scene.steps.weights[row, row],
     )
     question = lesson("questions/itself", rows=len(rows))
     return pick(question, reason, lesson("questions/itself-why"), several(), how_many(count, len(rows)))
@@ -97,20 +97,20 @@ def longer(scene: HeadContext) -> Guess | None:
     answers = (scene.key_names[one], scene.key_names[two], message("both the same"))
     reason = lesson(
         "questions/longer-because",
-        heavy=word(scene.key_names[heavy]),
-        heavy_part=fact(float(parts[heavy])),
-        long=word(scene.key_names[long]),
-        long_part=fact(float(parts[long])),
+        heavy=scene.key_word(heavy),
+        heavy_part=parts[heavy],
+        long=scene.key_word(long),
+        long_part=parts[long],
     )
     question = lesson(
         "questions/longer",
-        focus=word(scene.names[scene.word]),
-        one=word(scene.key_names[one]),
-        one_weight=fact(float(weights[one])),
-        one_length=fact(float(lengths[one])),
-        two=word(scene.key_names[two]),
-        two_weight=fact(float(weights[two])),
-        two_length=fact(float(lengths[two])),
+        focus=scene.focus_word,
+        one=scene.key_word(one),
+        one_weight=weights[one],
+        one_length=lengths[one],
+        two=scene.key_word(two),
+        two_weight=weights[two],
+        two_length=lengths[two],
     )
     return pick(question, reason, lesson("questions/longer-why"), answers, int(long == two))
 
@@ -135,7 +135,7 @@ def special(scene: HeadContext) -> Guess | None:
         message("between {low} and {high}", low=low_told, high=high_told),
         message("more than {high}", high=high_told),
     )
-    names = listed([f"“{word(scene.key_names[key])}”" for key in idle])
+    names = listed([f"“{scene.key_word(key)}”" for key in idle])
     question = lesson("questions/special", names=names, fair=fact(fair))
     return pick(
         question,
@@ -157,6 +157,6 @@ def first(scene: HeadContext) -> Guess | None:
         message("only itself, with weight 1"),
         message("itself and the next one"),
     )
-    token = word(scene.names[0])
-    reason = lesson("questions/first-because", token=token, score=fact(float(scores[0, 0])))
+    token = scene.query_word(0)
+    reason = lesson("questions/first-because", token=token, score=scores[0, 0])
     return pick(lesson("questions/first", token=token), reason, lesson("questions/first-why"), answers, 2)

@@ -10,7 +10,7 @@ from attention.core.messages import message
 from attention.core.steps import softmax
 from attention.figures.format import number
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import exact, fact, lesson, nonzero, word
+from attention.lesson.prose import exact, fact, lesson, nonzero
 from attention.lesson.questions.base import ALIKE, NEAR, can_choose, choosing, pick
 from attention.lesson.quiz import TIE, Guess
 from attention.measures.entropies import entropy, normalised_entropy
@@ -36,10 +36,10 @@ def sums(scene: HeadContext) -> Guess | None:
     )
     reason = lesson(
         "questions/sums-because",
-        focus=word(scene.names[scene.word]),
-        sum=fact(float(rows[scene.word])),
-        key=word(scene.key_names[farthest]),
-        total=fact(float(columns[farthest])),
+        focus=scene.focus_word,
+        sum=rows[scene.word],
+        key=scene.key_word(farthest),
+        total=columns[farthest],
     )
     right = 2 if abs(float(columns[farthest]) - 1) <= TIE else 1
     return pick(lesson("questions/sums"), reason, lesson("questions/sums-why"), answers, right)
@@ -60,13 +60,9 @@ def zero(scene: HeadContext) -> Guess | None:
         return None
     answers = (message("none at all"), message("less than now, but some"), message("more than now"))
     weight = fact(float(weights[key]))
-    reason = lesson("questions/zero-because", new=fact(float(new[key])), weight=weight)
+    reason = lesson("questions/zero-because", new=new[key], weight=weight)
     question = lesson(
-        "questions/zero",
-        focus=word(scene.names[scene.word]),
-        key=word(scene.key_names[key]),
-        score=fact(float(scores[key])),
-        weight=weight,
+        "questions/zero", focus=scene.focus_word, key=scene.key_word(key), score=scores[key], weight=weight
     )
     return pick(question, reason, lesson("questions/zero-why"), answers, 2 if change[key] > 0 else 1)
 
@@ -86,12 +82,9 @@ def added(scene: HeadContext) -> Guess | None:
         message("they become more equal"),
     )
     reason = lesson(
-        "questions/added-because",
-        factor=fact(float(np.exp(_ADDED))),
-        best=word(scene.key_names[best]),
-        before=exact(float(before[best])),
+        "questions/added-because", factor=np.exp(_ADDED), best=scene.key_word(best), before=exact(float(before[best]))
     )
-    question = lesson("questions/added", focus=word(scene.names[scene.word]))
+    question = lesson("questions/added", focus=scene.focus_word)
     return pick(question, reason, lesson("questions/added-why"), answers, 2)
 
 
@@ -109,13 +102,8 @@ def doubled(scene: HeadContext) -> Guess | None:
         message("each weight is doubled"),
         message("they become more equal"),
     )
-    reason = lesson(
-        "questions/doubled-because",
-        best=word(scene.key_names[best]),
-        before=fact(float(before[best])),
-        after=fact(float(after_[best])),
-    )
-    question = lesson("questions/doubled", focus=word(scene.names[scene.word]))
+    reason = lesson("questions/doubled-because", best=scene.key_word(best), before=before[best], after=after_[best])
+    question = lesson("questions/doubled", focus=scene.focus_word)
     return pick(question, reason, lesson("questions/doubled-why"), answers, 1)
 
 
@@ -136,17 +124,8 @@ def scaled(scene: HeadContext) -> Guess | None:
         message("the order stays; the largest weight grows"),
         message("the order stays; the largest weight shrinks"),
     )
-    reason = lesson(
-        "questions/scaled-because",
-        best=word(scene.key_names[best]),
-        plain=fact(float(plain[best])),
-        now=fact(float(now[best])),
-    )
-    question = lesson(
-        "questions/scaled",
-        focus=word(scene.names[scene.word]),
-        divisor=scene.divisor(f"√{scene.d_head}"),
-    )
+    reason = lesson("questions/scaled-because", best=scene.key_word(best), plain=plain[best], now=now[best])
+    question = lesson("questions/scaled", focus=scene.focus_word, divisor=scene.divisor(f"√{scene.d_head}"))
     return pick(question, reason, lesson("questions/scaled-why"), answers, 2 if change > 0 else 3)
 
 
@@ -158,7 +137,7 @@ def negative(scene: HeadContext) -> Guess | None:
     weight = float(scene.steps.weights[row, key])
     if scores[row, key] > -ALIKE or not weight:
         return None
-    names = {"query": word(scene.names[row]), "key": word(scene.key_names[key])}
+    names = {"query": scene.query_word(row), "key": scene.key_word(key)}
     score = fact(float(scores[row, key]))
     answers = (message("a negative one"), message("exactly 0"), message("one above 0"))
     reason = lesson("questions/negative-because", weight=nonzero(weight))
@@ -177,15 +156,15 @@ def after(scene: HeadContext) -> Guess | None:
         return None
     other = int(np.where(np.arange(weights.size) == best, -1, weights).argmax())
     answers = (message("to 1, as before"), message("to less than 1"), message("to more than 1"))
-    weight, key = fact(float(weights[best])), word(scene.key_names[best])
+    weight, key = fact(float(weights[best])), scene.key_word(best)
     reason = lesson(
         "questions/after-because",
         rest=fact(rest),
-        other=word(scene.key_names[other]),
-        other_weight=fact(float(weights[other])),
+        other=scene.key_word(other),
+        other_weight=weights[other],
         shared=fact(float(weights[other]) / rest),
     )
-    question = lesson("questions/after", focus=word(scene.names[scene.word]), key=key, weight=weight)
+    question = lesson("questions/after", focus=scene.focus_word, key=key, weight=weight)
     return pick(question, reason, lesson("questions/after-why"), answers, 1)
 
 
@@ -207,18 +186,18 @@ def even(scene: HeadContext) -> Guess | None:
     )
     reason = lesson(
         "questions/even-because",
-        level=word(scene.names[level]),
-        level_entropy=fact(float(evenness[level])),
-        sharp=word(scene.names[sharp]),
-        sharp_entropy=fact(float(evenness[sharp])),
+        level=scene.query_word(level),
+        level_entropy=evenness[level],
+        sharp=scene.query_word(sharp),
+        sharp_entropy=evenness[sharp],
     )
     (one_low, one_high), (two_low, two_high) = (_range(scene, row) for row in (one, two))
     question = lesson(
         "questions/even",
-        one=word(scene.names[one]),
+        one=scene.query_word(one),
         one_low=one_low,
         one_high=one_high,
-        two=word(scene.names[two]),
+        two=scene.query_word(two),
         two_low=two_low,
         two_high=two_high,
     )

@@ -7,7 +7,7 @@ import numpy as np
 from attention.core.messages import message
 from attention.experiments.shuffled import can_be_reordered, first_head
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import fact, length, lesson, word
+from attention.lesson.prose import fact, length, lesson
 from attention.lesson.questions.base import NEAR, pick
 from attention.lesson.quiz import TIE, Guess, repeated, words_of
 
@@ -40,7 +40,7 @@ def equal(scene: HeadContext) -> Guess | None:
         layer=scene.layer + 1,
         difference=length(inputs[one] - inputs[other]),
     )
-    question = lesson("questions/equal", one=word(scene.names[one]), other=word(scene.names[other]))
+    question = lesson("questions/equal", one=scene.query_word(one), other=scene.query_word(other))
     return pick(question, reason, lesson("questions/equal-why"), answers, 1)
 
 
@@ -69,13 +69,9 @@ def turned(scene: HeadContext) -> Guess | None:
         message("it goes to the token now in that position"),
     )
     shown = fact(float(weights[other]))
-    reason = lesson("questions/turned-because", before=shown, after=fact(float(follows[other])))
+    reason = lesson("questions/turned-because", before=shown, after=follows[other])
     question = lesson(
-        "questions/turned",
-        head=scene.head + 1,
-        before=shown,
-        one=word(scene.names[one]),
-        other=word(scene.names[other]),
+        "questions/turned", head=scene.head + 1, before=shown, one=scene.query_word(one), other=scene.query_word(other)
     )
     return pick(question, reason, lesson("questions/turned-why"), answers, int(is_same))
 

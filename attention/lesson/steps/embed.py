@@ -99,7 +99,7 @@ def _words(scene: HeadContext) -> str:
             count=len(scene.tokens),
             layer=scene.layer + 1,
             keys=len(scene.key_tokens),
-            focus=word(scene.names[scene.word]),
+            focus=scene.focus_word,
             length=length(inputs[scene.word]),
         )
     return _tell_deeper(scene, inputs) if scene.layer else _tell_first(scene, inputs)
@@ -114,10 +114,10 @@ def _tell_deeper(scene: HeadContext, inputs: Array) -> str:
         before=scene.layer,
         times=times(scene.layer),
         width=inputs.shape[1],
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         length=length(inputs[scene.word]),
-        nearest=word(scene.names[nearest]),
-        cosine=fact(float(cosines[nearest])),
+        nearest=scene.query_word(nearest),
+        cosine=cosines[nearest],
     )
     return told + _tell_norms(scene)
 
@@ -125,7 +125,7 @@ def _tell_deeper(scene: HeadContext, inputs: Array) -> str:
 def _tell_first(scene: HeadContext, inputs: Array) -> str:
     """Describe the input of layer 1, and the parts of which it is the sum."""
     parts, row = scene.trace.embeddings, scene.word
-    facts: dict[str, str | int] = {"focus": word(scene.names[row]), "length": length(inputs[row])}
+    facts: dict[str, str | int] = {"focus": scene.query_word(row), "length": length(inputs[row])}
     facts["width"] = inputs.shape[1] if parts is None else parts.words.shape[1]
     if parts is None or parts.positions is None:
         told = lesson("embed/words-unknown" if parts is None else "embed/words-alone", **facts) + _tell_norms(scene)
@@ -216,18 +216,18 @@ def _exhibit(
 
 
 def _explain_input(scene: HeadContext, cell: Cell) -> Detail:
-    name, parts = word(scene.names[cell.row]), scene.trace.embeddings
+    name, parts = scene.query_word(cell.row), scene.trace.embeddings
     dimension = word(scene.dimension_names[cell.column])
     if scene.attention.norm is not None:
         return _explain_normed_input(scene, cell)
     if parts is None or scene.layer > 0:
         value = scene.attention.inputs[cell.row]  # type: ignore[index]
-        title = lesson("embed/cell", word=name, dimension=dimension, value=fact(float(value[cell.column])))
+        title = lesson("embed/cell", word=name, dimension=dimension, value=value[cell.column])
         note = lesson(scene.use.lesson("embed/cell-deeper"), layer=scene.layer + 1, before=scene.layer)
         return Detail(title, note, scene.dimension_names, value, WHOLE_VECTOR)
     if parts.projection is not None:
         row = scene.attention.inputs[cell.row]  # type: ignore[index]
-        title = lesson("embed/cell", word=name, dimension=dimension, value=fact(float(row[cell.column])))
+        title = lesson("embed/cell", word=name, dimension=dimension, value=row[cell.column])
         narrow, wide = parts.projection.weight.shape
         note = lesson("embed/cell-projected", narrow=narrow, wide=wide)
         return Detail(title, note, scene.dimension_names, row, WHOLE_VECTOR)
@@ -252,7 +252,7 @@ def _explain_normed_input(scene: HeadContext, cell: Cell) -> Detail:
     assert stream is not None
     row, value = stream[cell.row], float(inputs[cell.row, cell.column])
     dimension = word(scene.dimension_names[cell.column])
-    title = lesson("embed/cell", word=word(scene.names[cell.row]), dimension=dimension, value=fact(value))
+    title = lesson("embed/cell", word=scene.query_word(cell.row), dimension=dimension, value=fact(value))
     mean = float(row.mean()) if norm.centred else 0.0
     note = lesson(
         "embed/cell-layernorm" if norm.centred else "embed/cell-rms",
@@ -273,9 +273,9 @@ def _explain_stream(scene: HeadContext, cell: Cell) -> Detail:
     title = lesson(
         "embed/cell-stream",
         norm=scene.attention.norm.name,
-        word=word(scene.names[cell.row]),
+        word=scene.query_word(cell.row),
         dimension=word(scene.dimension_names[cell.column]),
-        value=fact(float(row[cell.column])),
+        value=row[cell.column],
     )
     return Detail(title, "", scene.dimension_names, row, WHOLE_VECTOR)
 
@@ -285,9 +285,9 @@ def _explain_source(scene: HeadContext, cell: Cell) -> Detail:
     row = scene.attention.sources[cell.row]
     title = lesson(
         "embed/cell-source",
-        word=word(scene.key_names[cell.row]),
+        word=scene.key_word(cell.row),
         dimension=word(scene.dimension_names[cell.column]),
-        value=fact(float(row[cell.column])),
+        value=row[cell.column],
     )
     return Detail(title, "", scene.dimension_names, row, WHOLE_VECTOR)
 
@@ -299,10 +299,10 @@ def _explain_part(scene: HeadContext, cell: Cell) -> Detail:
     names = scene.dimension_names if len(scene.dimension_names) == len(row) else named(len(row))
     title = lesson(
         "embed/cell-word" if cell.matrix == "words" else "embed/cell-position",
-        word=word(scene.names[cell.row]),
+        word=scene.query_word(cell.row),
         position=cell.row,
         dimension=word(names[cell.column]),
-        value=fact(float(row[cell.column])),
+        value=row[cell.column],
     )
     return Detail(title, "", names, row, WHOLE_VECTOR)
 
@@ -423,7 +423,7 @@ def _guess(scene: HeadContext) -> Guess | None:
     pairs = list(combinations(words, 2))
     cosines = [float(units[one] @ units[other]) for one, other in pairs]
     names = [f"{scene.names[one]} – {scene.names[other]}" for one, other in pairs]
-    both = [listed([f"“{word(scene.names[each])}”" for each in pair]) for pair in pairs]
+    both = [listed([f"“{scene.query_word(each)}”" for each in pair]) for pair in pairs]
     best = int(np.argmax(cosines))
     because = lesson("guess/embed-because", best=both[best], cosine=fact(cosines[best]))
     nouns = {noun[0] for noun in noun_tokens(scene.tokens)}
@@ -450,8 +450,8 @@ def _whys(scene: HeadContext) -> str:
     one, other = twice
     return text + lesson(
         "embed/why-positions-twice",
-        one=word(scene.names[one]),
-        other=word(scene.names[other]),
+        one=scene.query_word(one),
+        other=scene.query_word(other),
         difference=length(parts.positions[one] - parts.positions[other]),
     )
 

@@ -40,10 +40,10 @@ def _words(scene: HeadContext) -> str:
     largest = int(lengths.argmax())
     changed = lesson(
         "heads/words",
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         change=length(scene.change[row]),
         largest=largest + 1,
-        largest_length=fact(float(lengths[largest])),
+        largest_length=lengths[largest],
     )
     return _tell_joining(scene) + _tell_several(scene) + changed
 
@@ -112,9 +112,9 @@ def _explain_change(scene: HeadContext, cell: Cell) -> Detail:
         labels += (message("bias"),)
     title = lesson(
         "heads/cell",
-        word=word(scene.names[cell.row]),
+        word=scene.query_word(cell.row),
         dimension=word(scene.dimension_names[cell.column]),
-        value=fact(float(parts.sum())),
+        value=parts.sum(),
     )
     note = lesson("heads/cell-heads" if projections.b_O is None else "heads/cell-heads-bias", count=len(outputs))
     return Detail(title, note + tell_largest(parts, labels), labels, parts, message("contribution of each head"))
@@ -125,10 +125,10 @@ def _explain_joined(scene: HeadContext, cell: Cell) -> Detail:
     output = scene.all_outputs[head, cell.row]
     title = lesson(
         "heads/cell-joined",
-        word=word(scene.names[cell.row]),
+        word=scene.query_word(cell.row),
         head=head + 1,
         dimension=dimension,
-        value=fact(float(output[dimension])),
+        value=output[dimension],
     )
     labels = tuple(message("dimension {dimension}", dimension=i) for i in range(output.size))
     return Detail(title, "", labels, output, message("the output of head {head}", head=head + 1))
@@ -199,10 +199,10 @@ def _guess(scene: HeadContext) -> Guess | None:
     head = sharpest + 1
     because = lesson(
         "guess/heads-because-same" if is_same else "guess/heads-because",
-        length=fact(float(lengths[sharpest])),
+        length=lengths[sharpest],
         largest=largest + 1,
-        largest_length=fact(float(lengths[largest])),
-        largest_weight=fact(float(rows[largest].max())),
+        largest_length=lengths[largest],
+        largest_weight=rows[largest].max(),
         head=head,
     )
     question = lesson(
@@ -210,9 +210,9 @@ def _guess(scene: HeadContext) -> Guess | None:
         count=len(lengths),
         layer=scene.layer + 1,
         head=head,
-        focus=word(scene.names[scene.word]),
-        best=word(scene.key_names[best]),
-        weight=fact(float(rows[sharpest, best])),
+        focus=scene.focus_word,
+        best=scene.key_word(best),
+        weight=rows[sharpest, best],
     )
     answers = (message("yes"), message("no, another head adds a larger vector"))
     why = lesson("guess/heads-why")
@@ -227,16 +227,16 @@ def _tell_several(scene: HeadContext) -> str:
     rows = np.stack([scene.attention.head(head).weights[scene.word] for head in range(scene.info.n_heads)])
     best, order = rows.argmax(axis=1), np.argsort(-rows.max(axis=1), kind="stable")
     one = int(order[0])
-    focus, other = word(scene.names[scene.word]), next((int(head) for head in order if best[head] != best[one]), None)
+    focus, other = scene.focus_word, next((int(head) for head in order if best[head] != best[one]), None)
     if other is None:
         least = int(order[-1])
         return lesson(
             "heads/why-several-alike",
             focus=focus,
-            best=word(scene.key_names[best[one]]),
-            least=fact(float(rows[least].max())),
+            best=scene.key_word(best[one]),
+            least=rows[least].max(),
             least_head=least + 1,
-            most=fact(float(rows[one].max())),
+            most=rows[one].max(),
             most_head=one + 1,
         )
     mean = rows.mean(axis=0)
@@ -244,13 +244,13 @@ def _tell_several(scene: HeadContext) -> str:
         "heads/why-several",
         focus=focus,
         one=one + 1,
-        one_best=word(scene.key_names[best[one]]),
-        one_weight=fact(float(rows[one].max())),
-        one_mean=fact(float(mean[best[one]])),
+        one_best=scene.key_word(best[one]),
+        one_weight=rows[one].max(),
+        one_mean=mean[best[one]],
         other=other + 1,
-        other_best=word(scene.key_names[best[other]]),
-        other_weight=fact(float(rows[other].max())),
-        other_mean=fact(float(mean[best[other]])),
+        other_best=scene.key_word(best[other]),
+        other_weight=rows[other].max(),
+        other_mean=mean[best[other]],
     )
 
 

@@ -47,12 +47,7 @@ def _tell_seen(scene: HeadContext) -> str:
     hidden = np.isneginf(scene.steps.mask)
     if not hidden.any():
         return ""
-    return lesson(
-        "mask/seen",
-        focus=word(scene.names[scene.word]),
-        visible=int((~hidden[scene.word]).sum()),
-        total=hidden.shape[1],
-    )
+    return lesson("mask/seen", focus=scene.focus_word, visible=int((~hidden[scene.word]).sum()), total=hidden.shape[1])
 
 
 def _tell_window(scene: HeadContext) -> str:
@@ -110,13 +105,13 @@ def _could_be_causal(scene: HeadContext) -> bool:
 def _explain(scene: HeadContext, cell: Cell) -> Detail:
     scaled = float(scene.steps.unmasked_scores[cell.row, cell.column])
     added = float(scene.steps.mask[cell.row, cell.column])
-    names = {"query": word(scene.names[cell.row]), "key": word(scene.key_names[cell.column])}
+    names = {"query": scene.query_word(cell.row), "key": scene.key_word(cell.column)}
     title = lesson(
         "mask/cell",
         **names,
         scaled=fact(scaled),
         mask=fact(added),
-        value=fact(float(scene.steps.masked_scores[cell.row, cell.column])),
+        value=scene.steps.masked_scores[cell.row, cell.column],
     )
     visible = np.isfinite(scene.steps.masked_scores[cell.row])
     note = lesson(_cell_lesson(scene, cell), **names)
@@ -215,7 +210,7 @@ def _whys(scene: HeadContext) -> str:
     if found[scene.word] >= LEAST_TOLD or found[row] < LEAST_TOLD:
         row = scene.word
     scores, key = scene.steps.masked_scores[row], _hidden_key(scene, row)
-    names = {"focus": word(scene.names[row]), "key": word(scene.key_names[key])}
+    names = {"focus": scene.query_word(row), "key": scene.key_word(key)}
     if found[row] >= LEAST_TOLD:
         return lesson("mask/why-infinity", zero=exact(found[row]), **names)
     # Beside scores this high, 0 gets almost no weight, although softmax depends only on their differences.

@@ -21,7 +21,7 @@ from attention.lesson.code_context import CodeContext, are_close
 from attention.lesson.factors import Letter, linear_of, weights_of
 from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import vectors
-from attention.lesson.prose import exact, fact, length, lesson, listed, word
+from attention.lesson.prose import exact, length, lesson, listed, word
 from attention.lesson.quiz import TIE, Guess, words_of, words_seen
 from attention.lesson.snippets import MAX_BYTES, MAX_COLUMNS, Values, cut_note, shapes
 from attention.lesson.steps.base import Step, StepMatrix
@@ -76,7 +76,7 @@ def _words(scene: HeadContext) -> str:
         head=scene.head + 1,
         width=scene.info.d_model,
         d_head=scene.d_head,
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         query=length(steps.queries[scene.word]),
         keys=len(scene.key_tokens),
         **_own_lengths(scene),
@@ -106,7 +106,7 @@ def _tell_norms(scene: HeadContext) -> str:
     return lesson(
         "qkv/norms",
         norm=norm.name,
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         before=length(query),
         after=length(scene.attention.normed(query, "queries")),
     )
@@ -125,9 +125,9 @@ def _tell_rotary(scene: HeadContext) -> str:
     text = lesson(
         "qkv/rotary",
         half=half,
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         position=scene.word,
-        fastest=fact(float(angles[0])),
+        fastest=angles[0],
         slowest=exact(float(angles[-1])),
     )
     if turns.width < scene.d_head:
@@ -210,11 +210,7 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     made = getattr(scene.steps, cell.matrix)
     name = word((scene.names if symbol == "q" else scene.key_names)[cell.row])
     title = lesson(
-        "qkv/cell",
-        symbol=_symbol(symbol),
-        word=name,
-        dimension=cell.column,
-        value=fact(float(made[cell.row, cell.column])),
+        "qkv/cell", symbol=_symbol(symbol), word=name, dimension=cell.column, value=made[cell.row, cell.column]
     )
     if layer.inputs is None or layer.projections is None:
         return Detail(title, lesson("qkv/cell-unknown"), (), np.zeros(0), "")
@@ -250,7 +246,7 @@ def _explain_projected(scene: HeadContext, cell: Cell) -> Detail:
         symbol=_symbol(symbol),
         word=word((scene.names if symbol == "q" else scene.key_names)[cell.row]),
         dimension=cell.column,
-        value=fact(float(projected[cell.row, cell.column])),
+        value=projected[cell.row, cell.column],
     )
     return _products(scene, cell, title, _LETTER_OF[cell.matrix])
 
@@ -473,13 +469,13 @@ def _guess(scene: HeadContext) -> Guess | None:
     one, other = sorted(others[:2])
     scores = scene.steps.scores[scene.word, [one, other]]
     names = {
-        "focus": word(scene.names[scene.word]),
-        "one": word(scene.key_names[one]),
-        "other": word(scene.key_names[other]),
+        "focus": scene.focus_word,
+        "one": scene.key_word(one),
+        "other": scene.key_word(other),
     }
     difference = float(scores[0] - scores[1])
     right = 2 if abs(difference) <= TIE else 0 if difference > 0 else 1
-    because = lesson("guess/qkv-because", **names, one_score=fact(float(scores[0])), other_score=fact(float(scores[1])))
+    because = lesson("guess/qkv-because", **names, one_score=scores[0], other_score=scores[1])
     answers = (message("better"), message("worse"), message("equally well"))
     return Guess(lesson("guess/qkv", **names), answers, because, frozenset({right}))
 
@@ -495,11 +491,11 @@ def _whys(scene: HeadContext) -> str:
     other = max(others, key=lambda position: abs(float(scores[focus, position] - scores[position, focus])))
     return lesson(
         "qkv/why-three",
-        focus=word(scene.names[focus]),
-        other=word(scene.names[other]),
-        same=fact(float(queries[focus] @ queries[other])),
-        forth=fact(float(scores[focus, other])),
-        back=fact(float(scores[other, focus])),
+        focus=scene.query_word(focus),
+        other=scene.query_word(other),
+        same=queries[focus] @ queries[other],
+        forth=scores[focus, other],
+        back=scores[other, focus],
     )
 
 

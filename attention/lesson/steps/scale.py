@@ -14,7 +14,7 @@ from attention.lesson.cell_explanation import Detail
 from attention.lesson.code_context import CodeContext
 from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
-from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.prose import exact, fact, lesson
 from attention.lesson.quiz import TIE, Guess
 from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.steps.scores import explain_score
@@ -47,10 +47,10 @@ def _tell_cap(scene: HeadContext) -> str:
     return lesson(
         "scale/cap",
         cap=f"<b>{number(cap)}</b>",
-        query=word(scene.names[row]),
-        key=word(scene.key_names[column]),
-        before=fact(float(steps.scaled_scores[row, column])),
-        after=fact(float(steps.unmasked_scores[row, column])),
+        query=scene.query_word(row),
+        key=scene.key_word(column),
+        before=steps.scaled_scores[row, column],
+        after=steps.unmasked_scores[row, column],
     )
 
 
@@ -58,11 +58,7 @@ def _tell_spread(scene: HeadContext) -> str:
     steps = scene.steps
     if steps.scores.size < 2 or scene.attention.scale == 1:
         return ""
-    return lesson(
-        "scale/spread",
-        before=fact(float(steps.scores.std())),
-        after=fact(float(steps.scaled_scores.std())),
-    )
+    return lesson("scale/spread", before=steps.scores.std(), after=steps.scaled_scores.std())
 
 
 def _words_lesson(scene: HeadContext) -> str:
@@ -74,16 +70,16 @@ def _words_lesson(scene: HeadContext) -> str:
 def _tell_unscaled(scene: HeadContext) -> str:
     """State the row's largest weight without scaling; the mask applies in both cases."""
     steps, row = scene.steps, scene.word
-    focus, n_visible = word(scene.names[row]), int(scene.visible[row].sum())
+    focus, n_visible = scene.query_word(row), int(scene.visible[row].sum())
     best = int(steps.masked_scores[row].argmax())
     if n_visible < 2:
         return lesson("scale/weight-lone", focus=focus)
     return lesson(
         "scale/weight",
         focus=focus,
-        best=word(scene.key_names[best]),
-        weight_unscaled=fact(float(softmax(scene.attention.capped(steps.scores[row]) + steps.mask[row])[best])),
-        weight_scaled=fact(float(steps.weights[row, best])),
+        best=scene.key_word(best),
+        weight_unscaled=softmax(scene.attention.capped(steps.scores[row]) + steps.mask[row])[best],
+        weight_scaled=steps.weights[row, best],
     )
 
 
@@ -101,8 +97,8 @@ def _explain_capped(scene: HeadContext, cell: Cell) -> Detail:
     after = float(scene.steps.unmasked_scores[cell.row, cell.column])
     title = lesson(
         "scale/cell-capped",
-        query=word(scene.names[cell.row]),
-        key=word(scene.key_names[cell.column]),
+        query=scene.query_word(cell.row),
+        key=scene.key_word(cell.column),
         cap=exact(float(scene.attention.softcap or np.inf)),
         before=exact(before),
         value=fact(after),
@@ -116,8 +112,8 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     after = float(scene.steps.scaled_scores[cell.row, cell.column])
     title = lesson(
         "scale/cell",
-        query=word(scene.names[cell.row]),
-        key=word(scene.key_names[cell.column]),
+        query=scene.query_word(cell.row),
+        key=scene.key_word(cell.column),
         before=fact(before),
         divisor=exact(1 / scene.attention.scale),
         value=fact(after),
@@ -160,7 +156,7 @@ def _guess(scene: HeadContext) -> Guess | None:
     if scene.attention.scale == 1 or scene.visible[scene.word].sum() < 2:
         return None
     key, scaled, plain = _largest(scene)
-    names = {"focus": word(scene.names[scene.word]), "best": word(scene.key_names[key])}
+    names = {"focus": scene.focus_word, "best": scene.key_word(key)}
     answers = (
         message("it shrinks"),
         message("it stays the same, within {tie}", tie=TIE),
@@ -189,8 +185,8 @@ def _whys(scene: HeadContext) -> str:
     key, scaled, plain = _largest(scene)
     return text + lesson(
         "scale/why-gradient",
-        focus=word(scene.names[scene.word]),
-        best=word(scene.key_names[key]),
+        focus=scene.focus_word,
+        best=scene.key_word(key),
         scaled_slope=exact(scaled * (1 - scaled)),
         plain_slope=exact(plain * (1 - plain)),
     )

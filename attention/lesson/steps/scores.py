@@ -27,11 +27,11 @@ def _words(scene: HeadContext) -> str:
     best, worst = int(row.argmax()), int(row.argmin())
     text = lesson(
         "scores/words",
-        focus=word(scene.names[scene.word]),
-        best=word(scene.key_names[best]),
-        best_score=fact(float(row[best])),
-        worst=word(scene.key_names[worst]),
-        worst_score=fact(float(row[worst])),
+        focus=scene.focus_word,
+        best=scene.key_word(best),
+        best_score=row[best],
+        worst=scene.key_word(worst),
+        worst_score=row[worst],
     )
     return text + _tell_bias(scene, best) + _tell_hidden_best(scene, best)
 
@@ -43,8 +43,8 @@ def _tell_bias(scene: HeadContext, best: int) -> str:
     if scene.has_sink:
         return lesson("scores/sink", score=fact(float(layer.bias[scene.head, scene.word, -1]) * layer.scale))
     facts = {
-        "focus": word(scene.names[scene.word]),
-        "best": word(scene.key_names[best]),
+        "focus": scene.focus_word,
+        "best": scene.key_word(best),
         "bias": fact(float(layer.bias[scene.head, scene.word, best])),
     }
     if (slope := layer.slope(scene.head)) is None:
@@ -60,9 +60,9 @@ def _tell_hidden_best(scene: HeadContext, best: int) -> str:
     left = int(scene.steps.masked_scores[scene.word].argmax())
     return lesson(
         "scores/hidden",
-        best=word(scene.key_names[best]),
-        left=word(scene.key_names[left]),
-        score=fact(float(scene.steps.scores[scene.word, left])),
+        best=scene.key_word(best),
+        left=scene.key_word(left),
+        score=scene.steps.scores[scene.word, left],
     )
 
 
@@ -80,9 +80,9 @@ def explain_score(scene: HeadContext, cell: Cell) -> Detail:
     bias = scene.attention.bias
     title = lesson(
         "scores/cell" if bias is None else "scores/cell-biased",
-        query=word(scene.names[cell.row]),
-        key=word(scene.key_names[cell.column]),
-        value=fact(float(scene.steps.scores[cell.row, cell.column])),
+        query=scene.query_word(cell.row),
+        key=scene.key_word(cell.column),
+        value=scene.steps.scores[cell.row, cell.column],
     )
     largest = tell_largest(products, labels)
     if bias is None:
@@ -124,8 +124,8 @@ def _guess(scene: HeadContext) -> Guess | None:
     return highest(
         scene,
         row,
-        lesson("guess/scores", focus=word(scene.names[scene.word])),
-        lambda key: lesson("guess/scores-because", best=word(names[key]), score=fact(float(row[key]))),
+        lesson("guess/scores", focus=scene.focus_word),
+        lambda key: lesson("guess/scores-because", best=word(names[key]), score=row[key]),
     )
 
 

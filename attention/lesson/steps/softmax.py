@@ -44,7 +44,7 @@ def _tell_next(scene: HeadContext) -> str:
         return ""
     following = scene.names[scene.word + 1 : scene.word + 2]
     told = f"“{word(following[0])}”" if following else message("the end")
-    return lesson(name, focus=word(scene.names[scene.word]), next=told)
+    return lesson(name, focus=scene.focus_word, next=told)
 
 
 def _tell_sink(scene: HeadContext) -> str:
@@ -63,20 +63,12 @@ def _sink(name: str, scene: HeadContext, best: int) -> str:
     """Return the text on a sink, and where most of the remaining weight goes."""
     row = scene.steps.weights[scene.word]
     words = [position for position in words_of(scene.key_tokens) if position not in (scene.own_key, best)]
-    text = lesson(
-        name,
-        special=word(scene.key_names[best]),
-        share=fact(_share(scene, best)),
-        rows=_rows_that_choose(scene),
-    )
+    text = lesson(name, special=scene.key_word(best), share=fact(_share(scene, best)), rows=_rows_that_choose(scene))
     second = max(words, key=row.__getitem__, default=best)
     if second == best or row[second] < SMALLEST_TOLD or scene.word not in words_of(scene.tokens):
         return text
     return text + lesson(
-        "softmax/sink-others",
-        focus=word(scene.names[scene.word]),
-        best_word=word(scene.key_names[second]),
-        best_word_weight=fact(float(row[second])),
+        "softmax/sink-others", focus=scene.focus_word, best_word=scene.key_word(second), best_word_weight=row[second]
     )
 
 
@@ -100,8 +92,8 @@ def tell_weights(scene: HeadContext) -> str:
     """Return as HTML which tokens the word in focus attends to."""
     row = scene.steps.weights[scene.word]
     order = np.argsort(-row, kind="stable")
-    facts = {"focus": word(scene.names[scene.word]), "best_weight": fact(float(row[order[0]]))}
-    best = word(scene.key_names[order[0]])
+    facts = {"focus": scene.focus_word, "best_weight": fact(float(row[order[0]]))}
+    best = scene.key_word(order[0])
     visible = int(scene.visible[scene.word].sum())
     if visible < 2:
         return lesson("softmax/weights-one" if visible else "softmax/weights-none", best=best, **facts)
@@ -117,7 +109,7 @@ def tell_weights(scene: HeadContext) -> str:
     alike = [key for key in order if number(float(row[key])) == number(float(row[order[0]]))]
     if len(alike) > 1:
         return lesson("softmax/weights-tied", tied=_tied([scene.key_names[key] for key in alike]), **facts)
-    runner_up = word(scene.key_names[order[1]])
+    runner_up = scene.key_word(order[1])
     return lesson("softmax/weights", best=best, second=runner_up, second_weight=fact(second), **facts)
 
 
@@ -136,7 +128,7 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
 def _explain(scene: HeadContext, cell: Cell) -> Detail:
     scores, weights = scene.steps.masked_scores[cell.row], scene.steps.weights[cell.row]
     highest = float(scores.max())
-    names = {"query": word(scene.names[cell.row]), "key": word(scene.key_names[cell.column])}
+    names = {"query": scene.query_word(cell.row), "key": scene.key_word(cell.column)}
     value = float(weights[cell.column])
     title = lesson("softmax/cell", **names, value=fact(value))
     if np.isneginf(highest):
@@ -211,14 +203,14 @@ def _guess(scene: HeadContext) -> Guess | None:
     best = order[0]
     because = lesson(
         "guess/softmax-because",
-        best=word(scene.key_names[best]),
+        best=scene.key_word(best),
         exponential=exact(1.0),
-        second=word(scene.key_names[order[1]]),
+        second=scene.key_word(order[1]),
         second_exponential=exact(float(np.exp(scores[order[1]] - scores[best]))),
         weight=exact(float(weights[best])),
         second_weight=exact(float(weights[order[1]])),
     )
-    question = lesson("guess/softmax", focus=word(scene.names[scene.word]))
+    question = lesson("guess/softmax", focus=scene.focus_word)
     return Guess(question, tuple(names), because, shares=tuple(shares))
 
 
@@ -227,13 +219,13 @@ def _whys(scene: HeadContext) -> str:
     if scene.visible[row].sum() < 2:
         return ""
     idle = [token.position for token in scene.key_tokens if token.is_special or token.position == 0]
-    focus, text = word(scene.names[row]), lesson("softmax/why-one")
+    focus, text = scene.query_word(row), lesson("softmax/why-one")
     count = _n_idle(scene, idle)
     if count:
         text += lesson(
             "softmax/why-one-idle",
             focus=focus,
-            idle=fact(float(weights[row, idle].sum())),
+            idle=weights[row, idle].sum(),
             count=count,
             heads=len(scene.attention.queries),
         )
@@ -245,12 +237,12 @@ def _whys(scene: HeadContext) -> str:
     return text + lesson(
         "softmax/why-asymmetric" if scene.visible[other, row] else "softmax/why-asymmetric-hidden",
         focus=focus,
-        other=word(scene.names[other]),
-        forth=fact(float(weights[row, other])),
-        back=fact(float(weights[other, row])),
-        forth_score=fact(float(scores[row, other])),
-        back_score=fact(float(scores[other, row])),
-        column=fact(float(weights[:, other].sum())),
+        other=scene.query_word(other),
+        forth=weights[row, other],
+        back=weights[other, row],
+        forth_score=scores[row, other],
+        back_score=scores[other, row],
+        column=weights[:, other].sum(),
     )
 
 

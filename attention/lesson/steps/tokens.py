@@ -189,8 +189,8 @@ def _whys(scene: HeadContext) -> str:
     best = int(weights.argmax())
     if not scene.info.reading.takes_sentences or not weights[best]:
         return ""
-    names = {"focus": word(scene.names[scene.word]), "best": word(scene.key_names[best])}
-    return lesson("tokens/why-attention", weight=fact(float(weights[best])), **names)
+    names = {"focus": scene.focus_word, "best": scene.key_word(best)}
+    return lesson("tokens/why-attention", weight=weights[best], **names)
 
 
 STEP = Step(

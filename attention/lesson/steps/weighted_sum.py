@@ -11,7 +11,7 @@ from attention.lesson.cell_explanation import Detail, indexed, tell_largest
 from attention.lesson.code_context import CodeContext
 from attention.lesson.head_context import HeadContext, numbered
 from attention.lesson.matrices import vectors
-from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.prose import exact, lesson, word
 from attention.lesson.quiz import TIE, Guess
 from attention.lesson.snippets import cut_note, shapes
 from attention.lesson.steps.base import Step, StepMatrix
@@ -28,11 +28,11 @@ def _words(scene: HeadContext) -> str:
     best, largest = int(weights.argmax()), int(lengths.argmax())
     return lesson("sum/words", unit=scene.info.reading.unit) + lesson(
         "sum/most" if best == largest else "sum/most-other",
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         share=f"<b>{100 * float(weights[best]):.0f}</b>",
-        best=word(scene.key_names[best]),
-        largest=word(scene.key_names[largest]),
-        largest_length=fact(float(lengths[largest])),
+        best=scene.key_word(best),
+        largest=scene.key_word(largest),
+        largest_length=lengths[largest],
     )
 
 
@@ -74,8 +74,8 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
         weight, value = float(weights[cell.row]), float(values[cell.row, cell.column])
         title = lesson(
             "sum/cell-contribution",
-            query=word(scene.names[query]),
-            key=word(scene.key_names[cell.row]),
+            query=scene.query_word(query),
+            key=scene.key_word(cell.row),
             weight=exact(weight),
             value=exact(value),
             dimension=cell.column,
@@ -84,9 +84,9 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     else:
         title = lesson(
             "sum/cell",
-            query=word(scene.names[query]),
+            query=scene.query_word(query),
             dimension=cell.column,
-            value=fact(float(scene.steps.head_outputs[query, cell.column])),
+            value=scene.steps.head_outputs[query, cell.column],
         )
     products = weights * values[:, cell.column]
     labels = indexed(scene.key_labels)
@@ -123,25 +123,25 @@ def _guess(scene: HeadContext) -> Guess | None:
     best, (largest, second) = int(weights.argmax()), (int(key) for key in np.argsort(-lengths, kind="stable")[:2])
     other = second if best == largest else largest
     is_level = lengths[best] >= lengths[largest] - TIE
-    focus, name = word(scene.names[scene.word]), word(scene.key_names[best])
+    focus, name = scene.focus_word, scene.key_word(best)
     because = lesson(
         "guess/sum-because" if best == largest else "guess/sum-because-other",
-        length=fact(float(lengths[best])),
-        other=word(scene.key_names[other]),
-        other_weight=fact(float(weights[other])),
-        other_length=fact(float(lengths[other])),
+        length=lengths[best],
+        other=scene.key_word(other),
+        other_weight=weights[other],
+        other_length=lengths[other],
         best=name,
     )
     right = {index for index, is_right in enumerate((is_level, best != largest)) if is_right}
-    question = lesson("guess/sum", focus=focus, best=name, weight=fact(float(weights[best])))
+    question = lesson("guess/sum", focus=focus, best=name, weight=weights[best])
     norms = np.linalg.norm(scene.steps.values, axis=1)
     longest = int(np.where(scene.visible[scene.word], norms, 0).argmax())
     longer = lesson(
         "guess/sum-why-longer",
-        other=word(scene.key_names[longest]),
-        other_length=fact(float(norms[longest])),
+        other=scene.key_word(longest),
+        other_length=norms[longest],
         best=name,
-        length=fact(float(norms[best])),
+        length=norms[best],
     )
     whys = (lesson("guess/sum-why-most", best=name), longer if longest != best else "")
     return Guess(question, (message("yes"), message("no, another does")), because, frozenset(right), whys=whys)
@@ -163,22 +163,22 @@ def _whys(scene: HeadContext) -> str:
         told = lesson(
             "sum/why-importance-agreed",
             unit=scene.info.reading.unit,
-            focus=word(scene.names[own]),
+            focus=scene.query_word(own),
             best=word(names[heaviest[own]]),
-            weight=fact(float(weights[own, heaviest[own]])),
-            length=fact(float(lengths[own, heaviest[own]])),
+            weight=weights[own, heaviest[own]],
+            length=lengths[own, heaviest[own]],
         )
         return told + beyond
     told = lesson(
         "sum/why-importance",
         unit=scene.info.reading.unit,
-        focus=word(scene.names[row]),
+        focus=scene.query_word(row),
         best=word(names[heaviest[row]]),
-        weight=fact(float(weights[row, heaviest[row]])),
-        length=fact(float(lengths[row, heaviest[row]])),
+        weight=weights[row, heaviest[row]],
+        length=lengths[row, heaviest[row]],
         largest=word(names[longest[row]]),
-        largest_weight=fact(float(weights[row, longest[row]])),
-        largest_length=fact(float(lengths[row, longest[row]])),
+        largest_weight=weights[row, longest[row]],
+        largest_length=lengths[row, longest[row]],
     )
     return told + beyond
 

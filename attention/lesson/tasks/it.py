@@ -39,12 +39,12 @@ def judge(handed: Handed) -> Verdict:
         "first": fact(float(one[ahead])),
     }
     if ahead == then:
-        return Verdict(False, 0.0, lesson("find/it-stays", second=fact(float(other[then])), **names))
+        return Verdict(False, 0.0, lesson("find/it-stays", second=other[then], **names))
     lead = float(one[ahead] - one[then]), float(other[then] - other[ahead])
     told = lesson(
         "find/it-changes",
         other=word(ours[nouns[then]].text),
-        second=fact(float(other[then])),
+        second=other[then],
         lead=fact(lead[0]),
         other_lead=fact(lead[1]),
         **names,

@@ -168,7 +168,7 @@ def _why_opened(view: View, panes: Sequence[Pane], comparison: Comparison) -> It
         return
     scene, changed = panes[0].scene, changes_of(panes)
     if scene is not None and changed is not None and changed[scene.layer, scene.head] == changed.max() > 0:
-        yield Prose(lesson("compare/opened", layer=scene.layer + 1, head=scene.head + 1), "detail")
+        yield Prose(lesson("compare/opened", **scene.numbers), "detail")
 
 
 def changes_of(panes: Sequence[Pane]) -> Float[Array, "L H"] | None:
@@ -229,6 +229,6 @@ def _model(scene: HeadContext) -> Side:
     name = scene.info.name
     return side_of(
         scene,
-        message("{name}, layer {layer}, head {head}", name=name, layer=scene.layer + 1, head=scene.head + 1),
+        message("{name}, layer {layer}, head {head}", name=name, **scene.numbers),
         name,
     )

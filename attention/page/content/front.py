@@ -94,11 +94,16 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     has_choice = not whole and (guess is not None or view[GUESS])
     choice = (Setting("front_guess", GUESS, message("Guess first"), view[GUESS]),) if has_choice else ()
     info = pane.info
-    at: dict[str, str | int] = {"name": info.name, "layer": scene.layer + 1, "head": scene.head + 1}
     place = (
-        message("{name}, layer {layer}, head {head}, picked by hand; All heads shows the others.", **at)
+        message(
+            "{name}, layer {layer}, head {head}, picked by hand; All heads shows the others.",
+            name=info.name,
+            **scene.numbers,
+        )
         if is_by_hand(info, scene.trace.text)
-        else message("{name}, layer {layer}, head {head}; All heads shows the others.", **at)
+        else message(
+            "{name}, layer {layer}, head {head}; All heads shows the others.", name=info.name, **scene.numbers
+        )
     )
     about = " ".join(filter(None, (place, info.summary, info.note)))
     return (

@@ -19,7 +19,7 @@ def place_of(pane: Pane) -> Blocks:
         _numbered(message("Layer"), chosen.layer, info.n_layers, scene.layer),
         _numbered(message("Head"), chosen.head, info.n_heads, scene.head),
     )
-    place = message("{name}, layer {layer}, head {head}", name=info.name, layer=scene.layer + 1, head=scene.head + 1)
+    place = message("{name}, layer {layer}, head {head}", name=info.name, **scene.numbers)
     return (Section(f"{pane.name}_place", (name, *choices), is_line=True, on_paper=place),)
 
 

@@ -213,8 +213,7 @@ def _place(pane: Pane, *, has_word: bool) -> str:
     place = message(
         "{name}: layer {layer}, head {head}, mask {mask}",
         name=pane.info.name,
-        layer=scene.layer + 1,
-        head=scene.head + 1,
+        **scene.numbers,
         mask=pane.info.build.mask_names[address.run.mask],
     )
     if not has_word:

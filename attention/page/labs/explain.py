@@ -480,21 +480,21 @@ def _tell_lengths(scene: HeadContext, lengths: Float[Array, "Q K"], shares: Floa
     best, longest = int(weights[row].argmax()), int(shares[row].argmax())
     told = lesson(
         "explain/lengths-row-same" if best == longest else "explain/lengths-row",
-        focus=word(scene.names[row]),
-        best=word(scene.key_names[best]),
-        weight=fact(float(weights[row, best])),
-        share=fact(float(shares[row, best])),
-        longest=word(scene.key_names[longest]),
-        longest_weight=fact(float(weights[row, longest])),
-        longest_share=fact(float(shares[row, longest])),
+        focus=scene.query_word(row),
+        best=scene.key_word(best),
+        weight=weights[row, best],
+        share=shares[row, best],
+        longest=scene.key_word(longest),
+        longest_weight=weights[row, longest],
+        longest_share=shares[row, longest],
     )
     signs = np.array([token.is_special for token in scene.key_tokens])
     if signs.any():
         told += lesson(
             "explain/lengths-special",
             signs=", ".join(word(name) for name, is_sign in zip(scene.key_names, signs, strict=True) if is_sign),
-            weight=fact(float(weights[:, signs].sum(axis=-1).mean())),
-            share=fact(float(shares[:, signs].sum(axis=-1).mean())),
+            weight=weights[:, signs].sum(axis=-1).mean(),
+            share=shares[:, signs].sum(axis=-1).mean(),
         )
     rho, n = rank_correlation(weights[scene.visible], lengths[scene.visible]), int(scene.visible.sum())
     if n >= FEWEST_POINTS and not np.isnan(rho):
@@ -542,10 +542,10 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
     best = int(moved.argmax())
     words = lesson(
         scene.info.reading.lesson("explain/words"),
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         n=len(names),
         most=word(names[best]),
-        moved=fact(float(moved[best])),
+        moved=moved[best],
     )
     columns: Blocks = (Notice(_tell_no_order(len(names)), is_quiet=True),)
     if len(names) >= FEWEST_POINTS and not np.isnan(raw[-1] + rolled[-1]):

@@ -182,7 +182,7 @@ def _tell_little(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
 
 def _tell_empty_rows(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
     """Name the rows in which the mask hides every key, except the one in focus, which has its own text."""
-    empty = [word(scene.names[row]) for row in np.flatnonzero(hidden.all(axis=1)) if row != scene.word]
+    empty = [scene.query_word(row) for row in np.flatnonzero(hidden.all(axis=1)) if row != scene.word]
     return lesson("masks/rows-all", rows=listed(empty, _NAMED)) if empty else ""
 
 
@@ -214,7 +214,7 @@ def _own_scores(scene: HeadContext) -> Picture:
 
 def _row_text(scene: HeadContext, masked: _Masked) -> Blocks:
     """Describe the mask's effect on the row in focus, and why hidden keys get −∞ and not 0."""
-    row, focus = masked.hidden[scene.word], word(scene.names[scene.word])
+    row, focus = masked.hidden[scene.word], scene.focus_word
     if row.all():
         return (Prose(lesson("masks/row-all", focus=focus)),)
     told = _tell_weights(scene, masked, focus)
@@ -236,12 +236,7 @@ def _tell_weights(scene: HeadContext, masked: _Masked, focus: str) -> str:
         told += lesson("masks/row-opened", focus=focus, opened=_keys(opened), gained=gained)
     if closed.any():
         told += lesson("masks/row-closed", focus=focus, closed=_keys(closed), lost=_share(float(own[closed].sum())))
-    return told + lesson(
-        "masks/row-best",
-        best=word(scene.key_names[best]),
-        before=fact(float(own[best])),
-        after=fact(float(weights[best])),
-    )
+    return told + lesson("masks/row-best", best=scene.key_word(best), before=own[best], after=weights[best])
 
 
 def _tell_zero_scores(scene: HeadContext, hidden: Bool[Array, " T"]) -> str:
@@ -252,7 +247,7 @@ def _tell_zero_scores(scene: HeadContext, hidden: Bool[Array, " T"]) -> str:
     told = lesson("masks/zeros", as_zero=_share(as_zero))
     if as_zero >= SMALLEST_TOLD:
         return told
-    return told + lesson("masks/zeros-little", highest=fact(float(scores[~hidden].max())))
+    return told + lesson("masks/zeros-little", highest=scores[~hidden].max())
 
 
 def _keys(cells: Bool[Array, " T"]) -> str:
@@ -345,7 +340,7 @@ def _unmasked_decoder(scene: HeadContext, runs: Runs | None) -> Blocks:
     n_losses = found.losses.shape[1]
     if n_losses:
         before, after = found.losses.mean(axis=1)
-        told += lesson("masks/loss", n=n_losses, loss=fact(float(before)), loss_unmasked=fact(float(after)))
+        told += lesson("masks/loss", n=n_losses, loss=before, loss_unmasked=after)
     labels = scene.labels[1 : 1 + n_losses]
     table = Table("losses_table", partial(_table_of_losses, labels, found), file="losses")
     captions = (message("with its causal mask"), message("with nothing hidden"))

@@ -77,7 +77,7 @@ def _guess(scene: HeadContext | None) -> Guess | None:
     changes = np.nan_to_num(_changes(scene, scene.attention.projections)[:, 0])
     changed = int(np.count_nonzero(changes))
     answers = sorted({0, 1, n_heads // 2, n_heads, changed})
-    focus = word(scene.names[scene.word])
+    focus = scene.focus_word
     question = lesson(
         "one-or-many/guess",
         focus=focus,
@@ -212,7 +212,7 @@ def _seen(
 
 def _tell_row(scene: HeadContext, heads: _Heads, cut: HeadSteps | None) -> str:
     """Say how many words the heads attend to most, and how the cut changes ΔE of the word in focus."""
-    focus = word(scene.names[scene.word])
+    focus = scene.focus_word
     if not heads.has_choice[scene.word]:
         return lesson("one-or-many/row-lone", focus=focus)
     own = heads.weights[:, scene.word]
@@ -249,7 +249,7 @@ def _mean(scene: HeadContext, heads: _Heads) -> Blocks:
         n=len(shared),
         noun=scene.info.reading.noun,
         entropy=fact(of_mean),
-        entropies=fact(float(entropies.mean())),
+        entropies=entropies.mean(),
     )
     chart = charts.portions(
         tuple(str(head + 1) for head in range(len(shared))),
@@ -327,9 +327,9 @@ def _sum(scene: HeadContext, heads: _Heads, runs: Runs | None) -> Blocks:
     told = lesson(
         "one-or-many/sum",
         bias="" if parts.b_O is None else message(", and of the bias"),
-        focus=word(scene.names[row]),
+        focus=scene.query_word(row),
         largest=largest + 1,
-        longest=fact(float(lengths[largest])),
+        longest=lengths[largest],
         length=length(found.total[row]),
     )
     total = float(lengths.sum()) + bias

@@ -326,9 +326,9 @@ def _tell_state(here: Checkpoint) -> str:
         "train-one/state",
         step=f"{here.step:,}",
         batch=BATCH,
-        loss=fact(float(loss)),
-        loss_one=fact(float(loss_one)),
-        chance=fact(float(np.log(N_TOKENS))),
+        loss=loss,
+        loss_one=loss_one,
+        chance=np.log(N_TOKENS),
         hits=f"{float(hits):.0%}",
         hits_one=f"{float(hits_one):.0%}",
     )
@@ -360,9 +360,9 @@ def _tell_head(here: Checkpoint, watched: int) -> str:
     weights = here.weights[place, head]
     return lesson(
         "train-one/head",
-        own=fact(float(prefix_matching(weights, EXAMPLE))),
+        own=float(prefix_matching(weights, EXAMPLE)),
         previous=fact(_previous(weights)),
-        score=fact(float(here.scores[place, head])),
+        score=here.scores[place, head],
         half=HALF,
         n=N_SCORED,
     )
@@ -407,10 +407,10 @@ def _on_own_text(scene: HeadContext, runs: Runs) -> Blocks:
         copies=messages("{n} token has", "{n} tokens have", n_copies),
         layer=int(layer) + 1,
         head=int(head) + 1,
-        score=fact(float(scores.max())),
+        score=scores.max(),
         own_layer=scene.layer + 1,
         own_head=scene.head + 1,
-        own=fact(float(scores[scene.layer, scene.head])),
+        own=float(scores[scene.layer, scene.head]),
     )
     title = message("prefix-matching score on your text")
     chart = charts.layers(scores, title, message("score"), (scene.layer, scene.head), is_share=True)

@@ -17,7 +17,7 @@ from attention.figures.charts import Chart
 from attention.figures.format import number
 from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import weight_matrix
-from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.prose import exact, fact, lesson
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import full_precision
 from attention.measures.entropies import entropy
@@ -82,7 +82,7 @@ def _guess(_: HeadContext | None) -> Guess:
         width=ASKED_WIDTH,
         root=root,
         count=f"{N_QUERIES * N_KEYS:,}",
-        spread=fact(float(_drawn()[0].spreads[at])),
+        spread=_drawn()[0].spreads[at],
     )
     question = lesson("why-divide/guess", width=ASKED_WIDTH)
     names = tuple(message("about {value}", value=f"{answer:,}") for answer in answers)
@@ -116,15 +116,15 @@ def _random(width: int) -> Blocks:
         count=f"{before.scores[at].size:,}",
         exponent=exact(exponent(WIDTHS, before.spreads), 3),
         width=width,
-        before=fact(float(before.spreads[at])),
-        after=fact(float(after.spreads[at])),
+        before=before.spreads[at],
+        after=after.spreads[at],
     )
     softened = lesson(
         "why-divide/softmax",
         keys=N_KEYS,
         width=width,
-        largest=fact(float(before.weights[at].max(axis=-1).mean())),
-        largest_after=fact(float(after.weights[at].max(axis=-1).mean())),
+        largest=before.weights[at].max(axis=-1).mean(),
+        largest_after=after.weights[at].max(axis=-1).mean(),
         slope=exact(float(before.slopes[at]), 3),
         slope_after=exact(float(after.slopes[at]), 3),
     )
@@ -253,12 +253,7 @@ def _weights(scene: HeadContext, divisor: Divisor, temperature: float) -> Float[
 
 def _tell_head(scene: HeadContext) -> str:
     """Say how far the dot products of this head spread, compared with random ones."""
-    return lesson(
-        "why-divide/head",
-        d_head=scene.d_head,
-        root=fact(scene.d_head**0.5),
-        spread=fact(float(scene.steps.scores.std())),
-    )
+    return lesson("why-divide/head", d_head=scene.d_head, root=fact(scene.d_head**0.5), spread=scene.steps.scores.std())
 
 
 def _tell_row(scene: HeadContext, weights: Float[Array, "Q K"], *, is_own: bool) -> str:
@@ -267,10 +262,10 @@ def _tell_row(scene: HeadContext, weights: Float[Array, "Q K"], *, is_own: bool)
     best = int(own[row].argmax())
     n_visible = int(scene.visible[row].sum())
     if n_visible < 2:
-        return lesson("why-divide/row-lone", focus=word(scene.names[row]))
+        return lesson("why-divide/row-lone", focus=scene.query_word(row))
     facts = {
-        "focus": word(scene.names[row]),
-        "best": word(scene.key_names[best]),
+        "focus": scene.query_word(row),
+        "best": scene.key_word(best),
         "before": fact(float(own[row, best])),
         "most": fact(float(np.log(n_visible))),
         "entropy": fact(float(entropy(own)[row])),
@@ -280,8 +275,8 @@ def _tell_row(scene: HeadContext, weights: Float[Array, "Q K"], *, is_own: bool)
         return lesson("why-divide/row-own", **facts)
     return lesson(
         "why-divide/row",
-        after=fact(float(weights[row, best])),
-        entropy_after=fact(float(entropy(weights)[row])),
+        after=weights[row, best],
+        entropy_after=entropy(weights)[row],
         slope_after=exact(float(gradient_length(weights)[row]), 3),
         **facts,
     )

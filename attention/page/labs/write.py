@@ -201,8 +201,8 @@ def _tell_state(found: Sequence[Moment], at: int) -> str:
         step=here.step,
         batch=BATCH,
         context=CONTEXT,
-        learnt=fact(float(here.losses[0])),
-        held_out=fact(float(here.losses[1])),
+        learnt=here.losses[0],
+        held_out=here.losses[1],
         n_held_out=f"{n_held_out:,}",
         symbols=f"{n_symbols:,}",
         uniform=fact(uniform(n_symbols)),
@@ -210,7 +210,7 @@ def _tell_state(found: Sequence[Moment], at: int) -> str:
     )
     best = min(found[: at + 1], key=lambda each: float(each.losses[1]))
     if best is not here and here.losses[0] < best.losses[0]:
-        told += lesson("write/by-heart", best=best.step, loss=fact(float(best.losses[1])))
+        told += lesson("write/by-heart", best=best.step, loss=best.losses[1])
     return told + lesson("write/copied", copied=f"<b>{here.copied[0]}</b>")
 
 

@@ -20,7 +20,7 @@ from attention.figures.colours import INACTIVE, VALUE
 from attention.figures.format import number, percents
 from attention.figures.plane import Chain, Ink, plane_of_arrows
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import fact, length, lesson, listed, word
+from attention.lesson.prose import fact, length, lesson, listed
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import Columns, full_precision
 from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table, cover
@@ -72,7 +72,7 @@ def _guess(scene: HeadContext | None) -> Guess | None:
         before=length(first),
         after=length(last),
     )
-    question = lesson("vector-moves/guess", focus=word(scene.names[scene.word]), last=len(scene.trace.layers))
+    question = lesson("vector-moves/guess", focus=scene.focus_word, last=len(scene.trace.layers))
     return Guess(question, answers, because, frozenset({right}))
 
 
@@ -183,7 +183,7 @@ def _shown(scene: HeadContext, states: Sequence[Float[Array, "T M"]]) -> list[in
 def _tell_left_out(scene: HeadContext, shown: Sequence[int]) -> str:
     seen = set(shown)
     names = [
-        word(scene.names[each.position]) for each in scene.tokens if each.position not in seen and not each.is_padding
+        scene.query_word(each.position) for each in scene.tokens if each.position not in seen and not each.is_padding
     ]
     return lesson("vector-moves/left-out", times=MUCH_LONGER, names=listed(names)) if names else ""
 
@@ -263,7 +263,7 @@ def _in_layer(scene: HeadContext, seen: Float[Array, "N M"], *, is_one: bool) ->
             _chain(plane, before + added, rest[None], [_labelled(message("rest of the layer"), rest)], "other")
         )
     chains[0] = replace(chains[0], name=scene.names[row], tags=names)
-    most = {"focus": word(scene.names[row]), "best": word(scene.key_names[best]), "most": length(vectors[best])}
+    most = {"focus": scene.query_word(row), "best": scene.key_word(best), "most": length(vectors[best])}
     if is_one:
         change = of_row(layer, row).output()[0]
         told = lesson("vector-moves/head", head=scene.head + 1, part=length(added), change=length(change), **most)
@@ -341,12 +341,12 @@ def _through_layers(scene: HeadContext, plane: Plane, changes: Float[Array, "L M
     words, of_words = _by_words(scene, plane, states, changes)
     told = lesson(
         "vector-moves/layers",
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         n=messages("{n} layer", "{n} layers", len(changes)),
         before=length(states[0]),
         after=length(states[-1]),
-        sent=fact(float(np.linalg.norm(changes, axis=-1).sum())),
-        other=fact(float(np.linalg.norm(rests, axis=-1).sum())),
+        sent=np.linalg.norm(changes, axis=-1).sum(),
+        other=np.linalg.norm(rests, axis=-1).sum(),
         distance=length(states[-1] - states[0]),
     )
     columns = {
@@ -387,7 +387,7 @@ def _by_words(
     labels = [_labelled(name, step) for name, step in zip(names, steps, strict=True)]
     chain = replace(_chain(plane, states[0], steps, labels, "sent"), inks=(*inks, "other"), tags=names)
     best = int(np.linalg.norm(vectors, axis=-1).argmax())
-    told = lesson("vector-moves/layers-words", best=word(scene.key_names[best]), most=length(vectors[best]))
+    told = lesson("vector-moves/layers-words", best=scene.key_word(best), most=length(vectors[best]))
     table = Table("words_table", partial(_table_of_steps, names, steps, whole), file="words")
     return chain, _ByWords(told, table)
 
@@ -417,7 +417,7 @@ def _stream(scene: HeadContext, added: Float[Array, "L M"]) -> Blocks:
     of_feed = "" if len(curves) < 2 else message(", and the feed-forward network one of {length}", length=fact(fed[at]))
     told = lesson(
         "vector-moves/stream",
-        focus=word(scene.names[row]),
+        focus=scene.query_word(row),
         stream=fact(stream[at]),
         layer=at + 1,
         change=fact(changes[at]),

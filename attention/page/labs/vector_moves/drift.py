@@ -21,7 +21,7 @@ from attention.figures.charts import Chart, Curve
 from attention.figures.colours import INACTIVE
 from attention.lesson.head_context import HeadContext
 from attention.lesson.proof import TOLERANCE
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.prose import lesson, word
 from attention.lesson.quiz import words_of
 from attention.lesson.tables import Columns, full_precision
 from attention.page.blocks import (
@@ -120,7 +120,7 @@ def drift(scene: HeadContext, values: Values, runs: Runs | None) -> Blocks:
     if beside == "alone":
         alone = _alone(scene, runs)
         if alone is None:
-            return (heading, knob, Prose(lesson("vector-moves/drift-none", focus=word(scene.names[scene.word]))))
+            return (heading, knob, Prose(lesson("vector-moves/drift-none", focus=scene.focus_word)))
         return (heading, knob, *_drift_of(scene, alone))
     *texts, wanted = PAIRS[beside]
     pair = _of_texts(texts, wanted, runs)
@@ -259,11 +259,7 @@ def _drift_of(scene: HeadContext, pair: _Pair) -> Blocks:
     lowest = min(float(np.nanmin(each.values)) for each in curves if not np.isnan(each.values).all())
     chart = charts.layer_lines(places, curves, title, alt, limits=(min(0.0, lowest), 1.0))
     words = _tell_tokens(pair) + lesson(
-        "vector-moves/drift",
-        word=word(pair.tokens[0].typed.strip()),
-        first=fact(float(own[0])),
-        end=fact(float(own[-1])),
-        last=len(own) - 1,
+        "vector-moves/drift", word=word(pair.tokens[0].typed.strip()), first=own[0], end=own[-1], last=len(own) - 1
     )
     if Difference.between(one, two).relative <= TOLERANCE:
         words += lesson("vector-moves/drift-causal" if scene.attention.is_causal else "vector-moves/drift-same")

@@ -10,7 +10,7 @@ import numpy as np
 from attention.core.messages import message, messages
 from attention.figures.stream import PARTS, Part, Stream, sampled
 from attention.lesson.head_context import HeadContext
-from attention.lesson.prose import fact, lesson, small, word
+from attention.lesson.prose import lesson, small, word
 from attention.lesson.quiz import Guess
 from attention.lesson.residual_path import Passage, passages
 from attention.page.blocks import Blocks, Code, Fold, Notice, Option, Picture, Prose, Section, Setting, Table
@@ -47,11 +47,11 @@ def _guess(scene: HeadContext | None) -> Guess | None:
         message("the feed-forward network"),
         message("there is no feed-forward network"),
     )
-    facts: dict[str, str | int] = {"model": word(scene.info.name), "focus": word(scene.names[scene.word])}
+    facts: dict[str, str | int] = {"model": word(scene.info.name), "focus": scene.focus_word}
     question = lesson("whole/guess", **facts)
     added = np.array([each.attention for each in found])
     if found[0].fed is None:
-        because = lesson("whole/guess-none", added=fact(float(added.mean())), model=facts["model"])
+        because = lesson("whole/guess-none", added=added.mean(), model=facts["model"])
         return Guess(question, answers, because, frozenset({2}))
     fed = np.array([each.fed for each in found])
     more = int((fed > added).sum())
@@ -59,8 +59,8 @@ def _guess(scene: HeadContext | None) -> Guess | None:
         "whole/guess-because",
         more=more,
         n=messages("{n} layer", "{n} layers", len(found)),
-        added=fact(float(added.mean())),
-        fed=fact(float(fed.mean())),
+        added=added.mean(),
+        fed=fed.mean(),
     )
     right = {0, 1} if 2 * more == len(found) else {int(2 * more > len(found))}
     return Guess(question, answers, because, frozenset(right))
@@ -113,7 +113,7 @@ def _way(figure: Stream) -> Picture:
 
 
 def _tell(scene: HeadContext, found: Sequence[Passage]) -> str:
-    told = lesson("whole/words", focus=word(scene.names[scene.word]))
+    told = lesson("whole/words", focus=scene.focus_word)
     return told if found[0].fed is not None else told + lesson("whole/feed-forward-none", model=word(scene.info.name))
 
 

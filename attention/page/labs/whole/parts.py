@@ -78,7 +78,7 @@ def _formula(scene: HeadContext, branch: Branch) -> Blocks:
 
 def _embedding(scene: HeadContext) -> Blocks:
     parts, structure = embedded(scene), scene.trace.structure
-    before, focus = scene.trace.hidden_states[0][scene.word], word(scene.names[scene.word])
+    before, focus = scene.trace.hidden_states[0][scene.word], scene.focus_word
     facts: dict[str, str | int] = {"focus": focus, "width": scene.info.d_model}
     if not parts:
         told = lesson("whole/embedding-unknown", before=length(before), **facts)
@@ -99,7 +99,7 @@ def _embedding(scene: HeadContext) -> Blocks:
 def _block(scene: HeadContext) -> Blocks:
     lengths, row = lengths_in(scene), scene.word
     facts: dict[str, str | int] = {
-        "focus": word(scene.names[row]),
+        "focus": scene.query_word(row),
         "layer": scene.layer + 1,
         "before": fact(float(lengths["in"][row])),
         "added": fact(float(lengths["added"][row])),
@@ -109,9 +109,9 @@ def _block(scene: HeadContext) -> Blocks:
         network = feed_forward(scene)
         told = lesson(
             "whole/block-before" if "first" in lengths else "whole/block-after",
-            norm=fact(float(lengths.get("normed", lengths["summed"])[row])),
+            norm=lengths.get("normed", lengths["summed"])[row],
             width=f"{0 if network is None else network.width:,}",
-            fed=fact(float(lengths["fed"][row])),
+            fed=lengths["fed"][row],
             **facts,
         )
     else:
@@ -139,13 +139,13 @@ def _attention(scene: HeadContext, passage: Passage) -> Blocks:
     looked = int(weights.argmax())
     told = lesson(
         "whole/attention",
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         heads=messages("{n} head", "{n} heads", len(passage.heads)),
         added=fact(passage.attention),
         best=best + 1,
-        most=fact(float(passage.heads[best])),
-        weight=fact(float(weights[looked])),
-        looked=word(scene.key_names[looked]),
+        most=passage.heads[best],
+        weight=weights[looked],
+        looked=scene.key_word(looked),
     )
     labels = [str(head + 1) for head in range(len(passage.heads))]
     title = message("norm of each head's contribution")
@@ -167,10 +167,10 @@ def _feed_forward(scene: HeadContext, runs: Runs | None) -> Blocks:
         return (Heading(name), Prose(lesson("whole/feed-forward-none", model=word(scene.info.name))))
     told = lesson(
         "whole/feed-forward",
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         width=f"{network.width:,}",
         d_model=scene.info.d_model,
-        fed=fact(float(lengths_in(scene)["fed"][scene.word])),
+        fed=lengths_in(scene)["fed"][scene.word],
     )
     formula = _formula(scene, "feed-forward")
     passed = passed_of(scene, runs)
@@ -181,11 +181,11 @@ def _feed_forward(scene: HeadContext, runs: Runs | None) -> Blocks:
     sizes = np.abs(fired[order]).astype(np.float64).cumsum()
     told += lesson("whole/neurons") + lesson(
         "whole/strongest",
-        focus=word(scene.names[scene.word]),
+        focus=scene.focus_word,
         n=f"{len(fired):,}",
         few=int(np.searchsorted(sizes, sizes[-1] / 2)) + 1,
         best=int(order[0]),
-        most=fact(float(fired[order[0]])),
+        most=fired[order[0]],
     )
     strongest = order[:N_NEURONS]
     chart = parts_bars([str(neuron) for neuron in strongest], fired[strongest], message("most active units"))
@@ -219,7 +219,7 @@ def _output(scene: HeadContext, likeliest: Outcome) -> Blocks:
         told = lesson("whole/next", last=word(scene.names[-1]), **facts)
         bars = candidates_bars(labels, probabilities)
     else:
-        told = lesson("whole/answer", whole=word(scene.names[0]), **facts)
+        told = lesson("whole/answer", whole=scene.query_word(0), **facts)
         bars = lengths_bars(labels, probabilities, message("probability"))
     columns = {message("token"): list(labels), message("probability"): [repr(each) for each in probabilities]}
     table = Table("next_table", lambda: columns, file="next")
