@@ -130,12 +130,11 @@ class Sheet:
         line = Line(block.key, "content").group(block.label)
         take = partial(_choose, block.parameter, block.clears) if block.clears else None
         if block.options:
-            values, labels = zip(*((option.value, option.label) for option in block.options), strict=True)
             line.list(
                 block.parameter,
                 block.label,
-                values,
-                labels,
+                tuple(block.options),
+                tuple(block.options.values()),
                 value=block.value,
                 name=block.key,
                 help=block.help,

@@ -176,32 +176,28 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """An option: its value and its label."""
-
-    value: Any
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
 class Setting:
-    """A control within the content: a choice of options, or a switch.
+    """A control within the content: a choice of options, which have labels, or a switch.
 
     All options are visible, unless they are in a drop-down list (``is_list``) or on a slider (``is_scale``). A label
     that ``is_silent`` is for screen readers only. A choice resets the parameters in ``clears``.
     """
 
-    key: str
     parameter: Parameter[Any]
     label: str
     value: Any
-    options: tuple[Option, ...] = ()
+    options: Mapping[Any, str] = field(default_factory=dict)
     is_list: bool = False
     is_scale: bool = False
     is_off: bool = False
     help: str = ""
     is_silent: bool = False
     clears: tuple[Parameter[Any], ...] = ()
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        """Take the parameter's name for the key, unless another is given."""
+        object.__setattr__(self, "key", self.key or self.parameter.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +219,7 @@ class Panels:
     parameter: Parameter[Any]
     label: str
     value: Any
-    options: tuple[Option, ...]
+    options: Mapping[Any, str]
     contents: Mapping[Any, Blocks]
     is_labelled: bool = False
 
@@ -231,7 +227,7 @@ class Panels:
     def choice(self) -> Setting:
         """The control that opens one of them."""
         silent = not self.is_labelled
-        return Setting(self.key, self.parameter, self.label, self.value, self.options, is_silent=silent)
+        return Setting(self.parameter, self.label, self.value, self.options, is_silent=silent, key=self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,6 +362,16 @@ class Section:
 def cover(key: str, told: str = message("Hidden until the question is answered.")) -> Section:
     """Return a cover for the block with this key, until a question is answered."""
     return Section(f"{key}_cover", (Notice(told, is_quiet=True),), is_cover=True)
+
+
+def as_table(key: str, make: Callable[[], Columns], **looks: Any) -> Fold:
+    """Return a table, folded below the picture of the same numbers; ``looks`` are the table's."""
+    return Fold(f"{key}_fold", message("As a table"), (Table(f"{key}_table", make, **looks),))
+
+
+def beside(told: str, picture: Block) -> Row:
+    """Return a text, and a picture beside it."""
+    return Row(((Prose(told),), (picture,)), (4, 5))
 
 
 @dataclass(frozen=True, slots=True)

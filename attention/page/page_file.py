@@ -241,14 +241,14 @@ class _Page:
     def _setting(self, block: Setting) -> str:
         if not block.options:
             return f'<p class="setting">{plain(block.label)}</p>' if block.value else ""
-        shown = next((option.label for option in block.options if option.value == block.value), block.value)
+        shown = block.options.get(block.value, block.value)
         return f'<p class="setting">{plain(block.label)}: {plain(shown)}</p>'
 
     def _entry(self, block: Entry) -> str:
         return f'<p class="setting">{plain(block.label)}: {plain(block.value)}</p>' if block.value else ""
 
     def _panels(self, block: Panels) -> str:
-        made = {option.label: self.all(block.contents.get(option.value, ())) for option in block.options}
+        made = {label: self.all(block.contents.get(value, ())) for value, label in block.options.items()}
         return "\n".join(f"<h3>{plain(label)}</h3>\n{content}" for label, content in made.items() if content)
 
     def _fold(self, block: Fold) -> str:

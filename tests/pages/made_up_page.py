@@ -1,6 +1,6 @@
 """A page for tests, whose parameter is known only by its declaration."""
 
-from attention.page.blocks import Option, Setting
+from attention.page.blocks import Setting
 from attention.page.page import Page
 from attention.page.parameters import Choice, Number, Parameter
 
@@ -11,9 +11,9 @@ MADE_UP = Page("made_up", "Made up", "Labs", "What nobody needs.", own=(COLOUR, 
 
 def make(view, panes, *, whole=False):
     """Return the blocks of the page."""
-    colours = tuple(Option(colour, colour.title()) for colour in ("red", "green", "blue"))
-    shades = tuple(Option(number, str(number + 1)) for number in range(3))
+    colours = {colour: colour.title() for colour in ("red", "green", "blue")}
+    shades = {number: str(number + 1) for number in range(3)}
     return (
-        Setting("colour", COLOUR, "Colour", view[COLOUR], colours, is_list=True),
-        Setting("shade", SHADE, "Shade", view[SHADE] or 0, shades),
+        Setting(COLOUR, "Colour", view[COLOUR], colours, is_list=True),
+        Setting(SHADE, "Shade", view[SHADE] or 0, shades),
     )

@@ -23,7 +23,6 @@ from attention.page.blocks import (
     Heading,
     Image,
     Notice,
-    Option,
     Panels,
     Picture,
     Progress,
@@ -77,13 +76,13 @@ EXAMPLES = [
     (Table("t", lambda: {"x": ["1"]}, file="t", is_shown=False), None),
     (Download("Take it", "x.csv", lambda: ""), None),
     (Image("Take it", "x.png", "x.json"), None),
-    (Setting("s", SIZES, "Sizes of", "b", (Option("a", "A"), Option("b", "B"))), "Sizes of: B"),
-    (Setting("s", MEAN, "The mean", "1"), "The mean"),
-    (Setting("s", MEAN, "The mean", ""), None),
+    (Setting(SIZES, "Sizes of", "b", {"a": "A", "b": "B"}, key="s"), "Sizes of: B"),
+    (Setting(MEAN, "The mean", "1", key="s"), "The mean"),
+    (Setting(MEAN, "The mean", "", key="s"), None),
     (Entry("e", GET, "Name", "<a>", "Type one"), "Name: &lt;a&gt;"),
     (Entry("e", GET, "Name", "", "Type one"), None),
     (
-        Panels("p", SIZES, "More", "a", (Option("a", "One"), Option("b", "Two")), {"b": (Shapes("inside"),)}),
+        Panels("p", SIZES, "More", "a", {"a": "One", "b": "Two"}, {"b": (Shapes("inside"),)}),
         '<h3>Two</h3>\n<p class="shapes">inside</p>',
     ),
     (Fold("f", "More", (Shapes("inside"),)), "<details><summary>More</summary>"),
@@ -119,7 +118,7 @@ def test_blocks_inside_others_are_found():
         Row(((inner,),)),
         Section("s", (inner,)),
         Fold("f", "t", (inner,)),
-        Panels("p", SIZES, "More", "a", (Option("a", "A"),), {"a": (inner,)}),
+        Panels("p", SIZES, "More", "a", {"a": "A"}, {"a": (inner,)}),
     ]
     for nest in nests:
         assert walk((nest,)) == [nest, inner]

@@ -39,7 +39,6 @@ from attention.page.blocks import (
     Heading,
     Image,
     Notice,
-    Option,
     Picture,
     Prose,
     Row,
@@ -103,13 +102,12 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
     has_patterns = all(pane.scene is None or pane.scene.use.has_patterns for pane in panes)
     is_offered = {"across": is_pair, "pattern": has_patterns}
     names = [name for name in SORT_NAMES if is_offered.get(name, True)]
-    sortings = tuple(Option(name, _SORT_LABELS[name]) for name in names)
+    sortings = {name: _SORT_LABELS[name] for name in names}
     sort = view[SORT] if view[SORT] in names else SORT_NAMES[0]
     view = _applicable(view, panes)
-    hides = tuple(Option(name, label) for name, label in _hide_labels(panes).items())
-    words = (Setting("words", WORDS, message("Whole words"), view.look.words),) if _have_words(panes) else ()
+    hides = _hide_labels(panes)
+    words = (Setting(WORDS, message("Whole words"), view.look.words),) if _have_words(panes) else ()
     renormalise = Setting(
-        "renormalise",
         RENORMALISE,
         message("Renormalise rows"),
         view.look.renormalise,
@@ -120,8 +118,8 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
         Section(
             "look",
             (
-                Setting("sort", SORT, message("Sort by"), sort, sortings),
-                Setting("hide", HIDE, message("Hide"), view.look.hide, hides, is_list=True),
+                Setting(SORT, message("Sort by"), sort, sortings),
+                Setting(HIDE, message("Hide"), view.look.hide, hides, is_list=True),
                 *words,
                 renormalise,
             ),
@@ -231,10 +229,10 @@ def _heads(view: View, pane: Pane, scene: HeadContext, surveyed: Survey) -> Bloc
 def _lines(view: View, pane: Pane, scene: HeadContext) -> Blocks:
     figure = layer_lines(scene, view.look, scene.head, view.lines, view[BLOCK])
     has_heads = not view.lines.mean and len(figure.heads) > 1
-    blocks = tuple(Option(name, "all" if name == "all" else " → ".join(name)) for name in BLOCK_NAMES)
+    blocks = {name: "all" if name == "all" else " → ".join(name) for name in BLOCK_NAMES}
     return (
-        Setting("mean", MEAN, message("Mean of the layer's heads"), view.lines.mean),
-        *((Setting("block", BLOCK, message("Lines from → to"), view[BLOCK], blocks),) if pane.pair else ()),
+        Setting(MEAN, message("Mean of the layer's heads"), view.lines.mean),
+        *((Setting(BLOCK, message("Lines from → to"), view[BLOCK], blocks),) if pane.pair else ()),
         Picture("head_view", figure, sets={"pins": PINS, "least": LEAST, **({"on": ON} if has_heads else {})}),
     )
 

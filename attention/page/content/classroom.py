@@ -9,7 +9,7 @@ from attention.core.messages import message, messages
 from attention.lesson.plans import Part, Plan, plans
 from attention.lesson.prose import lesson
 from attention.lesson.steps import weighted_sum
-from attention.page.blocks import Block, Blocks, Heading, Notice, Option, Prose, Section, Setting, Way
+from attention.page.blocks import Block, Blocks, Heading, Notice, Prose, Section, Setting, Way
 from attention.page.content.pane import Pane
 from attention.page.content.sentence import sentence
 from attention.page.pages import PAGES
@@ -34,8 +34,8 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
 
 
 def _choice(view: View) -> Block:
-    options = tuple(Option(plan.name, messages("{n} minute", "{n} minutes", plan.minutes)) for plan in plans())
-    return Section("plans", (Setting("plan", PLAN, message("Length"), view[PLAN], options),), is_line=True)
+    options = {plan.name: messages("{n} minute", "{n} minutes", plan.minutes) for plan in plans()}
+    return Section("plans", (Setting(PLAN, message("Length"), view[PLAN], options),), is_line=True)
 
 
 def _plan(plan: Plan) -> Blocks:

@@ -9,7 +9,7 @@ from attention.core.messages import message
 from attention.experiments.five_ways import WAYS, Result, why_not
 from attention.lesson.five_ways import shape_table, tell_five_ways, ways_table
 from attention.lesson.steps import softmax
-from attention.page.blocks import Blocks, Code, Notice, Option, Panels, Picture, Prose, Row, Table
+from attention.page.blocks import Blocks, Code, Notice, Panels, Picture, Prose, Row, Table
 from attention.page.content.pane import Pane, missing
 from attention.page.settings import WAY, WORD
 from attention.page.view import View
@@ -50,7 +50,7 @@ def _ways(view: View, results: list[Result], kind: str, whole: bool) -> Panels:
         WAY,
         message("Written as"),
         view[WAY],
-        tuple(Option(way.file, way.name) for way in WAYS),
+        {way.file: way.name for way in WAYS},
         {name: _one(result, kind) for name, result in made.items()},
         is_labelled=True,
     )

@@ -23,7 +23,7 @@ from attention.lesson.tasks import (
     headline,
     task_of,
 )
-from attention.page.blocks import Block, Blocks, Heading, Notice, Option, Picture, Prose, Row, Section, Setting, Way
+from attention.page.blocks import Block, Blocks, Heading, Notice, Picture, Prose, Row, Section, Setting, Way
 from attention.page.content.pane import Pane, missing
 from attention.page.pages import COMPARE, FIND_IT, PAGES
 from attention.page.settings import BESIDE, CELL, HEAD, LAYER, OTHER, SOUGHT, STEP, TASK
@@ -76,8 +76,8 @@ def sentences(view: View) -> tuple[str, ...]:
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
     """Return the rule of the chosen task and the verdict; a ``whole`` page has all rules."""
     task = _task(view)
-    options = tuple(Option(each.name, each.title) for each in TASKS)
-    choice = Setting("task", TASK, message("Task"), task.name, options, clears=(SOUGHT,))
+    options = {each.name: each.title for each in TASKS}
+    choice = Setting(TASK, message("Task"), task.name, options, clears=(SOUGHT,))
     others = [each for each in TASKS if whole and each is not task]
     return (
         Section("tasks", (choice,), is_line=True),

@@ -92,7 +92,7 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     is_hidden = asked.is_asked and asked.is_open
     title = message("Where does “{word}” look?", word=scene.names[scene.word].strip(SPACE))
     has_choice = not whole and (guess is not None or view[GUESS])
-    choice = (Setting("front_guess", GUESS, message("Guess first"), view[GUESS]),) if has_choice else ()
+    choice = (Setting(GUESS, message("Guess first"), view[GUESS], key="front_guess"),) if has_choice else ()
     info = pane.info
     place = (
         message(

@@ -27,7 +27,7 @@ from attention.lesson.many_sentences import (
 )
 from attention.lesson.prose import lesson
 from attention.models import ModelInfo
-from attention.page.blocks import Blocks, Fold, Heading, Notice, Option, Picture, Prose, Row, Setting, Table, Upload
+from attention.page.blocks import Blocks, Fold, Heading, Notice, Picture, Prose, Row, Setting, Table, Upload
 from attention.page.content.measured import about, how_far, proof
 from attention.page.content.pane import Pane, Server
 from attention.page.parameters import Parameter
@@ -154,10 +154,10 @@ def _counts(info: ModelInfo, texts: _Texts, measured: Measured[StudyResult | Non
 
 def _all_heads(view: View, result: StudyResult, current: Head) -> Blocks:
     label, alignment = message("Align sentences at"), view[ALIGNMENT]
-    options = tuple(Option(each, _ALIGNMENT_LABELS[each]) for each in ALIGNMENTS)
+    options = {each: _ALIGNMENT_LABELS[each] for each in ALIGNMENTS}
     data = averages(result, alignment, current, view.zoom)
     return (
-        Setting("alignment", ALIGNMENT, label, alignment, options),
+        Setting(ALIGNMENT, label, alignment, options),
         Picture("study_atlas", data, sets=_SETS, clears=(CELL,)),
     )
 

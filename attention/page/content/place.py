@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attention.core.messages import message
-from attention.page.blocks import Blocks, Heading, Option, Section, Setting
+from attention.page.blocks import Blocks, Heading, Section, Setting
 from attention.page.content.pane import Pane
 from attention.page.parameters import Parameter
 
@@ -24,7 +24,5 @@ def place_of(pane: Pane) -> Blocks:
 
 
 def _numbered(label: str, parameter: Parameter[int | None], count: int, value: int) -> Setting:
-    options = tuple(
-        Option(index, message("{number} of {count}", number=index + 1, count=count)) for index in range(count)
-    )
-    return Setting(parameter.name, parameter, label, value, options, is_list=True)
+    options = {index: message("{number} of {count}", number=index + 1, count=count) for index in range(count)}
+    return Setting(parameter, label, value, options, is_list=True)

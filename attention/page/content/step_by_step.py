@@ -29,7 +29,6 @@ from attention.page.blocks import (
     Formula,
     Heading,
     Notice,
-    Option,
     Panels,
     Picture,
     Prose,
@@ -282,8 +281,8 @@ class _Pane:
         if not self.factors or self.pane.is_other or (self.opened and not self.chosen):
             return ()
         results = {letter: exhibits[-1].matrix.title for letter, exhibits in self.factors.items()}
-        options = (Option("", message("none")), *(Option(letter, title) for letter, title in results.items()))
-        return (Setting("factors", FACTORS, message("Show the factors of"), self.chosen, options),)
+        options = {"": message("none"), **results}
+        return (Setting(FACTORS, message("Show the factors of"), self.chosen, options),)
 
     def _strip(self, strip: Strip) -> Iterator[Block]:
         if strip.caption:
@@ -338,7 +337,7 @@ class _Pane:
             parameter,
             message("More about this step"),
             opened,
-            tuple(Option(key, label) for key, label in _PANELS),
+            dict(_PANELS),
             {key: make() for key, make in makers.items() if key == opened or key in self.opened},
         )
         return (Section(f"{name}_more", (panels,), is_framed=True),)

@@ -34,7 +34,6 @@ from attention.page.blocks import (
     Fold,
     Formula,
     Heading,
-    Option,
     Picture,
     Prose,
     Row,
@@ -93,12 +92,12 @@ def _saving(view: View, scene: HeadContext, whole: bool) -> Fold:
 def _costs(view: View, scene: HeadContext) -> Blocks:
     # The default means the sizes of the chosen model.
     known = {SIZES.default: sizes_of(scene.trace), **{sizes.name: sizes for sizes in PRESETS}}
-    options = tuple(Option(name, sizes.name) for name, sizes in known.items())
+    options = {name: sizes.name for name, sizes in known.items()}
     chosen = view[SIZES]
     sizes = known[chosen]
     told = tell_savings(sizes) + (tell_cache(scene) if chosen == SIZES.default else "")
     return (
-        Setting("sizes", SIZES, message("Sizes of"), chosen, options),
+        Setting(SIZES, message("Sizes of"), chosen, options),
         Row(((Prose(told, "aside"),), (Table("savings_table", partial(savings_table, sizes)),))),
     )
 

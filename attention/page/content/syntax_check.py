@@ -29,7 +29,6 @@ from attention.page.blocks import (
     Blocks,
     Heading,
     Notice,
-    Option,
     Picture,
     Prose,
     Row,
@@ -93,7 +92,6 @@ def _counted(
     common = [finding.relation for finding in relations(result.findings, with_rare=False)]
     is_rare = view[RELATION] not in common
     rare = Setting(
-        "rare",
         RARE,
         message("Include relations with fewer than {few} cases", few=FEW),
         view[RARE],
@@ -149,12 +147,12 @@ def _one_relation(view: View, server: Server, shown: Sequence[Finding], n_heads:
     having = [numbers[sentence.text] for sentence in examples(treebank, finding.relation)]
     number = view[EXAMPLE] if view[EXAMPLE] in having else having[0]
     assert number is not None
-    names = tuple(Option(name, name) for name in by_name)
-    texts = tuple(Option(index, treebank[index].text) for index in having)
+    names = {name: name for name in by_name}
+    texts = {index: treebank[index].text for index in having}
     relation, example = message("Relation"), message("Example")
     choices = (
-        Setting("relation", RELATION, relation, finding.relation, names, is_list=True),
-        Setting("syntax_example", EXAMPLE, example, number, texts, is_list=True),
+        Setting(RELATION, relation, finding.relation, names, is_list=True),
+        Setting(EXAMPLE, example, number, texts, is_list=True, key="syntax_example"),
     )
     return (
         *_link_notices(view, by_name, having),

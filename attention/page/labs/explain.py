@@ -29,13 +29,14 @@ from attention.page.blocks import (
     Fold,
     Heading,
     Notice,
-    Option,
     Picture,
     Prose,
     Row,
     Section,
     Setting,
     Table,
+    as_table,
+    beside,
     cover,
 )
 from attention.page.labs.base import Lab, Runs
@@ -295,8 +296,8 @@ def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blo
 
 
 def _choice(values: Values) -> Setting:
-    options = tuple(Option(name, label) for name, label in _EXPERIMENTS.items())
-    return Setting("experiment", EXPERIMENT, message("Experiment"), values[EXPERIMENT], options)
+    options = _EXPERIMENTS
+    return Setting(EXPERIMENT, message("Experiment"), values[EXPERIMENT], options)
 
 
 def _other_experiment(values: Values, scene: HeadContext, runs: Runs | None) -> Blocks:
@@ -360,10 +361,8 @@ def _ablation(scene: HeadContext, worth: _HeadEffects | None, off: Off, only: On
 
 def _opening(scene: HeadContext, off: Off, only: Only) -> Blocks:
     knobs = (
-        Setting("only", ONLY, message("Ablate"), only, tuple(Option(name, _ONLYS[name]) for name in _ONLYS)),
-        Setting(
-            "off", OFF, message("Replace its output with"), off, tuple(Option(name, _OFFS[name]) for name in _OFFS)
-        ),
+        Setting(ONLY, message("Ablate"), only, {name: _ONLYS[name] for name in _ONLYS}),
+        Setting(OFF, message("Replace its output with"), off, {name: _OFFS[name] for name in _OFFS}),
     )
     return (Heading(scene.place), Section("knobs", knobs, is_line=True))
 
@@ -465,13 +464,12 @@ def _lengths(scene: HeadContext) -> Blocks:
         message("Each token's weight and share of the norms."),
         series=(message("weight"), message("share of the norms")),
     )
-    table = Table("lengths_table", partial(_table_of_lengths, scene, lengths, shares), file="lengths")
     return (
         Heading(scene.place),
         Prose(lesson("explain/lengths")),
         Row(pictures, gap="small"),
-        Row(((Prose(_tell_lengths(scene, lengths, shares)),), (Picture("row_shares", Chart(chart)),)), (4, 5)),
-        Fold("lengths_fold", message("As a table"), (table,)),
+        beside(_tell_lengths(scene, lengths, shares), Picture("row_shares", Chart(chart))),
+        as_table("lengths", partial(_table_of_lengths, scene, lengths, shares), file="lengths"),
     )
 
 
@@ -565,13 +563,12 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
         )
         columns = (Picture("ranks", Chart(ranking)),)
     rows = {name: each[-1][others] for name, each in told.items()}
-    table = Table("words_table", partial(_table_of_words, names, moved, rows, scene.layer), file="words")
     return (
         *opening,
         Prose(words),
         Row(((Picture("occluded", Chart(chart)),), columns)),
         Prose(lesson("explain/words-caveat"), "detail"),
-        Fold("words_fold", message("As a table"), (table,)),
+        as_table("words", partial(_table_of_words, names, moved, rows, scene.layer), file="words"),
     )
 
 
@@ -644,12 +641,11 @@ def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
         even=_format_effect(float(evens[2])),
     ) + _measure(found[0])
     chart = charts.spots(names, shuffles, medians, message("how far {what} moves", what=what))
-    table = Table("shuffles_table", partial(_table_of_shuffles, names, shuffles, evens), file="shuffles")
     return (
         *opening,
-        Row(((Prose(told),), (Picture("shuffles", Chart(chart)),)), (4, 5)),
+        beside(told, Picture("shuffles", Chart(chart))),
         Prose(lesson("explain/shuffled-caveat"), "detail"),
-        Fold("shuffles_fold", message("As a table"), (table,)),
+        as_table("shuffles", partial(_table_of_shuffles, names, shuffles, evens), file="shuffles"),
     )
 
 

@@ -28,13 +28,13 @@ from attention.page.blocks import (
     Fold,
     Heading,
     Notice,
-    Option,
     Picture,
     Prose,
     Row,
     Section,
     Setting,
     Table,
+    as_table,
 )
 from attention.page.labs.base import Lab, Runs
 from attention.page.parameters import Choice, Grid, Parameter, Values
@@ -158,10 +158,10 @@ def _mask(scene: HeadContext, values: Values, masked: _Masked) -> Blocks:
     hidden = masked.hidden
     rule, can_paint = _rule(values, scene), len(scene.tokens) <= MOST_PAINTED
     rules = [name for name in RULES if name != "painted" or can_paint]
-    knobs = [Setting("rule", RULE, message("Mask"), rule, tuple(Option(name, _RULE_NAMES[name]) for name in rules))]
+    knobs = [Setting(RULE, message("Mask"), rule, {name: _RULE_NAMES[name] for name in rules})]
     if rule in _REACH_NAMES:
-        options = tuple(Option(reach, str(reach)) for reach in REACHES)
-        knobs.append(Setting("reach", REACH, _REACH_NAMES[rule], values[REACH], options, is_scale=True))
+        options = {reach: str(reach) for reach in REACHES}
+        knobs.append(Setting(REACH, _REACH_NAMES[rule], values[REACH], options, is_scale=True))
     cells = messages(
         "{n} of {cells} cells is hidden", "{n} of {cells} cells are hidden", int(hidden.sum()), cells=hidden.size
     )
@@ -342,14 +342,13 @@ def _unmasked_decoder(scene: HeadContext, runs: Runs | None) -> Blocks:
         before, after = found.losses.mean(axis=1)
         told += lesson("masks/loss", n=n_losses, loss=before, loss_unmasked=after)
     labels = scene.labels[1 : 1 + n_losses]
-    table = Table("losses_table", partial(_table_of_losses, labels, found), file="losses")
     captions = (message("with its causal mask"), message("with nothing hidden"))
     columns = tuple((Notice(caption, is_quiet=True), chart) for caption, chart in zip(captions, drawn, strict=True))
     return (
         Heading(message("{name} without its mask", name=scene.info.name)),
         Prose(told),
         Row(columns),
-        Fold("losses_fold", message("As a table"), (table,)),
+        as_table("losses", partial(_table_of_losses, labels, found), file="losses"),
     )
 
 

@@ -24,7 +24,7 @@ from attention.lesson.tables import Columns, full_precision, matrix_table
 from attention.measures.entropies import entropy
 from attention.measures.likeness import overlaps
 from attention.measures.segments import groups
-from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
+from attention.page.blocks import Blocks, Fold, Heading, Picture, Prose, Row, Section, Setting, Table, as_table, beside
 from attention.page.labs.base import Lab, Runs, always, covered
 from attention.page.parameters import Choice, Context, Parameter, Values
 from attention.page.settings import HEAD, WORD
@@ -139,7 +139,7 @@ def _cut(scene: HeadContext, heads: _Heads, wanted: int) -> Blocks:
     own, why_not = scene.info.n_heads, obstacle(scene.attention)
     offered = (own,) if why_not else counts(math.gcd(*_widths(scene)), own)
     count = wanted if wanted in offered else own
-    options = tuple(Option(each, _named(each, own)) for each in offered)
+    options = {each: _named(each, own) for each in offered}
     row = slice(scene.word, scene.word + 1)
     cut = None if count == own else recut(scene.attention, count, row)
     told = lesson(_WHY_NOT[why_not], size=scene.info.group_size) if why_not else _tell_cut(scene, count)
@@ -148,7 +148,7 @@ def _cut(scene: HeadContext, heads: _Heads, wanted: int) -> Blocks:
         shown.append(_seen(scene, "cut_heads", _counted(count), cut.weights[:, 0]))
     tables = tuple(Table(f"{each.name}_table", partial(matrix_table, each), file=each.name) for each in shown)
     place = message("Layer {layer} of {name}", layer=scene.layer + 1, name=scene.info.name)
-    knobs = Section("knobs", (Setting("cut", CUT, message("Number of heads"), count, options),), is_line=True)
+    knobs = Section("knobs", (Setting(CUT, message("Number of heads"), count, options),), is_line=True)
     return (
         Heading(place),
         *((knobs,) if len(options) > 1 else ()),
@@ -258,11 +258,10 @@ def _mean(scene: HeadContext, heads: _Heads) -> Blocks:
         message("Weight that each head shares with the mean of the heads."),
         message("head"),
     )
-    table = Table("likeness_table", partial(_table_of_mean, shared, entropies, of_mean), file="likeness", is_whole=True)
     return (
         Heading(message("The mean of the heads")),
-        Row(((Prose(told),), (Picture("likeness", charts.Chart(chart)),)), (4, 5)),
-        Fold("likeness_fold", message("As a table"), (table,)),
+        beside(told, Picture("likeness", charts.Chart(chart))),
+        as_table("likeness", partial(_table_of_mean, shared, entropies, of_mean), file="likeness", is_whole=True),
     )
 
 
@@ -305,11 +304,10 @@ def _read(scene: HeadContext) -> Blocks:
         coloured=int(np.count_nonzero(np.nan_to_num(changes))),
         cells=changes.size,
     )
-    table = Table("read_table", partial(matrix_table, figure), file="read")
     return (
         heading,
-        Row(((Prose(told),), (Picture("read", figure),)), (4, 5)),
-        Fold("read_fold", message("As a table"), (table,)),
+        beside(told, Picture("read", figure)),
+        as_table("read", partial(matrix_table, figure), file="read"),
     )
 
 
@@ -350,17 +348,12 @@ def _sum(scene: HeadContext, heads: _Heads, runs: Runs | None) -> Blocks:
         focus_row=row,
         row_groups=groups(scene.tokens),
     )
-    table = Table("added_table", partial(_table_of_sum, scene, found.lengths, bias, found.total), file="added")
     return (
         heading,
-        Row(
-            (
-                (Prose(told + _tell_difference(found.total, runs)),),
-                (Picture("added", figure, sets={"row": WORD}, is_selectable=True),),
-            ),
-            (4, 5),
+        beside(
+            told + _tell_difference(found.total, runs), Picture("added", figure, sets={"row": WORD}, is_selectable=True)
         ),
-        Fold("added_fold", message("As a table"), (table,)),
+        as_table("added", partial(_table_of_sum, scene, found.lengths, bias, found.total), file="added"),
     )
 
 

@@ -25,7 +25,7 @@ from attention.lesson.prose import fact, lesson, word
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import full_precision
 from attention.measures.induction import after_earlier_copies, numbered, prefix_matching
-from attention.page.blocks import Blocks, Fold, Heading, Notice, Option, Picture, Prose, Row, Section, Setting, Table
+from attention.page.blocks import Blocks, Heading, Notice, Picture, Prose, Row, Section, Setting, as_table, beside
 from attention.page.labs.base import Lab, Runs, always, covered
 from attention.page.labs.work import Words, work
 from attention.page.parameters import Number, Parameter, Values
@@ -150,9 +150,9 @@ def _sequence() -> Picture:
 
 
 def _training(start: int, status: Status, *, is_here: bool) -> Blocks:
-    options = tuple(Option(each, str(each + 1)) for each in range(N_STARTS))
+    options = {each: str(each + 1) for each in range(N_STARTS)}
     about = message("The random numbers both networks start from.")
-    knob = Setting("start", START, message("Start"), start, options, is_scale=True, help=about)
+    knob = Setting(START, message("Start"), start, options, is_scale=True, help=about)
     button = work(
         "train",
         JOB,
@@ -194,10 +194,10 @@ def _trained(values: Values, measured: tuple[Checkpoint, ...]) -> Blocks:
     here = measured[at]
     wanted = values[WATCHED]
     watched = int(measured[-1].scores.argmax()) if wanted is None else wanted
-    options = tuple(Option(index, str(each.step)) for index, each in enumerate(measured))
+    options = {index: str(each.step) for index, each in enumerate(measured)}
     heads = HeadGrid(_thumbs(here), watched, message("The heads of both networks"))
     return (
-        Setting("checkpoint", CHECKPOINT, message("Steps of training"), at, options, is_scale=True),
+        Setting(CHECKPOINT, message("Steps of training"), at, options, is_scale=True),
         Picture("trained_heads", heads, sets={"head": WATCHED}),
         Row(
             (
@@ -214,11 +214,7 @@ def _trained(values: Values, measured: tuple[Checkpoint, ...]) -> Blocks:
             (1, 1),
         ),
         Prose(_tell_state(here) + _tell_found(here)),
-        Fold(
-            "checkpoints_fold",
-            message("As a table"),
-            (Table("checkpoints_table", partial(_table, measured), file="checkpoints"),),
-        ),
+        as_table("checkpoints", partial(_table, measured), file="checkpoints"),
     )
 
 
@@ -414,11 +410,10 @@ def _on_own_text(scene: HeadContext, runs: Runs) -> Blocks:
     )
     title = message("prefix-matching score on your text")
     chart = charts.layers(scores, title, message("score"), (scene.layer, scene.head), is_share=True)
-    table = Table("yours_table", partial(_table_of_heads, scores), file="prefix-matching")
     return (
         heading,
-        Row(((Prose(told),), (Picture("yours", Chart(chart), sets={"layer": LAYER, "head": HEAD}),)), (4, 5)),
-        Fold("yours_fold", message("As a table"), (table,)),
+        beside(told, Picture("yours", Chart(chart), sets={"layer": LAYER, "head": HEAD})),
+        as_table("yours", partial(_table_of_heads, scores), file="prefix-matching"),
     )
 
 

@@ -21,7 +21,7 @@ from attention.lesson.prose import exact, fact, lesson
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import full_precision
 from attention.measures.entropies import entropy
-from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
+from attention.page.blocks import Blocks, Heading, Picture, Prose, Row, Section, Setting, as_table
 from attention.page.labs.base import Lab, Runs, covered
 from attention.page.parameters import Choice, Parameter, Values
 from attention.page.settings import WORD
@@ -66,7 +66,7 @@ def _drawn() -> tuple[_Draws, _Draws]:
     return _Draws.of(scores), _Draws.of(scores / roots)
 
 
-_WIDTH_OPTIONS = tuple(Option(width, str(width)) for width in WIDTHS)
+_WIDTH_OPTIONS = {width: str(width) for width in WIDTHS}
 
 
 # ------------------------------------------------------------------------------------- the question
@@ -128,18 +128,17 @@ def _random(width: int) -> Blocks:
         slope=exact(float(before.slopes[at]), 3),
         slope_after=exact(float(after.slopes[at]), 3),
     )
-    table = Table("widths_table", _table_of_widths, file="widths", is_whole=True)
     return (
         *_width(width),
         Row(((_spreads(width, WIDTHS[-1]),), (_spread(width),))),
         _softmax_charts(width),
         Prose(told + softened),
-        Fold("widths_fold", message("As a table"), (table,)),
+        as_table("widths", _table_of_widths, file="widths", is_whole=True),
     )
 
 
 def _width(width: int) -> Blocks:
-    knob = Setting("width", WIDTH, message("Numbers in a query, d"), width, _WIDTH_OPTIONS, is_scale=True)
+    knob = Setting(WIDTH, message("Numbers in a query, d"), width, _WIDTH_OPTIONS, is_scale=True)
     return (Heading(message("Random queries and keys")), knob)
 
 
@@ -201,19 +200,12 @@ def _head(scene: HeadContext, divisor: Divisor, temperature: float) -> Blocks:
         "width": message("d = {width}", width=scene.d_head),
     }
     knobs = (
+        Setting(DIVISOR, message("Divide the scores by"), divisor, names),
         Setting(
-            "divisor",
-            DIVISOR,
-            message("Divide the scores by"),
-            divisor,
-            tuple(Option(name, label) for name, label in names.items()),
-        ),
-        Setting(
-            "temperature",
             TEMPERATURE,
             message("Temperature"),
             temperature,
-            tuple(Option(each, f"{each:g}") for each in TEMPERATURES),
+            {each: f"{each:g}" for each in TEMPERATURES},
             is_scale=True,
             help=message("The scores are also divided by this."),
         ),
@@ -236,11 +228,7 @@ def _head(scene: HeadContext, divisor: Divisor, temperature: float) -> Blocks:
         Prose(_tell_head(scene)),
         Row(((own,), (chosen,))),
         Prose(_tell_row(scene, weights, is_own=is_own)),
-        Fold(
-            "rows_fold",
-            message("As a table"),
-            (Table("rows_table", partial(_table_of_rows, scene, weights), file="rows"),),
-        ),
+        as_table("rows", partial(_table_of_rows, scene, weights), file="rows"),
     )
 
 

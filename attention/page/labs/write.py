@@ -20,7 +20,7 @@ from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, typed
 from attention.lesson.quiz import Guess
-from attention.page.blocks import Blocks, Fold, Heading, LongText, Notice, Option, Picture, Prose, Row, Setting, Table
+from attention.page.blocks import Blocks, Fold, Heading, LongText, Notice, Picture, Prose, Row, Setting, as_table
 from attention.page.labs.base import Lab, Runs, always, covered
 from attention.page.labs.work import Words, work
 from attention.page.parameters import Choice, Number, Parameter, Values
@@ -167,11 +167,10 @@ def _trained(values: Values, run: Run, found: tuple[Moment, ...]) -> Blocks:
     chosen = values[STAGE]
     at = last if chosen is None else min(chosen, last)
     here = found[at]
-    options = tuple(Option(index, str(each.step)) for index, each in enumerate(found))
+    options = {index: str(each.step) for index, each in enumerate(found)}
     # A file is made from the link, which lacks the text.
-    table = Table("stages_table", partial(_table, found), file="" if run.is_private else "stages")
     return (
-        Setting("stage", STAGE, message("Steps of training"), at, options, is_scale=True),
+        Setting(STAGE, message("Steps of training"), at, options, is_scale=True),
         Row(
             (
                 _written(here),
@@ -180,7 +179,7 @@ def _trained(values: Values, run: Run, found: tuple[Moment, ...]) -> Blocks:
             (1, 1),
         ),
         *_heads(here, values[WATCHED]),
-        Fold("stages_fold", message("As a table"), (table,)),
+        as_table("stages", partial(_table, found), file="" if run.is_private else "stages"),
     )
 
 
@@ -335,17 +334,13 @@ def _counted(n_layers: int, n_symbols: int) -> Blocks:
         feed_forward_share=f"{counts['feed_forward'] / total:.0%}",
     )
     columns = {message("part"): list(names), message("parameters"): [str(count) for count in counts.values()]}
-    options = tuple(Option(depth, str(depth)) for depth in DEPTHS)
+    options = {depth: str(depth) for depth in DEPTHS}
     return (
         Heading(message("How large it is")),
-        Setting("n_layers", LAYERS, message("Layers"), n_layers, options),
+        Setting(LAYERS, message("Layers"), n_layers, options),
         Row(((Picture("characters", _characters()),), (Picture("parts", Chart(chart)),))),
         Prose(told),
-        Fold(
-            "counted_fold",
-            message("As a table"),
-            (Table("counted_table", lambda: columns, file="parameters"),),
-        ),
+        as_table("counted", lambda: columns, file="parameters"),
     )
 
 

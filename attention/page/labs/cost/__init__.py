@@ -11,7 +11,7 @@ from attention.experiments.costs import JOB, curves, points, shipped
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lesson, word
 from attention.lesson.quiz import Guess
-from attention.page.blocks import Blocks, Heading, Option, Panels, Prose, Section
+from attention.page.blocks import Blocks, Heading, Panels, Prose, Section
 from attention.page.labs.base import Lab, Runs, always, covered
 from attention.page.labs.cost.amounts import count
 from attention.page.labs.cost.measured import Source, memory, tables, time, writing
@@ -28,12 +28,12 @@ Side = Literal["time", "memory", "writing", "paper"]
 ASKED_LENGTH = 1024  # where there is no text
 
 COST: Parameter[Side] = Parameter("cost", Choice(lambda _: get_args(Side)), "time")
-_SIDES: tuple[Option, ...] = (
-    Option("time", message("Time")),
-    Option("memory", message("Memory")),
-    Option("writing", message("Writing")),
-    Option("paper", message("On paper")),
-)
+_SIDES: Mapping[Side, str] = {
+    "time": message("Time"),
+    "memory": message("Memory"),
+    "writing": message("Writing"),
+    "paper": message("On paper"),
+}
 
 
 # ------------------------------------------------------------------------------------- the question

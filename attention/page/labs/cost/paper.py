@@ -12,7 +12,7 @@ from attention.experiments.costs import LLAMA, Sizes
 from attention.figures.charts import Chart, Curve
 from attention.figures.colours import INACTIVE, WEIGHT
 from attention.lesson.prose import lesson
-from attention.page.blocks import Blocks, Fold, Option, Picture, Prose, Row, Section, Setting, Table
+from attention.page.blocks import Blocks, Picture, Prose, Row, Section, Setting, as_table
 from attention.page.labs.cost.amounts import as_bytes, count, factors_chart, short
 from attention.page.parameters import Choice, Parameter
 
@@ -30,23 +30,12 @@ def paper(tokens: int, kept: int) -> Blocks:
     sizes = replace(LLAMA, n_key_value_heads=kept)
     grouped, every = LLAMA.n_key_value_heads, LLAMA.n_heads
     knobs = (
+        Setting(TOKENS, message("Tokens"), tokens, {each: short(each) for each in ON_PAPER}, is_scale=True),
         Setting(
-            "tokens",
-            TOKENS,
-            message("Tokens"),
-            tokens,
-            tuple(Option(each, short(each)) for each in ON_PAPER),
-            is_scale=True,
-        ),
-        Setting(
-            "kept",
             KEPT,
             message("Key/value heads"),
             kept,
-            (
-                Option(grouped, message("{n}, as in the model", n=grouped)),
-                Option(every, message("{n}, one per head", n=every)),
-            ),
+            {grouped: message("{n}, as in the model", n=grouped), every: message("{n}, one per head", n=every)},
         ),
     )
     return (
@@ -58,7 +47,7 @@ def paper(tokens: int, kept: int) -> Blocks:
                 (Prose(_tell_work(sizes, tokens)), Picture("looking_back", _looking_back(sizes, tokens))),
             )
         ),
-        Fold("paper_fold", message("As a table"), (Table("paper_table", _table_on_paper, file="paper"),)),
+        as_table("paper", _table_on_paper, file="paper"),
     )
 
 

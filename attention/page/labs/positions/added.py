@@ -17,7 +17,7 @@ from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext, numbered
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.tables import full_precision
-from attention.page.blocks import Blocks, Fold, Formula, Notice, Picture, Prose, Row, Table
+from attention.page.blocks import Blocks, Fold, Formula, Notice, Picture, Prose, Row, Table, as_table
 from attention.page.labs.positions.knobs import opened
 from attention.page.parameters import Values
 
@@ -129,7 +129,6 @@ def table(values: Values, scene: HeadContext | None) -> Blocks:
         current=at,
     )
     columns = {message("distance"): list(map(str, range(n_shown))), message("mean cosine"): list(map(repr, means))}
-    rows = Table("means_table", lambda: columns, file="cosines")
     return (
         *begun,
         Prose(told),
@@ -139,7 +138,7 @@ def table(values: Values, scene: HeadContext | None) -> Blocks:
                 (Picture("cosines", charts.Chart(line)), Prose(_tell_likeness(means))),
             )
         ),
-        Fold("means_fold", message("As a table"), (rows,)),
+        as_table("means", lambda: columns, file="cosines"),
     )
 
 

@@ -17,7 +17,7 @@ from attention.lesson.latex import K_T, Q
 from attention.lesson.matrices import pairs, weight_matrix
 from attention.lesson.prose import exact, lesson, word
 from attention.lesson.tables import full_precision
-from attention.page.blocks import Blocks, Fold, Formula, Option, Picture, Prose, Row, Setting, Table
+from attention.page.blocks import Blocks, Formula, Picture, Prose, Row, Setting, as_table
 from attention.page.labs.positions.knobs import N_SLOPES, SLOPE, opened
 from attention.page.parameters import Values
 from attention.page.settings import WORD
@@ -28,8 +28,8 @@ FURTHEST = 140  # T5's distances beyond share one number
 def alibi(values: Values, scene: HeadContext | None) -> Blocks:
     """Show ALiBi's bias, and the head's weights with it."""
     slopes = positions.alibi_slopes(N_SLOPES)
-    options = tuple(Option(index, f"1/{round(1 / slope)}") for index, slope in enumerate(slopes, 1))
-    knob = Setting("slope", SLOPE, message("Slope m, for one of {n} heads", n=N_SLOPES), values[SLOPE], options)
+    options = {index: f"1/{round(1 / slope)}" for index, slope in enumerate(slopes, 1)}
+    knob = Setting(SLOPE, message("Slope m, for one of {n} heads", n=N_SLOPES), values[SLOPE], options)
     formula = rf"\mathrm{{softmax}}\!\left(\frac{{{Q}{K_T}}}{{\sqrt{{d_k}}}} - m\,|i-j|\right)"
     begun = (*opened(message("A penalty for distance"), values, knob), Formula(formula))
     if scene is None:
@@ -56,7 +56,7 @@ def alibi(values: Values, scene: HeadContext | None) -> Blocks:
         *begun,
         Prose(told),
         Row(pictures, gap="small"),
-        Fold("away_fold", message("As a table"), (Table("away_table", lambda: columns, file="distances"),)),
+        as_table("away", lambda: columns, file="distances"),
     )
 
 
@@ -91,7 +91,7 @@ def t5(values: Values, scene: HeadContext | None) -> Blocks:
         message("keys before the query"): list(map(str, before)),
         message("keys after it"): list(map(str, after)),
     }
-    fold = Fold("buckets_fold", message("As a table"), (Table("buckets_table", lambda: columns, file="buckets"),))
+    fold = as_table("buckets", lambda: columns, file="buckets")
     if scene is None:
         return (*begun, Picture("stairs", charts.Chart(stairs)), fold)
     bias = own_numbers(scene)

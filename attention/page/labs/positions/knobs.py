@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from attention.core.messages import message
-from attention.page.blocks import Blocks, Heading, Option, Section, Setting
+from attention.page.blocks import Blocks, Heading, Section, Setting
 from attention.page.parameters import Choice, Flag, Order, Parameter, Values
 
 Scheme = Literal["none", "sinusoids", "table", "rotary", "alibi", "t5"]
@@ -39,6 +39,6 @@ SLOPE: Parameter[int] = Parameter("slope", Choice(lambda _: tuple(range(1, N_SLO
 
 def opened(heading: str, values: Values, *knobs: Setting) -> Blocks:
     """Return the heading and the controls, the choice of the scheme first."""
-    options = tuple(Option(name, label) for name, label in _SCHEMES.items())
-    scheme = Setting("scheme", SCHEME, message("Positional encoding"), values[SCHEME], options)
+    options = _SCHEMES
+    scheme = Setting(SCHEME, message("Positional encoding"), values[SCHEME], options)
     return (Heading(heading), Section("knobs", (scheme, *knobs), is_line=True))

@@ -24,7 +24,7 @@ from attention.lesson.matrices import weight_matrix
 from attention.lesson.prose import fact, lesson, small, word
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import full_precision
-from attention.page.blocks import Blocks, Fold, Heading, Notice, Picture, Prose, Row, Setting, Table
+from attention.page.blocks import Blocks, Heading, Notice, Picture, Prose, Row, Setting, as_table
 from attention.page.labs.base import covered
 from attention.page.labs.positions.knobs import MOST_MOVED, ORDER, PLACED, opened
 from attention.page.parameters import Values
@@ -115,7 +115,7 @@ def shuffled(values: Values, scene: HeadContext | None) -> Blocks:
     if not can_be_reordered(scene.trace):
         told = message("The parts of the first layer's input are unknown for {name}.", name=scene.info.name)
         return (*opened(heading, values), Notice(told + " " + message("Choose another model.")))
-    placed = Setting("placed", PLACED, message("Weights with positions"), values[PLACED])
+    placed = Setting(PLACED, message("Weights with positions"), values[PLACED])
     places = _movable(scene.tokens)
     order = _full_order(values[ORDER], len(places))
     whole = _order_of_all(scene.tokens, order)
@@ -215,10 +215,9 @@ def _moves(scene: HeadContext, without: _Moved, placed: _Moved) -> Blocks:
     )
     columns = {message("token"): list(scene.labels), message("position now"): _places_now(without.order)}
     columns |= {name: full_precision(lengths) for name, lengths in zip(names, moves, strict=True)}
-    table = Table("moves_table", lambda: columns, file="moves")
     return (
         Picture("moves", charts.Chart(chart)),
-        Fold("moves_fold", message("As a table"), (table,)),
+        as_table("moves", lambda: columns, file="moves"),
     )
 
 

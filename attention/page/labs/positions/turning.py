@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, lesson, small, word
 from attention.lesson.tables import full_precision
-from attention.page.blocks import Blocks, Fold, Option, Picture, Prose, Row, Setting, Table
+from attention.page.blocks import Blocks, Picture, Prose, Row, Setting, as_table, beside
 from attention.page.labs.positions.knobs import SHIFT, SHIFTS, opened
 from attention.page.parameters import Values
 
@@ -116,8 +116,8 @@ def _of_head(scene: HeadContext | None) -> _Turning | None:
 def turning(values: Values, scene: HeadContext | None) -> Blocks:
     """Show how the pairs of a query and a key rotate, and that a shift of the text does not change their product."""
     shift, drawn = values[SHIFT], _of_head(scene) or _random()
-    options = tuple(Option(each, str(each)) for each in SHIFTS)
-    knob = Setting("shift", SHIFT, message("Shift of the text, in positions"), shift, options, is_scale=True)
+    options = {each: str(each) for each in SHIFTS}
+    knob = Setting(SHIFT, message("Shift of the text, in positions"), shift, options, is_scale=True)
     before, after = drawn.scores(0), drawn.scores(shift)
     matrices = (
         _square(drawn, "scores_before", message("q · k, text starts at 0"), before),
@@ -129,7 +129,7 @@ def turning(values: Values, scene: HeadContext | None) -> Blocks:
         Picture("dials", _dials(drawn, shift)),
         *_by_distance(drawn, _tell_shift(drawn, shift, before, after)),
         Row(tuple((Picture(each.name, each),) for each in matrices)),
-        Fold("scores_fold", message("As a table"), (_table(drawn, before, after),)),
+        as_table("scores", partial(_table, drawn, before, after), file="scores", limit=MOST_ROWS),
     )
 
 
@@ -157,10 +157,9 @@ def _by_distance(drawn: _Turning, told: str) -> Blocks:
         message("distance"): list(map(str, range(len(products)))),
         message("q · k"): full_precision(products),
     }
-    table = Table("apart_table", lambda: columns, file="distances")
     return (
-        Row(((Prose(told),), (Picture("apart", charts.Chart(curve)),)), (4, 5)),
-        Fold("apart_fold", message("As a table"), (table,)),
+        beside(told, Picture("apart", charts.Chart(curve))),
+        as_table("apart", lambda: columns, file="distances"),
     )
 
 
@@ -256,15 +255,11 @@ def _square(drawn: _Turning, name: str, title: str, values: Float[Array, "T T"])
     )
 
 
-def _table(drawn: _Turning, before: Float[Array, "T T"], after: Float[Array, "T T"]) -> Table:
+def _table(drawn: _Turning, before: Float[Array, "T T"], after: Float[Array, "T T"]) -> dict[str, list[str]]:
     queries, keys = drawn.labels
-
-    def make() -> dict[str, list[str]]:
-        return {
-            message("query"): [name for name in queries for _ in keys],
-            message("key"): [name for _ in queries for name in keys],
-            message("before"): full_precision(before.ravel()),
-            message("after"): full_precision(after.ravel()),
-        }
-
-    return Table("scores_table", make, file="scores", limit=MOST_ROWS)
+    return {
+        message("query"): [name for name in queries for _ in keys],
+        message("key"): [name for _ in queries for name in keys],
+        message("before"): full_precision(before.ravel()),
+        message("after"): full_precision(after.ravel()),
+    }

@@ -23,7 +23,20 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, length, lesson, listed
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import Columns, full_precision
-from attention.page.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table, cover
+from attention.page.blocks import (
+    Blocks,
+    Fold,
+    Heading,
+    Picture,
+    Prose,
+    Row,
+    Section,
+    Setting,
+    Table,
+    as_table,
+    beside,
+    cover,
+)
 from attention.page.labs.base import Lab, Runs, covered
 from attention.page.labs.vector_moves.drift import BESIDE_TEXT, PAIRS, drift
 from attention.page.parameters import Choice, Parameter, Values
@@ -121,8 +134,8 @@ def _moves(
     scene: HeadContext, scope: Scope, changes: Float[Array, "L M"], runs: Runs | None, *, is_asked: bool = False
 ) -> Blocks:
     """Return the choice of the scope and the picture, without lengths while the question ``is_asked``."""
-    options = tuple(Option(each, _SCOPE_NAMES[each]) for each in SCOPES)
-    knobs = (Setting("scope", SCOPE, message("Sent by"), scope, options),)
+    options = {each: _SCOPE_NAMES[each] for each in SCOPES}
+    knobs = (Setting(SCOPE, message("Sent by"), scope, options),)
     states = scene.trace.hidden_states
     at = range(len(states)) if scope == "layers" else (scene.layer, scene.layer + 1)
     shown = _shown(scene, [states[each] for each in at])
@@ -437,8 +450,8 @@ def _stream(scene: HeadContext, added: Float[Array, "L M"]) -> Blocks:
     chart = charts.layer_lines(numbers, curves, name, alt, is_log=_is_uneven([each.values for each in curves]))
     return (
         Heading(message("The residual stream and its additions")),
-        Row(((Prose(told),), (Picture("stream", Chart(chart)),)), (4, 5)),
-        Fold("stream_fold", message("As a table"), (Table("stream_table", lambda: columns, file="stream"),)),
+        beside(told, Picture("stream", Chart(chart))),
+        as_table("stream", lambda: columns, file="stream"),
     )
 
 

@@ -23,20 +23,18 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.proof import TOLERANCE
 from attention.lesson.prose import lesson, word
 from attention.lesson.quiz import words_of
-from attention.lesson.tables import Columns, full_precision
+from attention.lesson.tables import full_precision
 from attention.page.blocks import (
     Blocks,
     Entry,
-    Fold,
     Heading,
     Notice,
-    Option,
     Picture,
     Prose,
-    Row,
     Section,
     Setting,
-    Table,
+    as_table,
+    beside,
 )
 from attention.page.labs.base import Runs
 from attention.page.parameters import Choice, Parameter, Values
@@ -113,8 +111,8 @@ def drift(scene: HeadContext, values: Values, runs: Runs | None) -> Blocks:
         "alone": message("“{word}”, read alone", word=scene.names[scene.word]),
         "typed": message("your text and another"),
     }
-    options = tuple(Option(each, names[each]) for each in BESIDES)
-    knob = Section("texts", (Setting("other", BESIDE_TEXT, message("Compared"), beside, options),), is_line=True)
+    options = {each: names[each] for each in BESIDES}
+    knob = Section("texts", (Setting(BESIDE_TEXT, message("Compared"), beside, options),), is_line=True)
     if beside == "typed":
         return (heading, knob, *_typed(scene, (values[VERSUS] or "").strip(), runs))
     if beside == "alone":
@@ -264,8 +262,8 @@ def _drift_of(scene: HeadContext, pair: _Pair) -> Blocks:
     if Difference.between(one, two).relative <= TOLERANCE:
         words += lesson("vector-moves/drift-causal" if scene.attention.is_causal else "vector-moves/drift-same")
     return (
-        Row(((Prose(words),), (Picture("drift", Chart(chart)),)), (4, 5)),
-        Fold("drift_fold", message("As a table"), (_table(columns),)),
+        beside(words, Picture("drift", Chart(chart))),
+        as_table("drift", lambda: columns, file="drift"),
     )
 
 
@@ -275,7 +273,3 @@ def _tell_tokens(pair: _Pair) -> str:
     if one == two:
         return ""
     return lesson("vector-moves/drift-tokens", one=word(one), two=word(two))
-
-
-def _table(columns: Columns) -> Table:
-    return Table("drift_table", lambda: columns, file="drift")

@@ -13,7 +13,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import lesson, small, word
 from attention.lesson.quiz import Guess
 from attention.lesson.residual_path import Passage, passages
-from attention.page.blocks import Blocks, Code, Fold, Notice, Option, Picture, Prose, Section, Setting, Table
+from attention.page.blocks import Blocks, Code, Fold, Notice, Picture, Prose, Section, Setting, Table
 from attention.page.labs.base import ONWARD, Lab, Onward, Runs, always
 from attention.page.labs.whole.diagram import diagram, outcome
 from attention.page.labs.whole.parts import MOST_TOKENS, detail, passed_of
@@ -100,7 +100,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     return (
         _way(diagram(scene, found, part, likeliest)),
         Prose(_tell(scene, found)),
-        Setting("shown", SHOWN, message("Open"), part, tuple(Option(each, _PARTS[each]) for each in PARTS)),
+        Setting(SHOWN, message("Open"), part, {each: _PARTS[each] for each in PARTS}),
         *detail(scene, part, found, likeliest, runs),
         Section(ONWARD, ()),
         Fold("blocks_fold", message("As a table"), tables),

@@ -19,7 +19,7 @@ from attention.lesson.prose import fact, length, lesson, listed, word
 from attention.lesson.residual_path import Passage, lengths_in
 from attention.lesson.tables import full_precision
 from attention.models.one_page import Passed
-from attention.page.blocks import Block, Blocks, Fold, Formula, Heading, Picture, Prose, Row, Table
+from attention.page.blocks import Block, Blocks, Formula, Heading, Picture, Prose, Row, as_table
 from attention.page.labs.base import Runs
 from attention.page.labs.whole.diagram import Outcome, embedded, feed_forward
 
@@ -120,11 +120,10 @@ def _block(scene: HeadContext) -> Blocks:
     chart = charts.lengths(
         [_LENGTHS[part] for part in lengths], [float(each[row]) for each in lengths.values()], message("norms")
     )
-    table = Table("lengths_table", partial(_table_of_tokens, scene, lengths), file="block")
     return (
         Heading(name),
         _beside((Prose(told),), Picture("lengths", charts.Chart(chart))),
-        Fold("lengths_fold", message("As a table"), (table,)),
+        as_table("lengths", partial(_table_of_tokens, scene, lengths), file="block"),
     )
 
 
@@ -155,7 +154,7 @@ def _attention(scene: HeadContext, passage: Passage) -> Blocks:
     return (
         Heading(name),
         _beside((Prose(told), *_formula(scene, "self")), Picture("heads_added", bars)),
-        Fold("heads_fold", message("As a table"), (Table("heads_table", lambda: columns, file="heads"),)),
+        as_table("heads", lambda: columns, file="heads"),
     )
 
 
@@ -189,11 +188,10 @@ def _feed_forward(scene: HeadContext, runs: Runs | None) -> Blocks:
     )
     strongest = order[:N_NEURONS]
     chart = parts_bars([str(neuron) for neuron in strongest], fired[strongest], message("most active units"))
-    table = Table("neurons_table", partial(_table_of_neurons, fired, order), file="neurons")
     return (
         Heading(name),
         _beside((Prose(told), *formula), Picture("neurons", chart)),
-        Fold("neurons_fold", message("As a table"), (table,)),
+        as_table("neurons", partial(_table_of_neurons, fired, order), file="neurons"),
     )
 
 
@@ -222,5 +220,4 @@ def _output(scene: HeadContext, likeliest: Outcome) -> Blocks:
         told = lesson("whole/answer", whole=scene.query_word(0), **facts)
         bars = lengths_bars(labels, probabilities, message("probability"))
     columns = {message("token"): list(labels), message("probability"): [repr(each) for each in probabilities]}
-    table = Table("next_table", lambda: columns, file="next")
-    return (heading, _beside((Prose(told),), Picture("next", bars)), Fold("next_fold", message("As a table"), (table,)))
+    return (heading, _beside((Prose(told),), Picture("next", bars)), as_table("next", lambda: columns, file="next"))
