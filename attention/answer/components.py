@@ -1,6 +1,6 @@
 """The components of a page: a script and a style sheet from ``assets/components`` each, and its data.
 
-Data from a browser is checked first (``attention.figures.click_schema``); invalid choices are ignored.
+Data from a browser is checked first (``attention.figures.drawn``); invalid choices are ignored.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from attention.figures.click_schema import ClickSchema, Parts
+from attention.figures.drawn import Drawn, Parts
 from attention.figures.large import AskAt, Large
-from attention.page.blocks import Figure
 
 # Handles data from a component's script, which may be anything.
 Act = Callable[[object], None]
@@ -29,7 +28,7 @@ class Part:
 
 
 def of_figure(
-    data: Figure,
+    data: Drawn,
     take: Callable[[Parts], None] | None,
     *,
     is_selectable: bool | None = None,
@@ -40,16 +39,13 @@ def of_figure(
     ``take`` is called with the parts of the pressed element, as written in a link; ``ask_at`` gives the address of a
     large figure's numbers (see ``Large.payload``).
     """
-    payload, touch = data.payload(ask_at) if isinstance(data, Large) else data.payload(), data.touch
+    payload = data.payload(ask_at) if isinstance(data, Large) else data.payload()
     if "selectable" in payload:
         payload["selectable"] = take is not None if is_selectable is None else is_selectable
-    acts: dict[str, Act] = {}
-    if take is not None and touch is not None:
-        acts = {act: partial(_pressed, touch, act, take) for act in touch.acts}
-    return payload, acts
+    return payload, {} if take is None else {act: partial(_pressed, data, act, take) for act in data.acts}
 
 
-def _pressed(touch: ClickSchema, act: str, take: Callable[[Parts], None], value: object) -> None:
-    parts = touch.said(act, value)
+def _pressed(figure: Drawn, act: str, take: Callable[[Parts], None], value: object) -> None:
+    parts = figure.said(act, value)
     if parts is not None:
         take(parts)

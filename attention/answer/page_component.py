@@ -20,7 +20,7 @@ from attention.answer.files import address_of
 from attention.answer.lines import Field, Line
 from attention.answer.running import own_files
 from attention.core.messages import message
-from attention.figures.click_schema import Parts
+from attention.figures.drawn import Parts
 from attention.figures.table import SortableTable, read_order, rows_of
 from attention.page.blocks import (
     Block,

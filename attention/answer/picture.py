@@ -8,7 +8,7 @@ from attention.answer import components, state
 from attention.core import pixels
 from attention.core.messages import message
 from attention.core.reading import Reading
-from attention.figures.click_schema import Parts
+from attention.figures.drawn import Parts
 from attention.figures.heads import HeadGrid, HeadThumb
 from attention.models import get_info
 from attention.page.settings import TEXT, WORD

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from attention.classroom.store import Answered
 from attention.core.messages import message
 from attention.core.text import clean, is_visible
-from attention.figures.click_schema import is_index
+from attention.figures.drawn import is_index
 from attention.figures.question import Answer, Question
 from attention.lesson.prose import typed
 from attention.lesson.quiz import Guess, verdict_words
@@ -135,8 +135,8 @@ def given(guess: Guess, said: object) -> Answered | None:
     if guess.is_typed:
         return _typed(guess, values[0] if len(values) == 1 else None)
     act = "share" if guess.shape == "shares" else "choose"
-    touch = Question(guess.mark, "", guess.answers, guess.shape).touch
-    if touch.said(act, values if act == "share" else values[0] if len(values) == 1 else None) is None:
+    question = Question(guess.mark, "", guess.answers, guess.shape)
+    if question.said(act, values if act == "share" else values[0] if len(values) == 1 else None) is None:
         return None
     answer = Answer(guess.mark, tuple(values))
     verdict = guess.judge(answer)

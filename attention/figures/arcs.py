@@ -9,7 +9,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.trace import Token
-from attention.figures.click_schema import Parts, is_index
+from attention.figures.drawn import Drawn, Parts, is_index
 from attention.figures.format import number
 from attention.figures.tokens import numbers_of_words, title_of
 
@@ -20,27 +20,7 @@ _LEAST = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class TouchArcs:
-    """A token, or the weight written under one."""
-
-    matrix: str
-    count: int
-    acts: tuple[str, ...] = ("choose", "open")
-
-    def said(self, act: str, value: object) -> Parts | None:
-        """Return the pressed token, or the matrix cell of the pressed weight."""
-        if act == "choose":
-            return {"word": str(value)} if is_index(value, self.count) else None
-        if act != "open" or not self.matrix or not isinstance(value, list) or len(value) != 2:
-            return None
-        query, key = value
-        if not (is_index(query, self.count) and is_index(key, self.count)):
-            return None
-        return {"word": str(query), "cell": f"{self.matrix}-{query}-{key}"}
-
-
-@dataclass(frozen=True, slots=True)
-class Arcs:
+class Arcs(Drawn):
     """The weights of one head, with the position of the token in focus.
 
     ``matrix`` names the matrix in which a weight opens; if it is empty, weights cannot be opened. While the arcs
@@ -50,6 +30,7 @@ class Arcs:
     """
 
     component: ClassVar[str] = "arcs"
+    acts: ClassVar[tuple[str, ...]] = ("choose", "open")
 
     tokens: tuple[Token, ...]
     weights: Float[Array, "T T"] = field(repr=False)
@@ -63,10 +44,16 @@ class Arcs:
     unit: str = ""
     told: tuple[str, ...] = ()
 
-    @property
-    def touch(self) -> TouchArcs:
-        """The presses accepted."""
-        return TouchArcs(self.matrix, len(self.tokens))
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the pressed token, or the matrix cell of the pressed weight."""
+        if act == "choose":
+            return {"word": str(value)} if is_index(value, len(self.tokens)) else None
+        if act != "open" or not self.matrix or not isinstance(value, list) or len(value) != 2:
+            return None
+        query, key = value
+        if not (is_index(query, len(self.tokens)) and is_index(key, len(self.tokens))):
+            return None
+        return {"word": str(query), "cell": f"{self.matrix}-{query}-{key}"}
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data; each row is a list of (weight, text) pairs."""

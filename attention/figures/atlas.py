@@ -15,7 +15,7 @@ from jaxtyping import Float, UInt8
 from numpy import ndarray as Array
 
 from attention.core.messages import message
-from attention.figures.click_schema import Parts, is_index
+from attention.figures.drawn import Parts, is_index
 from attention.figures.heads import shrink
 from attention.figures.large import AskAt, Large
 
@@ -142,25 +142,14 @@ def by_layer(tiles: Tiles, kinds: Sequence[str] = ()) -> tuple[Group, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TouchHead:
-    """A head (``n_heads`` counts each layer's), or the zoom."""
-
-    n_heads: tuple[int, ...]
-    acts: tuple[str, ...] = ("choose",)
-
-    def said(self, act: str, value: object) -> Parts | None:
-        """Return the pressed layer and head, counted from 1, or the zoom in percent."""
-        if act not in self.acts:
-            return None
-        if act == "zoom":
-            return {"zoom": str(value)} if is_index(value, MAX_ZOOM + 1) and value >= WHOLE else None
-        if not isinstance(value, dict):
-            return None
-        layer, head = value.get("layer"), value.get("head")
-        if not (is_index(layer, len(self.n_heads)) and is_index(head, self.n_heads[layer])):
-            return None
-        return {"layer": str(layer + 1), "head": str(head + 1)}
+def chosen_head(value: object, n_heads: Sequence[int]) -> Parts | None:
+    """Return a pressed layer and head, counted from 1, if there is such a head; ``n_heads`` counts each layer's."""
+    if not isinstance(value, dict):
+        return None
+    layer, head = value.get("layer"), value.get("head")
+    if not (is_index(layer, len(n_heads)) and is_index(head, n_heads[layer])):
+        return None
+    return {"layer": str(layer + 1), "head": str(head + 1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +162,7 @@ class Atlas(Large):
     """
 
     component: ClassVar[str] = "atlas"
+    acts: ClassVar[tuple[str, ...]] = ("choose", "zoom")
 
     tiles: Tiles
     groups: Sequence[Group]
@@ -198,10 +188,11 @@ class Atlas(Large):
             n_layers <= 1 and [head for _, head in heads] == list(range(len(heads))) for heads, n_layers in rows
         )
 
-    @property
-    def touch(self) -> TouchHead:
-        """The presses accepted; the zoom only if it is in the link."""
-        return TouchHead(self.tiles.n_heads, ("choose",) if self.zoom is None else ("choose", "zoom"))
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the pressed layer and head, counted from 1, or the zoom in percent if it is in the link."""
+        if act == "zoom" and self.zoom is not None:
+            return {"zoom": str(value)} if is_index(value, MAX_ZOOM + 1) and value >= WHOLE else None
+        return chosen_head(value, self.tiles.n_heads) if act == "choose" else None
 
     @property
     def numbers(self) -> bytes:

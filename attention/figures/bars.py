@@ -11,6 +11,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message
+from attention.figures.drawn import Drawn
 from attention.figures.format import packed
 from attention.figures.spread import binned
 
@@ -22,7 +23,7 @@ MAX_NAMED = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(Drawn):
     """Named bars: horizontal with their numbers or, if ``are_upright``, vertical.
 
     Each of the one or two ``series`` has a name, an ink and one number for each label; the second is drawn over the
@@ -44,11 +45,6 @@ class Bars:
         for _, _, values in self.series:
             if values.shape != (len(self.labels),):
                 raise ValueError(f"values must have shape {(len(self.labels),)}, got {values.shape}")
-
-    @property
-    def touch(self) -> None:
-        """None: bars are only read."""
-        return None
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data; numbers are little-endian float32 in base64."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from attention.figures.click_schema import Parts, is_index
+from attention.figures.drawn import Drawn, Parts, is_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,31 +19,19 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
-class TouchButtons:
-    """A press on one of several buttons."""
-
-    parts: tuple[Mapping[str, str] | None, ...]
-    acts: tuple[str, ...] = ("press",)
-
-    def said(self, act: str, value: object) -> Parts | None:
-        """Return the parameters that the pressed button sets."""
-        parts = self.parts[value] if act in self.acts and is_index(value, len(self.parts)) else None
-        return None if parts is None else dict(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Buttons:
+class Buttons(Drawn):
     """A labelled row of buttons."""
 
     component: ClassVar[str] = "buttons"
+    acts: ClassVar[tuple[str, ...]] = ("press",)
 
     label: str
     row: tuple[Button, ...]
 
-    @property
-    def touch(self) -> TouchButtons:
-        """The presses accepted."""
-        return TouchButtons(tuple(button.parts for button in self.row))
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the parameters that the pressed button sets."""
+        parts = self.row[value].parts if act == "press" and is_index(value, len(self.row)) else None
+        return None if parts is None else dict(parts)
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data."""

@@ -16,8 +16,9 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message
-from attention.figures.atlas import Head, TouchHead
+from attention.figures.atlas import Head, chosen_head
 from attention.figures.colours import INACTIVE, WEIGHT
+from attention.figures.drawn import Drawn, Parts
 from attention.figures.spread import binned
 from attention.figures.template import TEMPLATES
 
@@ -33,23 +34,23 @@ _COUNTS = ",d"
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Drawn):
     """A figure on a page; if its points stand for heads, a press on one chooses that head."""
 
     component: ClassVar[str] = "chart"
+    acts: ClassVar[tuple[str, ...]] = ("choose",)
 
     figure: go.Figure
 
-    @property
-    def touch(self) -> TouchHead | None:
-        """One of the heads that its points represent; None if they represent no heads."""
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the head that the pressed point represents, if points represent heads."""
         heads = [np.asarray(trace.customdata) for trace in self.figure.data if trace.customdata is not None]
-        if not heads:
+        if act != "choose" or not heads:
             return None
         counts = [0] * int(max(each[:, 0].max() for each in heads))
         for layer, head in np.concatenate(heads).tolist():
             counts[layer - 1] = max(counts[layer - 1], head)
-        return TouchHead(tuple(counts))
+        return chosen_head(value, counts)
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data, without the template, which its script has."""

@@ -9,9 +9,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.figures.drawn import Drawn
+
 
 @dataclass(frozen=True, slots=True)
-class Dials:
+class Dials(Drawn):
     """A dial with captions for each pair of dimensions: arrows for query and key, rotated by an angle in radians."""
 
     component: ClassVar[str] = "dials"
@@ -31,11 +33,6 @@ class Dials:
         shapes = (self.query.shape, self.key.shape, self.turned.shape)
         if shapes != ((n_pairs, 2), (n_pairs, 2), (n_pairs,)):
             raise ValueError(f"query and key must have shape {(n_pairs, 2)} and turned {(n_pairs,)}, got {shapes}")
-
-    @property
-    def touch(self) -> None:
-        """None: dials are only read."""
-        return None
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data: angles and lengths, each length relative to the longer arrow of its dial."""

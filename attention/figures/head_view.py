@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, UInt16
 from numpy import ndarray as Array
 
 from attention.core.messages import message
-from attention.figures.click_schema import Parts, indices, is_index
+from attention.figures.drawn import Parts, indices, is_index
 from attention.figures.large import AskAt, Large
 
 # Left: the tokens that attend; right: the tokens attended to.
@@ -60,37 +60,6 @@ class HeadLines:
 
 
 @dataclass(frozen=True, slots=True)
-class TouchLines:
-    """Tokens to pin, heads to show, and a threshold; ``starts`` are the positions of the first tokens."""
-
-    sizes: dict[Side, int]
-    starts: dict[Side, int]
-    n_heads: int
-    acts: tuple[str, ...] = ("pin", "heads", "threshold")
-
-    def said(self, act: str, value: object) -> Parts | None:
-        """Return the pinned tokens, the visible heads (counted from 1), or the threshold."""
-        if act == "pin":
-            return self._pins(value)
-        if act == "heads":
-            heads = indices(value, self.n_heads)
-            return None if heads is None else {"on": "-".join(str(head + 1) for head in heads)}
-        if act == "threshold" and is_index(value, len(THRESHOLDS)):
-            return {"least": f"{THRESHOLDS[value]:g}"}
-        return None
-
-    def _pins(self, value: object) -> Parts | None:
-        if not isinstance(value, dict):
-            return None
-        for side, size in self.sizes.items():
-            positions = indices(value.get("positions"), size)
-            if value.get("side") == side and positions is not None:
-                written = [str(position + self.starts[side]) for position in positions]
-                return {"pins": "-".join((side, *written)) if written else None}
-        return None
-
-
-@dataclass(frozen=True, slots=True)
 class HeadView(Large):
     """Up to 12 heads, drawn as lines from the tokens that attend (rows, left) to those attended to (columns, right).
 
@@ -101,6 +70,7 @@ class HeadView(Large):
     """
 
     component: ClassVar[str] = "head_view"
+    acts: ClassVar[tuple[str, ...]] = ("pin", "heads", "threshold")
 
     title: str
     row_labels: tuple[str, ...]
@@ -133,11 +103,30 @@ class HeadView(Large):
             if not ((head.weights >= -SLACK) & (head.weights <= 1 + SLACK)).all():
                 raise ValueError(f"weights must be between 0 and 1, those of {head.label!r} are not")
 
-    @property
-    def touch(self) -> TouchLines:
-        """The presses accepted."""
-        sizes: dict[Side, int] = {"query": len(self.row_labels), "key": len(self.column_labels)}
-        return TouchLines(sizes, {"query": self.row_start, "key": self.column_start}, len(self.heads))
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the pinned tokens, the visible heads (counted from 1), or the threshold."""
+        if act == "pin":
+            return self._pressed_pins(value)
+        if act == "heads":
+            heads = indices(value, len(self.heads))
+            return None if heads is None else {"on": "-".join(str(head + 1) for head in heads)}
+        if act == "threshold" and is_index(value, len(THRESHOLDS)):
+            return {"least": f"{THRESHOLDS[value]:g}"}
+        return None
+
+    def _pressed_pins(self, value: object) -> Parts | None:
+        if not isinstance(value, dict):
+            return None
+        sides: tuple[tuple[Side, int, int], ...] = (
+            ("query", len(self.row_labels), self.row_start),
+            ("key", len(self.column_labels), self.column_start),
+        )
+        for side, size, start in sides:
+            positions = indices(value.get("positions"), size)
+            if value.get("side") == side and positions is not None:
+                written = [str(position + start) for position in positions]
+                return {"pins": "-".join((side, *written)) if written else None}
+        return None
 
     @property
     def numbers(self) -> bytes:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message
-from attention.figures.click_schema import TouchOne
+from attention.figures.drawn import Drawn, Parts, is_index
 from attention.figures.format import shades
 
 # A thumbnail's width in pixels: more numbers would be sent but not seen.
@@ -42,19 +42,19 @@ class HeadThumb:
 
 
 @dataclass(frozen=True, slots=True)
-class HeadGrid:
+class HeadGrid(Drawn):
     """Thumbnails of heads to choose from, with the index of the current one."""
 
     component: ClassVar[str] = "head_grid"
+    acts: ClassVar[tuple[str, ...]] = ("choose",)
 
     heads: tuple[HeadThumb, ...]
     current: int
     label: str = message("Heads of this layer")
 
-    @property
-    def touch(self) -> TouchOne:
-        """The presses accepted."""
-        return TouchOne("head", len(self.heads), first=1)
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the number of the pressed head, counted from 1."""
+        return {"head": str(value + 1)} if act == "choose" and is_index(value, len(self.heads)) else None
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
+
+from attention.figures.drawn import Drawn
 
 # Maps a fingerprint to the address of the numbers.
 AskAt = Callable[[str], str]
 
 
-class Large(ABC):
+class Large(Drawn):
     """A figure that can be drawn before all of its numbers have arrived."""
 
     __slots__ = ()

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message, messages
-from attention.figures.click_schema import Parts, is_index
+from attention.figures.drawn import Parts, is_index
 from attention.figures.format import (
     MAX_LABELLED,
     MINUS,
@@ -45,28 +45,6 @@ class Cell:
     matrix: str
     row: int
     column: int
-
-
-@dataclass(frozen=True, slots=True)
-class TouchCell:
-    """A cell of the matrix ``name`` (``known_as`` in links) or, if it ``has_heads``, a layer and a head."""
-
-    name: str
-    shape: tuple[int, ...]
-    known_as: str = ""
-    has_heads: bool = False
-    acts: tuple[str, ...] = ("select",)
-
-    def said(self, act: str, value: object) -> Parts | None:
-        """Return the pressed cell and its row, if it is in this matrix."""
-        if act not in self.acts or not isinstance(value, dict) or value.get("matrix") != self.name:
-            return None
-        row, column = value.get("row"), value.get("column")
-        if not (is_index(row, self.shape[0]) and is_index(column, self.shape[1])):
-            return None
-        if self.has_heads:
-            return {"layer": str(row + 1), "head": str(column + 1)}
-        return {"cell": f"{self.known_as or self.name}-{row}-{column}", "row": str(row)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +118,7 @@ class Matrix(Large):
     """
 
     component: ClassVar[str] = "matrix"
+    acts: ClassVar[tuple[str, ...]] = ("select",)
 
     name: str
     title: str
@@ -291,10 +270,16 @@ class Matrix(Large):
             limit=number(self.colour_limit, decimals_of(self.colour_limit)),
         )
 
-    @property
-    def touch(self) -> TouchCell:
-        """The presses accepted."""
-        return TouchCell(self.name, self.values.shape, self.known_as, self.has_heads)
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the pressed cell and its row, if it is in this matrix."""
+        if act != "select" or not isinstance(value, dict) or value.get("matrix") != self.name:
+            return None
+        row, column = value.get("row"), value.get("column")
+        if not (is_index(row, self.values.shape[0]) and is_index(column, self.values.shape[1])):
+            return None
+        if self.has_heads:
+            return {"layer": str(row + 1), "head": str(column + 1)}
+        return {"cell": f"{self.known_as or self.name}-{row}-{column}", "row": str(row)}
 
     @property
     def numbers(self) -> bytes:

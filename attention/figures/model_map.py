@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from attention.core.messages import message
-from attention.figures.click_schema import Parts, is_index
+from attention.figures.drawn import Drawn, Parts, is_index
 from attention.figures.format import shades
 from attention.figures.heads import HeadThumb, shrink
 
@@ -81,38 +81,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class TouchMap:
-    """A place to go to (layer, head, step, use of attention, another page), or folding the map."""
-
-    layers: Mapping[str, int]
-    part: str
-    n_heads: int
-    steps: tuple[str, ...]
-    leads: Mapping[str, Parts] = field(default_factory=dict)
-    acts: tuple[str, ...] = ("go", "open", "lead")
-
-    def said(self, act: str, value: object) -> Parts | None:
-        """Return where a press leads, if it is valid."""
-        if act == "open" and isinstance(value, bool):
-            return {"map": "1" if value else "0"}
-        if act == "lead" and isinstance(value, str) and value in self.leads:
-            return self.leads[value]
-        if act != "go" or not isinstance(value, dict) or not value:
-            return None
-        part = value.get("part", self.part)
-        checks = {
-            "part": isinstance(part, str) and part in self.layers,
-            "layer": is_index(value.get("layer", 0), self.layers.get(part, 0) if isinstance(part, str) else 0),
-            "head": is_index(value.get("head", 0), self.n_heads),
-            "step": value.get("step", self.steps[0]) in self.steps,
-        }
-        if not all(checks.values()) or not set(value) <= set(checks):
-            return None
-        return {name: str(each + 1) if isinstance(each, int) else str(each) for name, each in value.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class ModelMap:
+class ModelMap(Drawn):
     """The stacks of a model side by side, and the current place.
 
     ``place`` names it briefly, ``here`` in a sentence. ``leads`` maps parts of the model other than attention to a
@@ -121,6 +90,7 @@ class ModelMap:
     """
 
     component: ClassVar[str] = "model_map"
+    acts: ClassVar[tuple[str, ...]] = ("go", "open", "lead")
 
     columns: tuple[Column, ...]
     layers: Mapping[str, int]
@@ -133,12 +103,25 @@ class ModelMap:
     is_open: bool = True
     heads: tuple[HeadThumb, ...] = ()
 
-    @property
-    def touch(self) -> TouchMap:
-        """The presses accepted."""
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return where a press leads, if it is valid."""
+        if act == "open" and isinstance(value, bool):
+            return {"map": "1" if value else "0"}
+        if act == "lead" and isinstance(value, str) and value in self.leads:
+            return self.leads[value][1]
+        if act != "go" or not isinstance(value, dict) or not value:
+            return None
+        part = value.get("part", self.part)
         n_heads = max(len(box.head_labels) for column in self.columns for box in column.boxes)
-        leads = {name: parts for name, (_, parts) in self.leads.items()}
-        return TouchMap(self.layers, self.part, n_heads, self.steps, leads)
+        checks = {
+            "part": isinstance(part, str) and part in self.layers,
+            "layer": is_index(value.get("layer", 0), self.layers.get(part, 0) if isinstance(part, str) else 0),
+            "head": is_index(value.get("head", 0), n_heads),
+            "step": value.get("step", self.steps[0]) in self.steps,
+        }
+        if not all(checks.values()) or not set(value) <= set(checks):
+            return None
+        return {name: str(each + 1) if isinstance(each, int) else str(each) for name, each in value.items()}
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data."""

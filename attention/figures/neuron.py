@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.figures.click_schema import Parts, is_index
+from attention.figures.drawn import Drawn, Parts, is_index
 from attention.figures.format import packed
 
 # The matrix name of a query-key pair in a link.
@@ -17,25 +17,7 @@ NEURON = "neuron"
 
 
 @dataclass(frozen=True, slots=True)
-class TouchPair:
-    """A query and a key."""
-
-    n_queries: int
-    n_keys: int
-    acts: tuple[str, ...] = ("choose",)
-
-    def said(self, act: str, value: object) -> Parts | None:
-        """Return the pressed pair as a cell, and its query."""
-        if act not in self.acts or not isinstance(value, dict):
-            return None
-        query, key = value.get("query"), value.get("key")
-        if not (is_index(query, self.n_queries) and is_index(key, self.n_keys)):
-            return None
-        return {"cell": f"{NEURON}-{query}-{key}", "word": str(query)}
-
-
-@dataclass(frozen=True, slots=True)
-class Neuron:
+class Neuron(Drawn):
     """One query of one head, its products with every key, its scores and its weights.
 
     ``query`` and ``key`` are the positions of the pair in focus. ``products`` are ``q ∘ k``; their row sums are the
@@ -45,6 +27,7 @@ class Neuron:
     """
 
     component: ClassVar[str] = "neuron"
+    acts: ClassVar[tuple[str, ...]] = ("choose",)
 
     title: str
     alt: str
@@ -71,11 +54,17 @@ class Neuron:
             if getattr(self, name).shape != shape:
                 raise ValueError(f"{name} must have shape {shape}, got {getattr(self, name).shape}")
 
-    @property
-    def touch(self) -> TouchPair:
-        """The presses accepted."""
-        n_keys = len(self.labels)
-        return TouchPair(n_keys if self.query_labels is None else len(self.query_labels), n_keys)
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the pressed pair as a cell, and its query."""
+        if act != "choose" or not isinstance(value, dict):
+            return None
+        query, key = value.get("query"), value.get("key")
+        if not (
+            is_index(query, len(self.labels if self.query_labels is None else self.query_labels))
+            and is_index(key, len(self.labels))
+        ):
+            return None
+        return {"cell": f"{NEURON}-{query}-{key}", "word": str(query)}
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data; numbers are little-endian float32 in base64."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from attention.figures.click_schema import Parts, is_index
+from attention.figures.drawn import Drawn, Parts, is_index
 
 
 def written(order: Sequence[int]) -> str:
@@ -20,29 +20,14 @@ def written(order: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class TouchOrder:
-    """A permutation of the words."""
-
-    count: int
-    acts: tuple[str, ...] = ("arrange",)
-
-    def said(self, act: str, value: object) -> Parts | None:
-        """Return the order if it is a permutation."""
-        if act not in self.acts or not isinstance(value, list) or len(value) != self.count:
-            return None
-        if not all(is_index(each, self.count) for each in value) or len(set(value)) < self.count:
-            return None
-        return {"order": written(value)}
-
-
-@dataclass(frozen=True, slots=True)
-class OrderStrip:
+class OrderStrip(Drawn):
     """Words that can be reordered: ``order[i]`` is the index of the word at place i.
 
     ``places`` are the words' positions in the sentence; ``focus`` is the index of the word in focus.
     """
 
     component: ClassVar[str] = "order"
+    acts: ClassVar[tuple[str, ...]] = ("arrange",)
 
     label: str
     names: tuple[str, ...]
@@ -50,10 +35,13 @@ class OrderStrip:
     order: tuple[int, ...]
     focus: int | None = None
 
-    @property
-    def touch(self) -> TouchOrder:
-        """The presses accepted."""
-        return TouchOrder(len(self.names))
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the order if it is a permutation."""
+        if act != "arrange" or not isinstance(value, list) or len(value) != len(self.names):
+            return None
+        if not all(is_index(each, len(self.names)) for each in value) or len(set(value)) < len(self.names):
+            return None
+        return {"order": written(value)}
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data."""

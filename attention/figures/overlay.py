@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.figures.click_schema import Parts, is_index
+from attention.figures.drawn import Drawn, Parts, is_index
 from attention.figures.format import packed
 
 
@@ -23,24 +23,7 @@ class HeadOverlay:
 
 
 @dataclass(frozen=True, slots=True)
-class TouchPatch:
-    """A patch, identified by its token position, or a head."""
-
-    positions: tuple[int, ...]
-    n_heads: int
-    acts: tuple[str, ...] = ("ask", "choose")
-
-    def said(self, act: str, value: object) -> Parts | None:
-        """Return the position of the pressed patch, or the number of the pressed head."""
-        if act == "ask" and is_index(value, len(self.positions)):
-            return {"word": str(self.positions[value])}
-        if act == "choose" and is_index(value, self.n_heads):
-            return {"head": str(value + 1)}
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class Overlay:
+class Overlay(Drawn):
     """A square picture (grey levels from 0 to 1) with heads' weights over its square patches.
 
     ``asking`` names the token in focus; ``focus`` is the index of its patch, if it is one. With ``is_bare``, the
@@ -48,6 +31,7 @@ class Overlay:
     """
 
     component: ClassVar[str] = "overlay"
+    acts: ClassVar[tuple[str, ...]] = ("ask", "choose")
 
     label: str
     asking: str
@@ -73,10 +57,13 @@ class Overlay:
         """The number of patches in a row."""
         return round(len(self.patches) ** 0.5)
 
-    @property
-    def touch(self) -> TouchPatch:
-        """The presses accepted."""
-        return TouchPatch(self.positions, len(self.heads))
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the position of the pressed patch, or the number of the pressed head."""
+        if act == "ask" and is_index(value, len(self.positions)):
+            return {"word": str(self.positions[value])}
+        if act == "choose" and is_index(value, len(self.heads)):
+            return {"head": str(value + 1)}
+        return None
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data; numbers are little-endian float32 in base64."""

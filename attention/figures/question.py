@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from attention.figures.click_schema import Parts, is_index
+from attention.figures.drawn import Drawn, Parts, is_index
 
 # Choose one answer, distribute 100% among all of them, or (in a class) type a few words.
 Shape = Literal["one", "shares", "words"]
@@ -27,36 +27,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class TouchQuestion:
-    """An answer, or a request for the solution, the next word, or the same question again."""
-
-    mark: str
-    n_answers: int
-    shape: Shape
-    next_word: int | None
-    acts: tuple[str, ...] = ("choose", "share", "show", "next", "again")
-
-    def said(self, act: str, value: object) -> Parts | None:
-        """Return the answer or the next word; None as the answer asks the question again."""
-        if act == "show":
-            return {"answer": Answer(self.mark).written()}
-        if act == "again":
-            return {"answer": None}
-        if act == "next":
-            return None if self.next_word is None else {"word": str(self.next_word)}
-        given = self._given(act, value)
-        return None if given is None else {"answer": Answer(self.mark, given).written()}
-
-    def _given(self, act: str, value: object) -> tuple[int, ...] | None:
-        if act == "choose" and self.shape == "one" and is_index(value, self.n_answers):
-            return (value,)
-        if act != "share" or self.shape != "shares" or not isinstance(value, list) or len(value) != self.n_answers:
-            return None
-        return tuple(value) if all(is_index(share, MAX_PERCENT + 1) for share in value) and any(value) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Drawn):
     """A question; the solution is not sent before there is an ``answer``.
 
     Attributes:
@@ -72,6 +43,7 @@ class Question:
     """
 
     component: ClassVar[str] = "question"
+    acts: ClassVar[tuple[str, ...]] = ("choose", "share", "show", "next", "again")
 
     mark: str
     label: str
@@ -84,10 +56,23 @@ class Question:
     next_word: int | None = None
     stays: bool = False
 
-    @property
-    def touch(self) -> TouchQuestion:
-        """The presses accepted."""
-        return TouchQuestion(self.mark, len(self.answers), self.shape, self.next_word)
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the answer or the next word; None as the answer asks the question again."""
+        if act == "show":
+            return {"answer": Answer(self.mark).written()}
+        if act == "again":
+            return {"answer": None}
+        if act == "next":
+            return None if self.next_word is None else {"word": str(self.next_word)}
+        given = self._given(act, value)
+        return None if given is None else {"answer": Answer(self.mark, given).written()}
+
+    def _given(self, act: str, value: object) -> tuple[int, ...] | None:
+        if act == "choose" and self.shape == "one" and is_index(value, len(self.answers)):
+            return (value,)
+        if act != "share" or self.shape != "shares" or not isinstance(value, list) or len(value) != len(self.answers):
+            return None
+        return tuple(value) if all(is_index(share, MAX_PERCENT + 1) for share in value) and any(value) else None
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data."""

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.messages import message
-from attention.figures.click_schema import Parts, is_index
+from attention.figures.drawn import Drawn, Parts, is_index
 from attention.figures.format import full_colour, number, packed, shades
 
 # The parts that can be opened: the input, a layer or one of its branches, and the output.
@@ -60,26 +60,7 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
-class TouchStream:
-    """A part to open, with its layer if it has one."""
-
-    n_layers: int
-    acts: tuple[str, ...] = ("open",)
-
-    def said(self, act: str, value: object) -> Parts | None:
-        """Return the part and, if it has one, its layer as in a link."""
-        if act not in self.acts or not isinstance(value, dict):
-            return None
-        part, layer = value.get("part"), value.get("layer")
-        if part not in PARTS or set(value) - {"part", "layer"}:
-            return None
-        if part not in _OF_LAYERS:
-            return {"shown": part} if layer is None else None
-        return {"shown": part, "layer": str(layer + 1)} if is_index(layer, self.n_layers) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(Drawn):
     """One token's vector before the first layer and after each, with what attention and feed-forward add.
 
     ``layer`` is unfolded, counted from 0, and ``part`` is open. What the branches add is not sent while it
@@ -87,6 +68,7 @@ class Stream:
     """
 
     component: ClassVar[str] = "stream"
+    acts: ClassVar[tuple[str, ...]] = ("open",)
 
     label: str
     states: Float[Array, "S M"]
@@ -104,10 +86,16 @@ class Stream:
             if added.lengths.shape != (len(self.states) - 1,):
                 raise ValueError(f"lengths must have shape {(len(self.states) - 1,)}, got {added.lengths.shape}")
 
-    @property
-    def touch(self) -> TouchStream:
-        """The presses accepted."""
-        return TouchStream(len(self.states) - 1)
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the part and, if it has one, its layer as in a link."""
+        if act != "open" or not isinstance(value, dict):
+            return None
+        part, layer = value.get("part"), value.get("layer")
+        if part not in PARTS or set(value) - {"part", "layer"}:
+            return None
+        if part not in _OF_LAYERS:
+            return {"shown": part} if layer is None else None
+        return {"shown": part, "layer": str(layer + 1)} if is_index(layer, len(self.states) - 1) else None
 
     @property
     def longest(self) -> float:

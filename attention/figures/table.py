@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import Any, ClassVar
 
 from attention.core.messages import message
-from attention.figures.click_schema import Parts, is_index
+from attention.figures.drawn import Drawn, Parts, is_index
 from attention.figures.format import readable
 
 # Columns by heading; shorter ones are padded with blanks.
@@ -74,32 +74,7 @@ def _number(cell: object) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class TouchTable:
-    """Another sort order or, if ``n_rows`` is not 0, a row to choose."""
-
-    n_columns: int
-    n_rows: int = 0
-
-    @property
-    def acts(self) -> tuple[str, ...]:
-        """The kinds of press."""
-        return ("order", "choose") if self.n_rows else ("order",)
-
-    def said(self, act: str, value: object) -> Parts | None:
-        """Return the order, None for the table's own, or the index of the chosen row."""
-        if act == "choose":
-            return {"row": str(value)} if is_index(value, self.n_rows) else None
-        if act != "order":
-            return None
-        if value is None:
-            return {"order": None}
-        if not isinstance(value, list) or len(value) != 2 or not is_index(value[0], self.n_columns):
-            return None
-        return {"order": written_order((value[0], value[1]))} if isinstance(value[1], bool) else None
-
-
-@dataclass(frozen=True, slots=True)
-class SortableTable:
+class SortableTable(Drawn):
     """A table whose numbers are shown to five significant digits.
 
     Unless it ``is_whole``, it can be sorted, and scrolls if it is long. If one ``can_choose`` a row, ``chosen`` is its
@@ -107,6 +82,7 @@ class SortableTable:
     """
 
     component: ClassVar[str] = "table"
+    acts: ClassVar[tuple[str, ...]] = ("order", "choose")
 
     columns: Columns
     order: Order | None = None
@@ -115,12 +91,17 @@ class SortableTable:
     can_choose: bool = False
     chosen: int | None = None
 
-    @property
-    def touch(self) -> TouchTable | None:
-        """The presses accepted; None for a whole table."""
-        if self.is_whole:
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the order, None for the table's own, or the index of the chosen row."""
+        if act == "choose":
+            return {"row": str(value)} if self.can_choose and is_index(value, rows_of(self.columns)) else None
+        if act != "order" or self.is_whole:
             return None
-        return TouchTable(len(self.columns), rows_of(self.columns) if self.can_choose else 0)
+        if value is None:
+            return {"order": None}
+        if not isinstance(value, list) or len(value) != 2 or not is_index(value[0], len(self.columns)):
+            return None
+        return {"order": written_order((value[0], value[1]))} if isinstance(value[1], bool) else None
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data."""

@@ -10,19 +10,20 @@ from typing import Any, ClassVar
 from attention.core.messages import message
 from attention.core.trace import Token
 from attention.core.words import CONTINUES
-from attention.figures.click_schema import TouchOne
+from attention.figures.drawn import Drawn, Parts, is_index
 from attention.figures.transition import Split, said
 from attention.measures.segments import groups
 
 
 @dataclass(frozen=True, slots=True)
-class TokenStrip:
+class TokenStrip(Drawn):
     """Tokens to choose from, with the position of the one in focus.
 
     ``titles`` replace the tokens' default tooltips. ``change`` animates the split of the text into these tokens.
     """
 
     component: ClassVar[str] = "tokens"
+    acts: ClassVar[tuple[str, ...]] = ("choose",)
 
     tokens: tuple[Token, ...]
     focus: int | None
@@ -30,10 +31,9 @@ class TokenStrip:
     titles: tuple[str, ...] | None = None
     change: Split | None = None
 
-    @property
-    def touch(self) -> TouchOne:
-        """The presses accepted."""
-        return TouchOne("word", len(self.tokens))
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the position of the pressed token."""
+        return {"word": str(value)} if act == "choose" and is_index(value, len(self.tokens)) else None
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data."""

@@ -9,27 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal
 
 from attention.core.messages import message
-from attention.figures.click_schema import ClickSchema
+from attention.figures.drawn import Drawn
 from attention.figures.table import Columns, Order
 from attention.page.page import Page
 from attention.page.parameters import Parameter
 from attention.training.jobs import Job, Task
-
-
-class Figure(Protocol):
-    """A component's name and its plain data."""
-
-    component: ClassVar[str]
-
-    @property
-    def touch(self) -> ClickSchema | None:
-        """The schema of its clicks; None if it accepts none."""
-
-    def payload(self) -> dict[str, Any]:
-        """Return the browser's data; a ``selectable`` entry is off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +105,7 @@ class Picture:
     """
 
     key: str
-    figure: Figure
+    figure: Drawn
     sets: Mapping[str, Parameter[Any]] = field(default_factory=dict)
     clears: tuple[Parameter[Any], ...] = ()
     is_selectable: bool | None = None

@@ -15,15 +15,16 @@ import plotly.graph_objects as go
 from numpy import ndarray as Array
 
 from attention.core.trace import LayerTrace, Trace
+from attention.figures.drawn import Drawn
 from attention.figures.heatmaps import head_heatmap
 from attention.figures.matrix import Matrix
-from attention.page.blocks import Figure, Picture
+from attention.page.blocks import Picture
 from attention.page.page_file import page
 
 # --------------------------------------------------------------------------------- self-contained HTML
 
 
-def figure_html(figure: Figure, title: str, caption: str = "") -> str:
+def figure_html(figure: Drawn, title: str, caption: str = "") -> str:
     """Return a figure as a self-contained HTML file."""
     return page(title, caption, (Picture("picture", figure),))
 

@@ -38,9 +38,9 @@ def test_a_point_of_every_head_lies_at_its_layer_and_names_itself():
 
 def test_a_chart_is_pressed_only_where_points_stand_for_heads():
     heads = Chart(charts.lengths(["head 1", "head 2"], [1, 2], "", heads=((3, 0), (3, 1)), current=1))
-    assert heads.touch.said("choose", {"layer": 3, "head": 1}) == {"layer": "4", "head": "2"}
-    assert heads.touch.said("choose", {"layer": 2, "head": 0}) is None
-    assert Chart(charts.lengths(["a"], [1], "")).touch is None
+    assert heads.said("choose", {"layer": 3, "head": 1}) == {"layer": "4", "head": "2"}
+    assert heads.said("choose", {"layer": 2, "head": 0}) is None
+    assert Chart(charts.lengths(["a"], [1], "")).said("choose", {"layer": 0, "head": 0}) is None
 
 
 def test_points_of_one_layer_lie_among_lines_of_all():

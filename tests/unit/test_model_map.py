@@ -121,7 +121,7 @@ def test_the_map_says_where_one_is_and_can_be_folded():
 
 
 def test_a_press_leads_to_a_place_as_a_link_has_it():
-    touch = map_of("translator-fr-en", part="cross")[1].touch
+    touch = map_of("translator-fr-en", part="cross")[1]
     assert touch.said("go", {"layer": 1}) == {"layer": "2"}
     assert touch.said("go", {"part": "encoder", "layer": 0}) == {"part": "encoder", "layer": "1"}
     assert touch.said("go", {"head": 3}) == {"head": "4"}
@@ -132,19 +132,19 @@ def test_a_press_leads_to_a_place_as_a_link_has_it():
 
 
 def test_what_is_not_attention_leads_to_where_it_is_shown():
-    touch = map_of("minilm-l6")[1].touch
+    touch = map_of("minilm-l6")[1]
     assert [touch.said("lead", part) for part in ("feed-forward", "output")] == [
         {"to": "feed-forward"},
         {"to": "output"},
     ]
-    assert map_of("smollm2-135m")[1].touch.said("lead", "output") == {"step": "heads", "next": "1"}
+    assert map_of("smollm2-135m")[1].said("lead", "output") == {"step": "heads", "next": "1"}
     for value in ("", "heads", 1, None, ["output"], {"to": "output"}):
         assert touch.said("lead", value) is None
 
 
 @given(value=st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists), act=st.text())
 def test_what_is_no_place_leads_nowhere(value, act):
-    touch = map_of("toy")[1].touch
+    touch = map_of("toy")[1]
     assert touch.said("go", {"step": value}) is None or value in keys()
     assert touch.said("go", value) is None
     assert touch.said(act, {"layer": 0}) is None or act == "go"

@@ -92,12 +92,12 @@ def test_what_is_no_order_is_none(written):
     ],
 )
 def test_a_press_says_what_there_is_and_nothing_else(act, value, said):
-    assert SortableTable(HEADS, can_choose=True).touch.said(act, value) == said
+    assert SortableTable(HEADS, can_choose=True).said(act, value) == said
 
 
 def test_where_nothing_can_be_chosen_or_ordered_there_is_nothing_to_press():
-    assert SortableTable(HEADS).touch.said("choose", 0) is None
-    assert SortableTable(HEADS, is_whole=True).touch is None
+    assert SortableTable(HEADS).said("choose", 0) is None
+    assert SortableTable(HEADS, is_whole=True).said("order", [0, True]) is None
 
 
 def test_the_data_is_plain_and_an_order_of_another_table_is_left_out():

@@ -9,7 +9,7 @@ from typing import Any
 from attention.core.messages import message, messages
 from attention.core.structure import Sublayer
 from attention.core.trace import Part, Trace
-from attention.figures.click_schema import Parts
+from attention.figures.drawn import Parts
 from attention.figures.heads import HeadThumb
 from attention.figures.model_map import Box, Column, Dot, ModelMap
 from attention.lesson import steps

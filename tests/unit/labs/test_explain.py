@@ -182,8 +182,8 @@ def test_of_a_decoder_the_next_token_is_what_moves():
     (bars,) = figure(blocks, "worth").figure.data
     assert bars.customdata.tolist() == [[14, head + 1] for head in range(9)]
     assert [colour == WEIGHT for colour in bars.marker.color] == [head == 6 for head in range(9)]
-    assert figure(blocks, "worth").touch.said("choose", {"layer": 13, "head": 8}) == {"layer": "14", "head": "9"}
-    assert figure(blocks, "worth").touch.said("choose", {"layer": 12, "head": 0}) is None
+    assert figure(blocks, "worth").said("choose", {"layer": 13, "head": 8}) == {"layer": "14", "head": "9"}
+    assert figure(blocks, "worth").said("choose", {"layer": 12, "head": 0}) is None
     assert tells(told, "explain/layer-only")
 
 

@@ -133,7 +133,7 @@ def test_a_diagram_with_another_number_of_layers_than_states_is_refused(scene):
 
 
 def test_a_press_opens_a_part_in_its_layer_and_nothing_else(scene):
-    touch = figure(shown(scene), "way").touch
+    touch = figure(shown(scene), "way")
     n_layers = len(scene.trace.layers)
     assert touch.said("open", {"part": "attention", "layer": n_layers - 1}) == {
         "shown": "attention",

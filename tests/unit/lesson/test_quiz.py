@@ -265,7 +265,7 @@ def test_an_answer_to_another_question_is_none_to_this():
 @given(st.one_of(st.none(), st.text(), st.integers(), st.lists(st.integers())), st.sampled_from(["choose", "share"]))
 def test_a_browser_can_say_anything(value, act):
     for shape in ("one", "shares"):
-        touch = Question("0a1b2c3d", "", ("a", "b"), shape).touch
+        touch = Question("0a1b2c3d", "", ("a", "b"), shape)
         said = touch.said(act, value)
         if shape == "one":
             assert (said is not None) == (act == "choose" and value in (0, 1) and type(value) is int)
@@ -275,13 +275,13 @@ def test_a_browser_can_say_anything(value, act):
 
 
 def test_the_next_word_is_asked_about_where_there_is_one():
-    assert Question("0a1b2c3d", "", ("a", "b"), next_word=4).touch.said("next", None) == {"word": "4"}
-    assert Question("0a1b2c3d", "", ("a", "b")).touch.said("next", None) is None
+    assert Question("0a1b2c3d", "", ("a", "b"), next_word=4).said("next", None) == {"word": "4"}
+    assert Question("0a1b2c3d", "", ("a", "b")).said("next", None) is None
 
 
 def test_to_be_asked_again_the_answer_goes():
     for shape in ("one", "shares"):
-        assert Question("0a1b2c3d", "", ("a", "b"), shape).touch.said("again", None) == {"answer": None}
+        assert Question("0a1b2c3d", "", ("a", "b"), shape).said("again", None) == {"answer": None}
 
 
 def test_a_scene_of_one_token_has_no_question_that_has_only_one_answer(scene_of):

@@ -123,7 +123,7 @@ NONE = [
 
 @pytest.mark.parametrize(("figure", "act", "value", "parts"), PRESSES)
 def test_a_press_sets_what_was_pressed(figure, act, value, parts):
-    assert figure.touch.said(act, value) == parts
+    assert figure.said(act, value) == parts
     for name, written in parts.items():
         if written is not None:
             parameter = NAMED[name]
@@ -132,7 +132,7 @@ def test_a_press_sets_what_was_pressed(figure, act, value, parts):
 
 @pytest.mark.parametrize(("figure", "act", "value"), NONE)
 def test_what_there_is_not_sets_nothing(figure, act, value):
-    assert figure.touch.said(act, value) is None
+    assert figure.said(act, value) is None
 
 
 KEYS = ["matrix", "row", "column", "layer", "head", "side", "positions", "query", "key"]
@@ -146,14 +146,7 @@ FIGURES = [MATRIX, ATLAS, CHART, LINES, NEURON, OVERLAY, GRID, TOKENS, BUTTONS, 
 
 @given(st.sampled_from(FIGURES), st.data(), VALUES)
 def test_whatever_a_browser_sends_is_a_choice_that_a_link_has_or_none(figure, data, value):
-    touch = figure.touch
-    act = data.draw(st.sampled_from([*touch.acts, "other", ""]))
-    for name, written in (touch.said(act, value) or {}).items():
+    act = data.draw(st.sampled_from([*figure.acts, "other", ""]))
+    for name, written in (figure.said(act, value) or {}).items():
         if written is not None:
             NAMED[name].kind.read(written, CONTEXT)
-
-
-def test_a_touch_holds_no_numbers():
-    for figure in FIGURES:
-        held = [getattr(figure.touch, name) for name in figure.touch.__slots__]
-        assert not [each for each in held if isinstance(each, np.ndarray)]
