@@ -8,9 +8,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
+from dataclasses import fields, is_dataclass
 from threading import Lock
 from typing import Generic, TypeVar
 
+import numpy as np
 from cachetools import LRUCache
 
 K = TypeVar("K", bound=Hashable)
@@ -20,6 +22,7 @@ V = TypeVar("V")
 _PARAMETER, VARIABLE = -3, "MALLOC_MMAP_THRESHOLD_"
 # The arrays of one sentence are smaller, so their allocation stays fast.
 THRESHOLD = 256 * 1024
+OBJECT_BYTES = 64
 
 
 class Kept(Generic[K, V]):
@@ -77,6 +80,17 @@ class Kept(Generic[K, V]):
         with self._lock:
             if self._n_drops[self._group_of(key)] == n_drops:
                 self._things[key] = made
+
+
+def n_bytes(thing: object) -> int:
+    """Return about how much memory a value takes: its arrays, and a little for each object; labels are the model's."""
+    if isinstance(thing, np.ndarray | bytes):
+        return OBJECT_BYTES + (thing.nbytes if isinstance(thing, np.ndarray) else len(thing))
+    if isinstance(thing, tuple | list):
+        return OBJECT_BYTES + (0 if thing and isinstance(thing[0], str) else sum(map(n_bytes, thing)))
+    if is_dataclass(thing):
+        return OBJECT_BYTES + sum(n_bytes(getattr(thing, each.name)) for each in fields(thing))
+    return OBJECT_BYTES
 
 
 def give_back_arrays() -> bool:

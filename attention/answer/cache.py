@@ -7,18 +7,18 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Condition
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from cachetools import LRUCache, cached
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.answer.byte_cache import Kept, give_back_arrays
+from attention.answer.byte_cache import Kept, give_back_arrays, n_bytes
 from attention.answer.once import once
 from attention.answer.run_queue import Places, aside
 from attention.core.ablation import Change, Effect, effects
@@ -63,26 +63,10 @@ _LOGGER = logging.getLogger(__name__)
 MAX_TRACE_BYTES = 168 * 2**20
 # A page shows at most two runs: with fewer kept, every press would run both models again.
 MIN_TRACES = 2
-# All 270 heads of SmolLM2 over 480 tokens take about 1 MB, most of it their pictures.
-MAX_SURVEY_BYTES = 32 * 2**20
-SUMMARY_BYTES = 1024
-# The small pictures of the 12 heads of a layer of BERT: 3 kB for eight words, 786 kB for 512 tokens.
-MAX_THUMBS_BYTES = 8 * 2**20
-# The five ways' outputs for one layer: 4 MB for BERT with 512 tokens.
-MAX_FIVE_WAYS_BYTES = 32 * 2**20
-MAX_CHANGES_BYTES = 2**20
-# The neurons of SmolLM2 on eight tokens: 1.5 MB; on 64, 12 MB.
-MAX_PASSED_BYTES = 24 * 2**20
-# The effects of ablating BERT's heads: 30 kB for eight words, 170 kB for 512 tokens.
-MAX_EFFECTS_BYTES, EFFECT_BYTES = 8 * 2**20, 400
-# ΔE of one layer of BERT: 15 kB for eight words, 786 kB for 512 tokens.
-MAX_ADDED_BYTES = 8 * 2**20
-# The plane of a run of SmolLM2: 14 kB.
-MAX_PLANES_BYTES = 2**20
-# A logit for each of SmolLM2's 49,152 tokens, with its mask and without it: 393 kB.
-MAX_UNMASKED_BYTES = 8 * 2**20
-# These caches count entries: an answer is a few dozen labels with probabilities, a first word one number.
-MAX_SAID, MAX_AT_ONCE = 256, 4
+# All else that pages share. Of SmolLM2 on a long text: the survey 1 MB, the neurons 12 MB, a logit per token of the
+# vocabulary 393 kB; of BERT on 512 tokens: five ways of a layer 4 MB, the heads' small pictures 786 kB.
+MAX_RESULTS_BYTES = 96 * 2**20
+MAX_AT_ONCE = 4
 
 
 class ModelFailedError(Exception):
@@ -109,7 +93,7 @@ class Recorded:
 
 
 class _Caches:
-    """What all sessions share; each key begins with the key of a run."""
+    """What all sessions share; the key of a result is its kind and the run, and what else it depends on."""
 
     def __init__(self) -> None:
         # More at once would only share the processors, and each needs memory.
@@ -121,42 +105,7 @@ class _Caches:
             # A trace shares the memory of its model's weights.
             group=lambda run: run.model_id,
         )
-        self.surveys = Kept[tuple[RunKey, Part, Look], Survey](MAX_SURVEY_BYTES, _survey_size)
-        self.thumbs = Kept[tuple[RunKey, Part, int, int], tuple[HeadThumb, ...]](
-            MAX_THUMBS_BYTES, lambda thumbs: sum(thumb.weights.nbytes for thumb in thumbs)
-        )
-        self.five_ways = Kept[tuple[RunKey, Part, int, int], list[Result]](
-            MAX_FIVE_WAYS_BYTES, lambda results: sum(result.output.nbytes for result in results)
-        )
-        self.changes = Kept[tuple[RunKey, RunKey], Float[Array, "L H"]](
-            MAX_CHANGES_BYTES, lambda changed: changed.nbytes
-        )
-        self.added = Kept[tuple[RunKey, Part, int], Float[Array, "Q M"] | None](
-            MAX_ADDED_BYTES, lambda added: SUMMARY_BYTES + (0 if added is None else added.nbytes)
-        )
-        self.prefix_matching = Kept[tuple[RunKey, Part], Float[Array, "L H"]](
-            MAX_CHANGES_BYTES, lambda scores: scores.nbytes
-        )
-        self.planes = Kept[tuple[RunKey, Part, tuple[int, ...]], Plane](MAX_PLANES_BYTES, lambda plane: plane.nbytes)
-        self.forecasts = Kept[RunKey, Forecast | None](MAX_SAID, lambda _: 1)
-        self.unmasked = Kept[RunKey, Unmasked | None](
-            MAX_UNMASKED_BYTES, lambda found: SUMMARY_BYTES + (0 if found is None else found.nbytes)
-        )
-        self.effects = Kept[tuple[RunKey, tuple[Change, ...]], tuple[Effect, ...]](MAX_EFFECTS_BYTES, _effects_size)
-        self.passed = Kept[RunKey, Passed | None](
-            MAX_PASSED_BYTES, lambda passed: 0 if passed is None else passed.nbytes
-        )
-        self.answers = Kept[RunKey, Answer | None](MAX_SAID, lambda _: 1)
-        self.first_words = Kept[tuple[RunKey, Part], int](MAX_SAID, lambda _: 1)
-
-
-def _effects_size(found: tuple[Effect, ...]) -> int:
-    return sum(EFFECT_BYTES + effect.tokens.nbytes for effect in found)
-
-
-def _survey_size(surveyed: Survey) -> int:
-    shares = (each.nbytes for each in (surveyed.shares, surveyed.word_shares) if each is not None)
-    return len(surveyed.tiles.packed) + SUMMARY_BYTES * len(surveyed.summaries) + sum(shares)
+        self.results = Kept[tuple[Hashable, ...], Any](MAX_RESULTS_BYTES, n_bytes)
 
 
 def _run(model: Model, key: RunKey) -> Recorded:
@@ -273,17 +222,23 @@ def _model_of(run: RunKey) -> Model:
     return ShelvedModel(shelf(), info)
 
 
+T = TypeVar("T")
+
+
+def _result(make: Callable[[], T], *key: Hashable) -> T:
+    """Return a result from the cache if possible."""
+    found: T = _caches().results.get(key, make, turns())
+    return found
+
+
 def first_word_of(run: RunKey, part: Part, trace: Trace) -> int:
     """Return the position of the word initially in focus in a part of a run (cached)."""
-    return _caches().first_words.get((run, part), lambda: first_word(trace), turns())
-
-
-T = TypeVar("T")
+    return _result(lambda: first_word(trace), "first word", run, part)
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Results computed from a scene, in caches that all sessions share."""
+    """Results computed from a scene, in a cache that all sessions share."""
 
     address: Address
     scene: HeadContext
@@ -291,53 +246,52 @@ class Shared:
 
     def survey(self, look: Look) -> Survey:
         """Return the survey of all heads."""
-        key = (self.address.run, self.address.part, look)
-        return _caches().surveys.get(key, lambda: survey(self.scene.trace, look), turns())
+        return self._of_part("survey", lambda: survey(self.scene.trace, look), look)
 
     def five_ways(self) -> list[Result]:
         """Return the results of five implementations of the layer."""
-        key, head = (self.address.run, self.address.part, self.address.layer, self.address.head), self.scene.head
-        found = _if_here(lambda: _caches().five_ways.get(key, lambda: run_five_ways(self._with_added(), head), turns()))
-        if found is not None:
-            return found
-        with turns():
-            return run_five_ways(self.scene.attention, head)
+        head = self.scene.head
+        try:
+            return self._of_part(
+                "five ways", lambda: run_five_ways(self._with_added(), head), self.address.layer, self.address.head
+            )
+        except ModelUnavailableError:
+            with turns():
+                return run_five_ways(self.scene.attention, head)
 
     def thumbs(self) -> tuple[HeadThumb, ...]:
         """Return a thumbnail of each head of the layer."""
-        key = (self.address.run, self.address.part, self.address.layer, self.address.word)
-        return _caches().thumbs.get(key, lambda: tuple(head_thumbs(self.scene)), turns())
+        return self._of_part("thumbs", lambda: tuple(head_thumbs(self.scene)), self.address.layer, self.address.word)
 
     def forecast(self) -> Forecast | None:
         """Return the next-token prediction; None if the model makes none."""
         trace = self.scene.trace
 
         def make() -> Forecast | None:
-            found = self._model().next_token(trace)
+            found = self._model.next_token(trace)
             return None if found is None else forecast(found, trace.text)
 
-        return _if_here(lambda: _caches().forecasts.get(self.address.run, make, turns()))
+        return self._of_model("forecast", make)
 
     def unmasked(self) -> Unmasked | None:
         """Return a decoder's predictions with and without its causal mask; None if it makes none."""
-        text = self.scene.trace.text
-        return _if_here(lambda: _caches().unmasked.get(self.address.run, lambda: self._model().unmasked(text), turns()))
+        return self._of_model("unmasked", lambda: self._model.unmasked(self.scene.trace.text))
 
     def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
         """Return each change's effect on the outputs, relative to an unchanged run; None if the model was removed."""
         run = self.address.run
 
         def make() -> tuple[Effect, ...]:
-            outputs = self._model().outputs(run.text, run.pair or None, (Change(), *changes))
+            outputs = self._model.outputs(run.text, run.pair or None, (Change(), *changes))
             return effects(outputs, np.array([not token.is_special for token in self.whole.tokens]))
 
-        return _if_here(lambda: _caches().effects.get((run, changes), make, turns()))
+        return self._of_model("effects", make, changes)
 
     def passed(self) -> Passed | None:
         """Return the results of the model's single page of NumPy; None if it has none or was removed."""
 
         def make() -> Passed | None:
-            model, trace = self._model(), self.whole
+            model, trace = self._model, self.whole
             insides = model.insides()
             if insides is None or not is_written(insides):
                 return None
@@ -346,7 +300,7 @@ class Shared:
                 return run_page(insides, trace)
             return run_page(insides, trace, found.logits[-1], found.labels)
 
-        return _if_here(lambda: _caches().passed.get(self.address.run, make, turns()))
+        return self._of_model("passed", make)
 
     def reading(self, text: str) -> Trace | None:
         """Return the model's trace of another text; None if it refuses the text or was removed."""
@@ -359,34 +313,39 @@ class Shared:
 
     def added(self) -> Float[Array, "Q M"] | None:
         """Return the model's own ΔE of the layer; None if unknown."""
-        key = (self.address.run, self.address.part, self.address.layer)
-        return _if_here(lambda: _caches().added.get(key, lambda: self._with_added().added, turns()))
+        return self._of_model("added", lambda: self._with_added().added, self.address.part, self.address.layer)
 
     def answer(self) -> Answer | None:
         """Return the predicted classes of a picture; None if the model does not classify."""
-        if not self.whole.info.reading.has_classes:
-            return None
-        return _if_here(
-            lambda: _caches().answers.get(self.address.run, lambda: self._model().answer(self.whole), turns())
-        )
+        has_classes = self.whole.info.reading.has_classes
+        return self._of_model("answer", lambda: self._model.answer(self.whole)) if has_classes else None
 
     def prefix_matching(self) -> Float[Array, "L H"]:
         """Return every head's prefix-matching score (self-attention only)."""
-        key = (self.address.run, self.address.part)
-        return _caches().prefix_matching.get(key, lambda: _read_only(scores_of(self.scene.trace)), turns())
+        return self._of_part("prefix matching", lambda: _read_only(scores_of(self.scene.trace)))
 
     def plane(self, tokens: tuple[int, ...]) -> Plane:
         """Return the best-fitting plane for some tokens' hidden states before and after every layer."""
-        key = (self.address.run, self.address.part, tokens)
-        return _caches().planes.get(key, lambda: of_states(self.scene.trace.hidden_states, tokens), turns())
+        return self._of_part("plane", lambda: of_states(self.scene.trace.hidden_states, tokens), tokens)
 
     def changes(self, run: RunKey, trace: Trace) -> Float[Array, "L H"]:
         """Return the largest change of a weight in each head, between this run and another of the same model."""
-        key = (self.address.run, run)
-        return _caches().changes.get(key, lambda: _read_only(changes(self.scene.trace, trace)), turns())
+        return self._of_part("changes", lambda: _read_only(changes(self.scene.trace, trace)), run)
 
+    @property
     def _model(self) -> ShelvedModel:
         return ShelvedModel(shelf(), self.whole.info)
+
+    def _of_part(self, kind: str, make: Callable[[], T], *more: Hashable) -> T:
+        """Return a result from this part of the run."""
+        return _result(make, kind, self.address.run, self.address.part, *more)
+
+    def _of_model(self, kind: str, make: Callable[[], T], *more: Hashable) -> T | None:
+        """Return a result that needs the model; None, uncached, if the model has been removed."""
+        try:
+            return _result(make, kind, self.address.run, *more)
+        except ModelUnavailableError:
+            return None
 
     def _with_added(self) -> LayerTrace:
         """Return the layer with its addition to the residual stream, which traces do not keep: run the model again.
@@ -398,14 +357,6 @@ class Shared:
         layer, kept = again.part(self.address.part).layers[self.address.layer], self.scene.attention
         is_same = np.array_equal(layer.model_output, kept.model_output)
         return replace(kept, added=layer.added) if is_same else kept
-
-
-def _if_here(get: Callable[[], T]) -> T | None:
-    """Return a result that needs the model; None, uncached, if the model has been removed."""
-    try:
-        return get()
-    except ModelUnavailableError:
-        return None
 
 
 def _read_only(numbers: Array) -> Array:

@@ -28,11 +28,6 @@ class Plane:
     axes: Float[Array, "2 M"]
     shares: Float[Array, " 2"]
 
-    @property
-    def nbytes(self) -> int:
-        """The memory of its arrays in bytes."""
-        return self.centre.nbytes + self.axes.nbytes + self.shares.nbytes
-
     def places(self, vectors: Float[Array, "*N M"]) -> Float[Array, "*N 2"]:
         """Project vectors onto the plane: ``(x − centre) Aᵀ``."""
         return self.steps(vectors - self.centre)

@@ -64,11 +64,6 @@ class Unmasked:
     logits: Float[Array, "2 V"]
     labels: tuple[str, ...]
 
-    @property
-    def nbytes(self) -> int:
-        """The memory of its arrays in bytes, without the model's labels."""
-        return self.losses.nbytes + self.logits.nbytes
-
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -6,20 +6,16 @@ import logging
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Condition, Thread
-
-from numpy import ndarray as Array
+from typing import Any
 
 from attention.core.ablation import Change, Output
-from attention.core.interventions import Intervention, Run
-from attention.core.masks import MaskName
 from attention.core.messages import message
-from attention.core.trace import ModelInfo, Trace
-from attention.models.base import Answer, Batch, Encoded, Model, ModelUnavailableError, NextToken, Unmasked
+from attention.core.trace import ModelInfo
+from attention.models.base import Model, ModelUnavailableError
 from attention.models.memory import Needed, allowed_bytes
-from attention.models.one_page import Insides
 from attention.models.store import OnProgress, Progress
 
 _LOGGER = logging.getLogger(__name__)
@@ -240,55 +236,19 @@ class ShelvedModel:
         """The model's description."""
         return self._info
 
-    def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
-        """See ``Model.trace``."""
-        with self._borrowed() as model:
-            return model.trace(text, pair, mask=mask)
-
-    def encode(self, text: str) -> Encoded:
-        """See ``Model.encode``."""
-        with self._borrowed() as model:
-            return model.encode(text)
-
-    def as_chat(self, text: str) -> str:
-        """See ``Model.as_chat``."""
-        with self._borrowed() as model:
-            return model.as_chat(text)
-
-    def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
-        """See ``Model.trace_batch``."""
-        with self._borrowed() as model:
-            return model.trace_batch(texts)
-
-    def run(self, text: str, interventions: Iterable[Intervention] | Intervention, pair: str | None = None) -> Run:
-        """Run the model with interventions; see ``Model.run``."""
-        with self._borrowed() as model:
-            return model.run(text, interventions, pair)
-
-    def next_token(self, trace: Trace) -> NextToken | None:
-        """See ``Model.next_token``."""
-        with self._borrowed() as model:
-            return model.next_token(trace)
-
-    def unmasked(self, text: str) -> Unmasked | None:
-        """See ``Model.unmasked``."""
-        with self._borrowed() as model:
-            return model.unmasked(text)
-
     def outputs(self, text: str, pair: str | None, changes: Sequence[Change]) -> Iterator[Output]:
-        """See ``Model.outputs``."""
+        """See ``Model.outputs``; the model is in use until the last output."""
         with self._borrowed() as model:
             yield from model.outputs(text, pair, changes)
 
-    def insides(self) -> Insides | None:
-        """See ``Model.insides``."""
-        with self._borrowed() as model:
-            return model.insides()
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return another method of ``Model``."""
 
-    def answer(self, trace: Trace) -> Answer | None:
-        """See ``Model.answer``."""
-        with self._borrowed() as model:
-            return model.answer(trace)
+        def call(*args: object, **options: object) -> object:
+            with self._borrowed() as model:
+                return getattr(model, name)(*args, **options)
+
+        return call
 
     @contextmanager
     def _borrowed(self) -> Iterator[Model]:

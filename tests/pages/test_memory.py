@@ -244,7 +244,7 @@ def test_what_nobody_could_say_is_asked_again(open_page, folder, monkeypatch):
     shown = open_page(model="llama", step="heads")
     assert "what comes next" in " ".join(shown.headings(3))
     # Its answer is not kept, its trace is; and the model is gone for a while.
-    cache._caches().forecasts = type(cache._caches().forecasts)(10, lambda _: 1)
+    cache._caches().results = type(cache._caches().results)(10, lambda _: 1)
     elsewhere = folder.with_name("elsewhere")
     (trace,) = traces()
     run = next(iter(cache._caches().traces._things))

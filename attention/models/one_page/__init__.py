@@ -45,11 +45,6 @@ class Passed:
     states: Difference
     ends: Difference
 
-    @property
-    def nbytes(self) -> int:
-        """The memory of its arrays in bytes."""
-        return sum(each.nbytes for each in self.neurons)
-
 
 def is_written(insides: Insides) -> bool:
     """Return whether a model matches one of those on one page in every respect."""

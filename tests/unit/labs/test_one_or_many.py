@@ -49,7 +49,7 @@ def figure(blocks, key):
 def offered(blocks):
     """The numbers of heads among which one can choose; none where there is no choice."""
     settings = [block for block in blocks if isinstance(block, Setting)]
-    return [option.value for setting in settings for option in setting.options]
+    return [option for setting in settings for option in setting.options]
 
 
 @pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "translator-fr-en", "vit-digits"])
