@@ -23,8 +23,12 @@ def none(n_tokens: int) -> Float[Array, "T T"]:
 
 def causal(n_tokens: int) -> Float[Array, "T T"]:
     """Hide all later tokens from each token, as in a decoder (Vaswani et al. 2017, section 3.2.3)."""
-    later = np.triu(np.ones((n_tokens, n_tokens), bool), k=1)
-    return painted(later)
+    return painted(later(n_tokens))
+
+
+def later(n_tokens: int) -> Bool[Array, "T T"]:
+    """Return which keys come after each query."""
+    return np.triu(np.ones((n_tokens, n_tokens), bool), k=1)
 
 
 def padding(is_padding: Sequence[bool]) -> Float[Array, "T T"]:

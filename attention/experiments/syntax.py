@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.paths import ASSETS
 from attention.core.trace import Difference, ModelInfo, Token
 from attention.core.words import merge
 from attention.experiments.corpus import Annotated
@@ -74,43 +75,14 @@ class PaperFinding:
 
 def _paper() -> Mapping[str, PaperFinding]:
     """Return the output of the notebook published for table 1 (Clark et al. 2019, Syntax_Analysis.ipynb)."""
-    to_head, to_dependent = DIRECTIONS
-    rows = (
-        ("prep", 3760, to_head, 6, 3, 66.7, -1, 61.8),
-        ("pobj", 3720, to_dependent, 8, 5, 76.3, -2, 34.6),
-        ("det", 3337, to_head, 7, 10, 94.3, 1, 51.7),
-        ("nn", 3192, to_head, 3, 9, 70.4, 1, 70.2),
-        ("nsubj", 2804, to_head, 7, 1, 58.5, 1, 45.5),
-        ("amod", 2505, to_head, 3, 9, 75.6, 1, 68.3),
-        ("dobj", 1591, to_head, 7, 9, 86.8, -2, 40.0),
-        ("advmod", 1241, to_head, 6, 5, 48.8, 1, 40.2),
-        ("aux", 1237, to_head, 3, 9, 81.1, 1, 71.5),
-        ("num", 1091, to_head, 7, 10, 67.4, 1, 56.4),
-        ("cc", 995, to_head, 6, 4, 47.8, -1, 41.2),
-        ("conj", 995, to_head, 6, 0, 53.3, -2, 26.8),
-        ("poss", 708, to_head, 6, 5, 80.5, 1, 47.7),
-        ("ccomp", 557, to_head, 7, 0, 48.8, -2, 12.4),
-        ("number", 481, to_dependent, 6, 3, 74.8, 1, 73.2),
-        ("xcomp", 433, to_head, 4, 6, 57.3, -2, 47.1),
-        ("possessive", 424, to_head, 6, 11, 98.8, -1, 98.8),
-        ("mark", 420, to_head, 7, 1, 50.7, 2, 14.5),
-        ("cop", 353, to_head, 6, 5, 72.2, 1, 40.5),
-        ("auxpass", 286, to_head, 3, 9, 94.1, 1, 82.5),
-        ("rcmod", 286, to_head, 8, 10, 40.9, -3, 26.6),
-        ("advcl", 285, to_head, 4, 3, 29.5, -3, 4.6),
-        ("appos", 272, to_head, 6, 0, 30.5, -3, 28.3),
-        ("nsubjpass", 254, to_head, 6, 5, 57.5, 2, 43.7),
-        ("tmod", 243, to_head, 7, 5, 45.7, -1, 29.2),
-        ("pcomp", 207, to_dependent, 5, 9, 79.7, -1, 79.2),
-        ("quantmod", 203, to_dependent, 0, 3, 68.0, 1, 60.6),
-        ("npadvmod", 186, to_dependent, 1, 5, 44.6, -2, 34.9),
-        ("neg", 167, to_head, 3, 9, 72.5, 1, 68.3),
-        ("prt", 116, to_head, 5, 6, 99.1, -1, 91.4),
-    )
-    return {
-        relation: PaperFinding(count, direction, layer, head, accuracy / 100, offset, offset_accuracy / 100)
-        for relation, count, direction, layer, head, accuracy, offset, offset_accuracy in rows
-    }
+    found = {}
+    for row in (ASSETS / "syntax-paper.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        relation, direction, *numbers = row.split("\t")
+        count, layer, head, offset = map(int, numbers[:4])
+        accuracy, by_offset = (float(each) / 100 for each in numbers[4:])
+        way = DIRECTIONS[DIRECTIONS.index(direction)]
+        found[relation] = PaperFinding(count, way, layer, head, accuracy, offset, by_offset)
+    return found
 
 
 PAPER = _paper()

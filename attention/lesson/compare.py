@@ -23,6 +23,7 @@ from attention.figures.atlas import Head
 from attention.figures.format import full_colour, number
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
+from attention.lesson.matrices import between
 from attention.lesson.prose import fact, lesson, listed, word
 from attention.lesson.quiz import TIE, Guess
 
@@ -242,29 +243,26 @@ class Comparison:
         self, name: str, title: str, values: Array, selected: tuple[int, int] | None, hidden: Bool[Array, "W W"]
     ) -> Matrix:
         labels = tuple(unit.text for unit in self.units)
-        return Matrix(
-            name=name,
+        alt = message(
+            "{title}: weights between {n_labels} words, blank where a word is missing.",
             title=title,
-            values=values.astype(np.float32),
-            row_labels=labels,
-            column_labels=labels,
-            row_axis=message("queries (attending)"),
-            column_axis=message("keys (attended to)"),
-            palette="signed" if name == "difference" else "weights",
-            alt=message(
-                "{title}: weights between {n_labels} words, blank where a word is missing.",
-                title=title,
-                n_labels=len(labels),
-            ),
-            row_role="query",
-            column_role="key",
+            n_labels=len(labels),
+        )
+        is_difference = name == "difference"
+        return between(
+            name,
+            title,
+            values.astype(np.float32),
+            labels,
+            alt,
+            palette="signed" if is_difference else "weights",
             focus_row=None if selected is None else selected[0],
             selected=selected,
-            blank=message("not in both") if name == "difference" else message("not here"),
-            hidden=hidden if hidden.any() else None,
+            blank=message("not in both") if is_difference else message("not here"),
+            hidden=hidden,
             known_as=COMPARE,
             # Tiny differences keep a pale colour.
-            limit=max(_LEAST_SCALE, full_colour(values)) if name == "difference" else 1.0,
+            limit=max(_LEAST_SCALE, full_colour(values)) if is_difference else 1.0,
         )
 
 

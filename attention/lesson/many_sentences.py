@@ -12,6 +12,7 @@ from attention.figures.atlas import Atlas, Head, Tiles, by_layer
 from attention.figures.matrix import Matrix
 from attention.lesson.behaviour import head_table, special_measures, tell_behaviours
 from attention.lesson.head_words import in_words
+from attention.lesson.matrices import between
 from attention.lesson.prose import fact, lesson, listed, word
 from attention.measures.five_patterns import PATTERN_TITLES
 from attention.measures.summaries import HeadSummary
@@ -109,23 +110,20 @@ def mean_matrix(result: StudyResult, alignment: Alignment, head: Head) -> Matrix
     mean = aligned(result, alignment)
     labels = positions(mean, alignment)
     place = message("layer {layer}, head {head}", layer=head[0] + 1, head=head[1] + 1)
-    return Matrix(
-        name="mean_weights",
-        title=message("Mean weights of {place}", place=place),
-        values=mean.weights[head],
-        row_labels=labels,
-        column_labels=labels,
+    alt = message(
+        "Mean weights of {place} between {n_labels} positions, over {n_sentences} sentences.",
+        place=place,
+        n_labels=len(labels),
+        n_sentences=f"{result.n_sentences:,}",
+    )
+    return between(
+        "mean_weights",
+        message("Mean weights of {place}", place=place),
+        mean.weights[head],
+        labels,
+        alt,
         row_axis=message("query positions (attending)"),
         column_axis=message("key positions (attended to)"),
-        palette="weights",
-        alt=message(
-            "Mean weights of {place} between {n_labels} positions, over {n_sentences} sentences.",
-            place=place,
-            n_labels=len(labels),
-            n_sentences=f"{result.n_sentences:,}",
-        ),
-        row_role="query",
-        column_role="key",
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
@@ -31,31 +33,46 @@ def pairs(
     if limit is None and palette == "signed":
         row = values[scene.word]
         limit = max(full_colour(values), float(np.abs(row[np.isfinite(row)]).max(initial=0)))
-    return Matrix(
-        name=name,
+    alt = message(
+        "{title}: {n_labels} queries by {n_key_labels} keys, layer {layer}, head {head}.",
         title=title,
-        values=values,
-        row_labels=scene.labels,
-        column_labels=scene.key_labels,
-        row_axis=_ASKS,
-        column_axis=_ASKED,
+        n_labels=len(scene.labels),
+        n_key_labels=len(scene.key_labels),
+        **scene.numbers,
+    )
+    return between(
+        name,
+        title,
+        values,
+        scene.labels,
+        alt,
+        key_labels=scene.key_labels,
         palette=palette,
-        alt=message(
-            "{title}: {n_labels} queries by {n_key_labels} keys, layer {layer}, head {head}.",
-            title=title,
-            n_labels=len(scene.labels),
-            n_key_labels=len(scene.key_labels),
-            **scene.numbers,
-        ),
-        row_role="query",
-        column_role="key",
         limit=limit,
         focus_row=scene.word,
         selected=scene.selected(name),
         row_groups=groups(scene.tokens),
         column_groups=groups(scene.key_tokens),
-        hidden=hidden if hidden is not None and hidden.any() else None,
+        hidden=hidden,
     )
+
+
+def between(
+    name: str,
+    title: str,
+    values: Float[Array, "Q K"],
+    labels: tuple[str, ...],
+    alt: str,
+    *,
+    key_labels: tuple[str, ...] = (),
+    hidden: Bool[Array, "Q K"] | None = None,
+    **more: Any,
+) -> Matrix:
+    """Return numbers (weights by default) between queries and keys, by default the same, as a matrix."""
+    known = {"row_axis": _ASKS, "column_axis": _ASKED, "palette": "weights", "row_role": "query", "column_role": "key"}
+    hidden = hidden if hidden is not None and hidden.any() else None
+    options = known | more
+    return Matrix(name, title, values, labels, key_labels or labels, alt=alt, hidden=hidden, **options)
 
 
 def weight_matrix(

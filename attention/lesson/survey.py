@@ -22,6 +22,7 @@ from attention.figures.heatmaps import atlas_heatmap
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.head_words import Gaze, gazes, in_words
+from attention.lesson.matrices import between
 from attention.lesson.prose import listed
 from attention.measures.cross import CrossSummary, summarise_cross
 from attention.measures.five_patterns import PATTERN_MEANINGS, PATTERN_NAMES
@@ -194,26 +195,21 @@ def head_matrix(scene: HeadContext, look: Look, head: int) -> Matrix:
     units, key_units = look.units(scene.tokens), look.units(scene.key_tokens)
     labels, key_labels = (tuple(unit.text for unit in side) for side in (units, key_units))
     place = message("layer {layer}, head {head}", layer=scene.layer + 1, head=head + 1)
-    masked = look.hidden(scene.attention, scene.trace, head)
-    return Matrix(
-        name="weights",
-        title=message("Weights of head {head}", head=head + 1),
-        values=_shown(look, look.weights(scene.attention, scene.trace)[head], scene.trace),
+    alt = message(
+        "Weights of {place}: {n_labels} queries by {n_key_labels} keys.",
+        place=place,
+        n_labels=len(labels),
+        n_key_labels=len(key_labels),
+    )
+    return between(
+        "weights",
+        message("Weights of head {head}", head=head + 1),
+        _shown(look, look.weights(scene.attention, scene.trace)[head], scene.trace),
+        labels,
+        alt,
+        key_labels=key_labels,
         blank=message("hidden"),
-        hidden=masked if masked.any() else None,
-        row_labels=labels,
-        column_labels=key_labels,
-        row_axis=message("queries (attending)"),
-        column_axis=message("keys (attended to)"),
-        palette="weights",
-        alt=message(
-            "Weights of {place}: {n_labels} queries by {n_key_labels} keys.",
-            place=place,
-            n_labels=len(labels),
-            n_key_labels=len(key_labels),
-        ),
-        row_role="query",
-        column_role="key",
+        hidden=look.hidden(scene.attention, scene.trace, head),
         focus_row=max(row for row, unit in enumerate(units) if unit.position <= scene.word),
         row_groups=groups(units),
         column_groups=groups(key_units),

@@ -16,6 +16,7 @@ from attention.experiments.corpus import Annotated
 from attention.experiments.syntax import PAPER, Finding, parse_of, word_weights
 from attention.figures.format import MINUS, number
 from attention.figures.matrix import Matrix
+from attention.lesson.matrices import between
 from attention.lesson.prose import lesson, word
 from attention.measures.dependencies import ALL_RELATIONS
 
@@ -207,25 +208,14 @@ def example_matrix(trace: Trace, sentence: Annotated, finding: Finding, case: Ca
     selected = None
     if case is not None:
         selected = (case.asked, case.gold) if finding.direction == "dependent to head" else (case.gold, case.asked)
-    return Matrix(
-        name="syntax_weights",
-        title=message("Weights of {place} between words", place=place),
-        values=weights,
-        row_labels=sentence.words,
-        column_labels=sentence.words,
-        row_axis=message("queries (attending)"),
-        column_axis=message("keys (attended to)"),
-        palette="weights",
-        alt=message(
-            "The weights of {place} between the {n_words} words of “{text}”.",
-            place=place,
-            n_words=len(sentence.words),
-            text=sentence.text,
-        ),
-        row_role="query",
-        column_role="key",
-        selected=selected,
+    alt = message(
+        "The weights of {place} between the {n_words} words of “{text}”.",
+        place=place,
+        n_words=len(sentence.words),
+        text=sentence.text,
     )
+    title = message("Weights of {place} between words", place=place)
+    return between("syntax_weights", title, weights, sentence.words, alt, selected=selected)
 
 
 def example_weights(trace: Trace, sentence: Annotated, finding: Finding) -> Float[Array, "W W"]:

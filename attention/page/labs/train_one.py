@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.core.masks import later
 from attention.core.messages import message, messages
 from attention.core.trace import Token
 from attention.experiments.untrained import untrained_weights
@@ -21,6 +22,7 @@ from attention.figures.heads import HeadGrid, HeadThumb
 from attention.figures.matrix import Matrix
 from attention.figures.tokens import TokenStrip
 from attention.lesson.head_context import HeadContext, needs_all_layers
+from attention.lesson.matrices import between
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import full_precision
@@ -223,15 +225,11 @@ def _place(watched: int) -> tuple[int, int]:
     return divmod(watched, N_HEADS)
 
 
-def _hidden() -> Array:
-    return np.triu(np.ones((len(EXAMPLE), len(EXAMPLE)), dtype=bool), k=1)
-
-
 def _thumbs(here: Checkpoint) -> tuple[HeadThumb, ...]:
     return tuple(
         HeadThumb(
             message("Head {head}", head=head + 1),
-            np.where(_hidden(), np.float32(-np.inf), here.weights[place, head]),
+            np.where(later(len(EXAMPLE)), np.float32(-np.inf), here.weights[place, head]),
             message("prefix matching {score}", score=number(float(here.scores[place, head]))),
             _PLACE_NAMES[place],
         )
@@ -249,26 +247,16 @@ def _matrix(here: Checkpoint, watched: int) -> Matrix:
 
 
 def _drawn(name: str, title: str, weights: Float[Array, "T T"]) -> Matrix:
-    return Matrix(
-        name=name,
-        title=title,
-        values=weights,
-        row_labels=_LABELS,
-        column_labels=_LABELS,
-        row_axis=message("queries (attending)"),
-        column_axis=message("keys (attended to)"),
-        palette="weights",
-        alt=message(
-            "{title}: weights of {n} syllables.",
-            title=title,
-            n=len(_LABELS),
-        ),
-        row_role="query",
-        column_role="key",
+    return between(
+        name,
+        title,
+        weights,
+        _LABELS,
+        message("{title}: weights of {n} syllables.", title=title, n=len(_LABELS)),
         limit=1.0,
         row_groups=(("", 0), ("", HALF)),
         column_groups=((message("first time"), 0), (message("second time"), HALF)),
-        hidden=_hidden(),
+        hidden=later(len(EXAMPLE)),
     )
 
 

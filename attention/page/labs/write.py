@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
-from jaxtyping import Bool
-from numpy import ndarray as Array
 
+from attention.core.masks import later
 from attention.core.messages import message, messages
 from attention.figures import charts
 from attention.figures.charts import Chart, Curve
@@ -18,6 +17,7 @@ from attention.figures.format import number
 from attention.figures.heads import HeadGrid, HeadThumb
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
+from attention.lesson.matrices import between
 from attention.lesson.prose import fact, lesson, typed
 from attention.lesson.quiz import Guess
 from attention.page.blocks import Blocks, Fold, Heading, LongText, Notice, Picture, Prose, Row, Setting, as_table
@@ -248,7 +248,7 @@ def _heads(here: Moment, wanted: int) -> Blocks:
     watched = min(wanted, n_layers * n_heads - 1)
     layer, head = divmod(watched, n_heads)
     weights = here.weights[layer, head]
-    hidden = _hidden(len(weights))
+    hidden = later(len(weights))
     thumbs = tuple(
         HeadThumb(
             message("Head {head}", head=place % n_heads + 1),
@@ -268,29 +268,12 @@ def _heads(here: Moment, wanted: int) -> Blocks:
     )
 
 
-def _hidden(n: int) -> Bool[Array, "T T"]:
-    return np.triu(np.ones((n, n), dtype=bool), k=1)
-
-
 def _matrix(here: Moment, layer: int, head: int) -> Matrix:
     weights = here.weights[layer, head]
     labels = tuple(here.beginning)
     title = message("Layer {layer}, head {head}, after {step} steps", layer=layer + 1, head=head + 1, step=here.step)
-    return Matrix(
-        name="written",
-        title=title,
-        values=weights,
-        row_labels=labels,
-        column_labels=labels,
-        row_axis=message("queries (attending)"),
-        column_axis=message("keys (attended to)"),
-        palette="weights",
-        alt=message("{title}: weights of the first {n} characters of the text.", title=title, n=len(labels)),
-        row_role="query",
-        column_role="key",
-        limit=1.0,
-        hidden=_hidden(len(weights)),
-    )
+    alt = message("{title}: weights of the first {n} characters of the text.", title=title, n=len(labels))
+    return between("written", title, weights, labels, alt, limit=1.0, hidden=later(len(weights)))
 
 
 def _table(found: Sequence[Moment]) -> dict[str, list[str]]:
