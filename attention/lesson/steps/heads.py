@@ -16,7 +16,7 @@ from attention.lesson.code_context import CodeContext
 from attention.lesson.factors import joined_names, weights_of
 from attention.lesson.head_context import HeadContext
 from attention.lesson.matrices import vectors
-from attention.lesson.prose import fact, length, lesson, word
+from attention.lesson.prose import length, lesson, word
 from attention.lesson.quiz import Guess
 from attention.lesson.snippets import Values, cut_note, shapes
 from attention.lesson.steps.base import Step, StepMatrix

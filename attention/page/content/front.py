@@ -101,9 +101,7 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
             **scene.numbers,
         )
         if is_by_hand(info, scene.trace.text)
-        else message(
-            "{name}, layer {layer}, head {head}; All heads shows the others.", name=info.name, **scene.numbers
-        )
+        else message("{name}, layer {layer}, head {head}; All heads shows the others.", name=info.name, **scene.numbers)
     )
     about = " ".join(filter(None, (place, info.summary, info.note)))
     return (
