@@ -8,22 +8,18 @@ and Kaynak 1998). scikit-learn is needed only here, not to show the finished mod
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-import transformers
 from jaxtyping import Float, Int
 from numpy import ndarray as Array
 from transformers import ViTConfig, ViTForImageClassification
 
-from attention.training.loop import Batch, optimise, report
+from attention.training.loop import Batch, optimise, read_arguments, report, save
 
 SEED = 2020
 STEPS = 3000
@@ -143,58 +139,20 @@ def _card_numbers(
     }
 
 
-def _card(numbers: dict[str, Any]) -> str:
-    mistakes = ", ".join(f"{mistake['digit']} read as {mistake['guess']}" for mistake in numbers["mistakes"]) or "none"
-    return f"""---
-license: mit
----
-
-# A vision Transformer small enough to read: digits
-
-A `ViTForImageClassification` of 3 layers, 4 heads of 12 numbers each (d_model 48). A picture of 8 × 8 grey levels is
-cut into 16 patches of 2 × 2, and these are its words; a [CLS] token comes before them.
-
-It takes one channel of grey levels x from 0 (paper) to 16 (ink), as `(x/16 - 0.5) / 0.5`.
-
-| | |
-|---|---|
-| data | {numbers["training_pictures"]:,} pictures of the UCI set "Optical Recognition of Handwritten Digits" \
-(Alpaydin and Kaynak 1998, CC BY 4.0), as scikit-learn has them |
-| variations | shifted by at most one pixel either way, noise of {NOISE:g} grey level |
-| script | `{numbers["script"]}` |
-| seed | {numbers["seed"]} |
-| steps | {numbers["steps"]:,}, of {numbers["batch_size"]} pictures each |
-| time | {numbers["seconds"]} s on one core |
-| loss, last 50 steps | {numbers["training_loss"]} |
-| held out | 1 picture in {HELD_OUT_SHARE} of every digit |
-| **held-out accuracy** | **{numbers["held_out_accuracy"]:.1%}** of {numbers["held_out_pictures"]} pictures |
-| mistakes there | {mistakes} |
-| licence | MIT |
-
-It knows digits and nothing else: whatever it is shown, it answers with one of ten. The pictures held out are by the
-same 13 people as those trained on, and the model's size was chosen with these results in view. What somebody draws
-with a mouse may be unlike all of them.
-"""
+def _told(numbers: dict[str, Any]) -> dict[str, Any]:
+    mistakes = ", ".join(f"{mistake['digit']} read as {mistake['guess']}" for mistake in numbers["mistakes"])
+    return {"mistaken": mistakes or "none", "held_out_share": HELD_OUT_SHARE, "noise": NOISE}
 
 
 def main() -> None:
     """Train the model, measure it, and write its weights and card."""
-    parser = argparse.ArgumentParser(description="Train the vision Transformer on digits.")
-    parser.add_argument("--out", type=Path, required=True, help="the folder to write to")
-    parser.add_argument("--steps", type=int, default=STEPS)
-    arguments = parser.parse_args()
-    transformers.utils.logging.disable_progress_bar()
-    # With several threads, the last digits of sums would differ between machines.
-    torch.set_num_threads(1)
+    arguments = read_arguments("Train the vision Transformer on digits.", STEPS)
     kept, held_out = read_digits()
     started = time.process_time()
     model, losses = train(kept, arguments.steps)
     seconds = time.process_time() - started
     numbers = _card_numbers(model, kept, held_out, losses, seconds)
-    model.save_pretrained(arguments.out)
-    (arguments.out / "model.safetensors").chmod(0o644)
-    (arguments.out / "card.json").write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
-    (arguments.out / "README.md").write_text(_card(numbers), encoding="utf-8")
+    save("vit-digits", arguments.out, model, numbers, _told(numbers))
     report(f"right on {numbers['held_out_accuracy']:.1%} of {numbers['held_out_pictures']} held-out digits")
 
 

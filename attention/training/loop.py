@@ -1,13 +1,19 @@
-"""The training loop of the bundled models."""
+"""The training loop of the bundled models, and how a trained one is saved with its card."""
 
 from __future__ import annotations
 
+import argparse
+import json
 import math
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
+
+from attention.core.paths import ASSETS
 
 WARM_UP = 0.1  # the share of the steps in which the learning rate rises
 LARGEST_GRADIENT = 1.0
@@ -41,6 +47,27 @@ def report(line: str) -> None:
     """Print a line of progress."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
+
+
+def read_arguments(purpose: str, steps: int) -> argparse.Namespace:
+    """Return ``out`` and ``steps`` of the command line, and make runs repeatable and quiet."""
+    parser = argparse.ArgumentParser(description=purpose)
+    parser.add_argument("--out", type=Path, required=True, help="the folder to write to")
+    parser.add_argument("--steps", type=int, default=steps)
+    transformers.utils.logging.disable_progress_bar()
+    # With several threads, the last digits of sums would differ between machines.
+    torch.set_num_threads(1)
+    return parser.parse_args()
+
+
+def save(name: str, out: Path, model: Any, numbers: dict[str, Any], told: dict[str, Any]) -> None:
+    """Write a model's weights, the numbers that the app quotes, and the card of this name with these and ``told``."""
+    model.save_pretrained(out)
+    # Saved readable by its owner only, but a container may run as another user.
+    (out / "model.safetensors").chmod(0o644)
+    (out / "card.json").write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
+    card = (ASSETS / "cards" / f"{name}.md").read_text(encoding="utf-8")
+    (out / "README.md").write_text(card.format_map(numbers | told), encoding="utf-8")
 
 
 def _share_of_peak(progress: float) -> float:

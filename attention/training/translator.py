@@ -8,25 +8,21 @@ trained to attend to anything. What the heads attend to is measured afterwards, 
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-import transformers
 from jaxtyping import Float
 from numpy import ndarray as Array
 from transformers import BartConfig, BartForConditionalGeneration, GenerationConfig, PreTrainedTokenizerFast
 
 from attention.training import grammar, vocabulary
 from attention.training.grammar import MAX_WORDS
-from attention.training.loop import Batch, optimise, report
+from attention.training.loop import Batch, optimise, read_arguments, report, save
 from attention.training.sentence import Sentence, spell
 
 SEED = 2017
@@ -223,81 +219,33 @@ def _card_numbers(measured: Measured, losses: list[float], seconds: float) -> di
     }
 
 
-def _card(numbers: dict[str, Any], measured: Measured) -> str:
+def _told(numbers: dict[str, Any], measured: Measured) -> dict[str, Any]:
     layer, head = numbers["best_layer"], numbers["best_head"]
-    best = numbers["alignment_predicting"][layer][head]
     table = "\n".join(
         f"| {i + 1} | {j + 1} | {predicting:.1%} | {reading:.1%} |"
         for i, rows in enumerate(zip(numbers["alignment_predicting"], numbers["alignment_reading"], strict=True))
         for j, (predicting, reading) in enumerate(zip(*rows, strict=True))
     )
-    mistakes = "\n".join(f"- *{french}*: {given}" for french, given in measured.mistakes[:5]) or "- none"
-    return f"""---
-language: [fr, en]
-license: mit
----
-
-# A translator small enough to read: French to English
-
-A `BartForConditionalGeneration` of 2 encoder and 2 decoder layers, 4 heads of 24 numbers each (d_model 96), one
-table of words for both languages. Made for looking at cross-attention, not for translating.
-
-**It knows {numbers["french_words"]} French word forms and nothing else**: a word that is not among them is named on
-the page, and not guessed. It knows sentences of the grammar's kinds only, of at most {numbers["max_words"]} words.
-
-| | |
-|---|---|
-| data | {numbers["training_sentences"]:,} sentences, drawn from the grammar in `attention/training/grammar.py` |
-| script | `{numbers["script"]}` |
-| seed | {numbers["seed"]} |
-| steps | {numbers["steps"]:,}, of {numbers["batch_size"]} sentences each |
-| time | {numbers["seconds"]} s on one core |
-| loss, last 50 steps | {numbers["training_loss"]} |
-| held out | 1 in {grammar.HELD_OUT_SHARE} combinations of subject, verb, object and adjectives, whatever the sentence |
-| held-out loss | {numbers["held_out_loss"]} |
-| **held-out exact match** | **{numbers["exact_match"]:.1%}** of {numbers["held_out_sentences"]:,} sentences |
-| **alignment, best head** | **{best:.1%}** (decoder layer {layer + 1}, head {head + 1}) |
-| licence | MIT |
-
-## Where the heads look
-
-For each of the {numbers["content_words"]:,} English nouns, names, main verbs, adjectives and adverbs in the held-out
-translations: is the largest cross-attention weight on a French word that it comes from (of *a visité*, either)? The
-grammar knows the answer. The decoder *predicts* a word at the position before it, where it has not read it yet, and
-*reads* it one position later. No loss told a head where to look: this came of learning to translate.
-
-| decoder layer | head | where it predicts the word | where it reads the word |
-|---|---|---|---|
-{table}
-
-## What it gets wrong
-
-Of the held-out sentences:
-
-{mistakes}
-"""
+    return {
+        "layer": layer + 1,
+        "head": head + 1,
+        "best": numbers["alignment_predicting"][layer][head],
+        "share": grammar.HELD_OUT_SHARE,
+        "table": table,
+        "mistakes": "\n".join(f"- *{french}*: {given}" for french, given in measured.mistakes[:5]) or "- none",
+    }
 
 
 def main() -> None:
     """Train the model, measure it, and write its weights, tokenizer and card."""
-    parser = argparse.ArgumentParser(description="Train the French to English translator.")
-    parser.add_argument("--out", type=Path, required=True, help="the folder to write to")
-    parser.add_argument("--steps", type=int, default=STEPS)
-    arguments = parser.parse_args()
-    transformers.utils.logging.disable_progress_bar()
-    # With several threads, the last digits of sums would differ between machines.
-    torch.set_num_threads(1)
+    arguments = read_arguments("Train the French to English translator.", STEPS)
     started = time.process_time()
     model, tokenizer, losses = train(arguments.steps)
     seconds = time.process_time() - started
     measured = measure(model, tokenizer, held_out_sentences(N_TESTED))
     numbers = _card_numbers(measured, losses, seconds)
-    model.save_pretrained(arguments.out)
     tokenizer.save_pretrained(arguments.out)
-    # Saved readable by its owner only, but a container may run as another user.
-    (arguments.out / "model.safetensors").chmod(0o644)
-    (arguments.out / "card.json").write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
-    (arguments.out / "README.md").write_text(_card(numbers, measured), encoding="utf-8")
+    save("translator-fr-en", arguments.out, model, numbers, _told(numbers, measured))
     report(f"exact match {numbers['exact_match']:.1%}; alignment of the best head {measured.predicting.max():.1%}")
     for text, translation in zip(EXAMPLES, translate(model, tokenizer, EXAMPLES), strict=True):
         report(f"{text}: {translation}")
