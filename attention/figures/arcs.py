@@ -69,11 +69,8 @@ class Arcs(Drawn):
         has_all = len(self.tokens) <= _MOST_ROWS and not self.is_slim
         rows = range(len(self.tokens)) if has_all else [self.focus]
         shown = {} if self.wait else {str(row): self._row(row) for row in rows}
-        return {
-            "label": self.label,
-            "alt": self.alt,
+        return self.plain("label alt focus") | {
             "words": words,
-            "focus": self.focus,
             "rows": shown,
             "unit": "" if self.wait else self.unit,
             "told": {row: self.told[int(row)] for row in shown} if self.told else {},

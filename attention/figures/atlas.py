@@ -225,9 +225,7 @@ class Atlas(Large):
             }
             for title, heads in self.groups
         ]
-        return {
-            "title": self.title,
-            "alt": self.alt,
+        return self.plain("title alt is_table badge_name zoom") | {
             "rows": tiles.rows,
             "columns": tiles.columns,
             "block": list(tiles.block),
@@ -235,8 +233,5 @@ class Atlas(Large):
             "numbers": None if ask_at is None or tiles is whole else self.asked(ask_at),
             "whole": None if tiles is whole else size,
             "groups": groups,
-            "isTable": self.is_table,
-            "badgeName": self.badge_name,
             "current": None if self.current is None else list(self.current),
-            "zoom": self.zoom,
         }

@@ -48,15 +48,9 @@ class Bars(Drawn):
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data; numbers are little-endian float32 in base64."""
-        return {
-            "title": self.title,
-            "alt": self.alt,
-            "labels": list(self.labels),
+        return self.plain("title alt labels are_upright limit decimals") | {
             "series": [{"name": name, "ink": ink, "values": packed(values)} for name, ink, values in self.series],
-            "areUpright": self.are_upright,
             "areNamed": len(self.labels) <= MAX_NAMED,
-            "limit": self.limit,
-            "decimals": self.decimals,
         }
 
 

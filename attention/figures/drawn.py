@@ -5,8 +5,13 @@ A browser can send anything, so a figure checks a press against what can be pres
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, TypeGuard
+
+import numpy as np
+
+from attention.figures.format import packed
 
 # Link parameters; None removes a parameter from the link.
 Parts = dict[str, str | None]
@@ -27,6 +32,18 @@ class Drawn(ABC):
     @abstractmethod
     def payload(self) -> dict[str, Any]:
         """Return the browser's data; a ``selectable`` entry is off."""
+
+    def plain(self, names: str) -> dict[str, Any]:
+        """Return some attributes as the component calls them (``rowAxis``), arrays as in ``packed``."""
+        found = {name: getattr(self, name) for name in names.split()}
+        return {
+            re.sub("_([a-z])", lambda match: match[1].upper(), name): packed(value)
+            if isinstance(value, np.ndarray)
+            else list(value)
+            if isinstance(value, tuple)
+            else value
+            for name, value in found.items()
+        }
 
 
 def is_index(value: object, size: int) -> TypeGuard[int]:

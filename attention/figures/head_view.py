@@ -143,16 +143,11 @@ class HeadView(Large):
         shown = _inside(every if self.shown is None else self.shown, len(self.heads))
         n_bytes = len(self.heads) * self.heads[0].weights.size * np.dtype(np.uint16).itemsize
         held = None if ask_at is None or n_bytes <= LIGHT or len(shown) == len(self.heads) else shown
-        return {
-            "title": self.title,
+        return self.plain("title row_axis column_axis row_start column_start alt") | {
             "rows": list(self.row_labels),
             "columns": list(self.column_labels),
-            "rowAxis": self.row_axis,
-            "columnAxis": self.column_axis,
             "rowBreaks": _inside(self.row_breaks, len(self.row_labels)),
             "columnBreaks": _inside(self.column_breaks, len(self.column_labels)),
-            "rowStart": self.row_start,
-            "columnStart": self.column_start,
             "heads": [{"label": head.label, "colours": list(HEAD_COLOURS[head.colour])} for head in self.heads],
             "shown": shown,
             "values": base64.b64encode(self._integers(every if held is None else held)).decode("ascii"),
@@ -163,7 +158,6 @@ class HeadView(Large):
             "thresholds": list(THRESHOLDS),
             "threshold": self._threshold_index(),
             "pinned": self._pins(),
-            "alt": self.alt,
         }
 
     def _integers(self, heads: Sequence[int]) -> bytes:

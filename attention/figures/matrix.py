@@ -292,36 +292,20 @@ class Matrix(Large):
         With ``ask_at``, a matrix drawn as an image is sent as shades; the browser fetches the numbers once the user
         points at it.
         """
-        return {
-            "name": self.name,
-            "title": self.title,
-            "titleRole": self.title_role,
+        return self.plain(
+            "name title title_role row_axis column_axis row_role column_role masked palette is_positive focus_row "
+            "focus_column selected block_width has_total_row blank are_counts later alt"
+        ) | {
             "shape": self.shape_text,
             "range": self.range_text,
             "beyond": self.beyond_text,
             "rows": list(self.row_labels),
             "columns": named(self.column_labels),
-            "rowAxis": self.row_axis,
-            "columnAxis": self.column_axis,
-            "rowRole": self.row_role,
-            "columnRole": self.column_role,
             **self._number_data(ask_at),
-            "masked": self.masked,
-            "palette": self.palette,
             "limit": self.colour_limit,
-            "isPositive": self.is_positive,
-            "focusRow": self.focus_row,
-            "focusColumn": self.focus_column,
-            "selected": None if self.selected is None else list(self.selected),
-            "blockWidth": self.block_width,
-            "hasTotalRow": self.has_total_row,
             "rowGroups": [list(group) for group in self.row_groups],
             "columnGroups": [list(group) for group in self.column_groups],
             "showNumbers": max(self.values.shape) <= MAX_LABELLED,
-            "blank": self.blank,
-            "areCounts": self.are_counts,
-            "later": self.later,
-            "alt": self.alt,
             "change": self._change_data(),
             "selectable": False,
         }

@@ -125,15 +125,10 @@ class ModelMap(Drawn):
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data."""
-        return {
+        return self.plain("part step place here is_open") | {
             "label": message("Map of the model"),
             "columns": [_as_json(column) for column in self.columns],
-            "part": self.part,
-            "step": self.step,
-            "place": self.place,
-            "here": self.here,
             "leads": {name: told for name, (told, _) in self.leads.items()},
-            "isOpen": self.is_open,
             "heads": _thumbnails(self.heads) if self.heads else None,
         }
 

@@ -10,7 +10,6 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.drawn import Drawn, Parts, is_index
-from attention.figures.format import packed
 
 # The matrix name of a query-key pair in a link.
 NEURON = "neuron"
@@ -68,26 +67,14 @@ class Neuron(Drawn):
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data; numbers are little-endian float32 in base64."""
-        return {
-            "title": self.title,
-            "alt": self.alt,
-            "labels": list(self.labels),
+        return self.plain(
+            "title alt labels query key query_vector keys products scores masked_scores weights divisor has_bias breaks"
+        ) | {
             "queryLabels": list(self.labels if self.query_labels is None else self.query_labels),
-            "query": self.query,
-            "key": self.key,
             "width": self.query_vector.shape[0],
-            "queryVector": packed(self.query_vector),
-            "keys": packed(self.keys),
-            "products": packed(self.products),
-            "scores": packed(self.scores),
-            "maskedScores": packed(self.masked_scores),
-            "weights": packed(self.weights),
             # Queries and keys share one colour scale; products have their own. Both end at the largest magnitude.
             "vectorLimit": _largest(self.query_vector, self.keys),
             "productLimit": _largest(self.products),
-            "divisor": self.divisor,
-            "hasBias": self.has_bias,
-            "breaks": list(self.breaks),
             "selectable": False,
         }
 

@@ -45,11 +45,6 @@ class OrderStrip(Drawn):
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data."""
-        return {
-            "label": self.label,
-            "names": list(self.names),
-            "places": list(self.places),
-            "order": list(self.order),
-            "focus": self.focus,
+        return self.plain("label names places order focus") | {
             "selectable": False,
         }

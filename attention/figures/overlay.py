@@ -67,14 +67,8 @@ class Overlay(Drawn):
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data; numbers are little-endian float32 in base64."""
-        return {
-            "label": self.label,
-            "asking": self.asking,
-            "picture": packed(self.picture),
+        return self.plain("label asking picture across patches focus current is_bare") | {
             "side": len(self.picture),
-            "across": self.across,
-            "patches": list(self.patches),
-            "focus": self.focus,
             "heads": [
                 {
                     "label": head.label,
@@ -84,6 +78,4 @@ class Overlay(Drawn):
                 }
                 for head in self.heads
             ],
-            "current": self.current,
-            "isBare": self.is_bare,
         }

@@ -85,11 +85,6 @@ class Question(Drawn):
                 "shares": [round(share, 1) for share in self.shares],
                 "canGoOn": self.next_word is not None,
             }
-        return {
-            "mark": self.mark,
-            "label": self.label,
-            "answers": list(self.answers),
-            "shape": self.shape,
-            "stays": self.stays,
+        return self.plain("mark label answers shape stays") | {
             **known,
         }

@@ -117,8 +117,7 @@ class Stream(Drawn):
     def payload(self) -> dict[str, Any]:
         """Return the component's data; vectors are sent as shades."""
         lengths, strips = np.linalg.norm(self.states, axis=-1), self.strips
-        return {
-            "label": self.label,
+        return self.plain("label layer part is_covered") | {
             "lengths": packed(lengths),
             "strips": shades(strips, self.limit, is_signed=True),
             "attention": self._plain(self.attention),
@@ -127,9 +126,6 @@ class Stream(Drawn):
             "ends": {"title": self.ends.title, "lines": list(self.ends.lines)},
             "told": self._legend(float(lengths.max())),
             "longest": "" if self.is_covered else number(self.longest),
-            "layer": self.layer,
-            "part": self.part,
-            "isCovered": self.is_covered,
         }
 
     def _legend(self, longest: float) -> list[str]:

@@ -105,15 +105,11 @@ class SortableTable(Drawn):
 
     def payload(self) -> dict[str, Any]:
         """Return the component's data."""
-        return {
+        return self.plain("is_whole is_narrow can_choose chosen") | {
             "label": message("Table"),
             "names": list(self.columns),
             "cells": [[_as_json(cell) for cell in column] for column in readable(self.columns).values()],
             "order": None if self.order is None or self.order[0] >= len(self.columns) else list(self.order),
-            "isWhole": self.is_whole,
-            "isNarrow": self.is_narrow,
-            "canChoose": self.can_choose,
-            "chosen": self.chosen,
         }
 
 
