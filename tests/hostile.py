@@ -10,7 +10,6 @@ from attention.page.parameters import (
     Cells,
     Choice,
     Context,
-    Flag,
     Grid,
     Indices,
     Keys,
@@ -63,7 +62,6 @@ JUNK = (SECRET, "", "0", "[CLS], [SEP]", "A-B", "aa", "../toy", "org/model", "TO
 ROWS = ("0", "1", "6", "1f", "ffffff", "1000000", "-1", "0x1", "1_0", "٣", "", "1e400")
 TABLES = ("heads_table", "x", "", "A B", "<b>", "t" * 65, SECRET)
 DIRECTIONS = ("up", "down", "down", "d", "", SECRET)
-FLAGS = ("0", "1", "1", "2", "", SECRET)
 
 
 def cell(chance: random.Random) -> str:
@@ -86,8 +84,6 @@ def said(parameter: Parameter, chance: random.Random) -> str:
             return chance.choice((*TEXTS, "toy"))
         case Choice():
             return chance.choice((*options(parameter.kind), *JUNK))
-        case Flag():
-            return chance.choice(FLAGS)
         case Number():
             return chance.choice(NUMBERS)
         case Cells():

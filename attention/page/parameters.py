@@ -95,9 +95,9 @@ class Kind(ABC, Generic[T]):
     def parse(self, written: str, context: Context, /) -> T:
         """Read a value that may be out of bounds; raise ValueError if it is not one of this kind."""
 
-    @abstractmethod
     def write(self, value: T) -> str:
-        """Return a value as written in a link; there is exactly one way to write each value."""
+        """Return a value as written in a link, by default as it is; there is exactly one way to write each value."""
+        return str(value)
 
     @abstractmethod
     def fits(self, value: object, context: Context, /) -> bool:
@@ -148,27 +148,7 @@ class Choice(Kind[T]):
         return message("Possible: {options}.", options=", ".join(map(self.written, self.options(context))))
 
 
-@dataclass(frozen=True, slots=True)
-class Flag(Kind[bool]):
-    """On or off."""
-
-    def parse(self, written: str, _: Context) -> bool:
-        """Read 1 or 0."""
-        if written not in ("0", "1"):
-            raise ValueError(written)
-        return written == "1"
-
-    def write(self, value: bool) -> str:
-        """Write 1 or 0."""
-        return "1" if value else "0"
-
-    def fits(self, value: object, _: Context) -> bool:
-        """Return whether it is a truth value."""
-        return isinstance(value, bool)
-
-    def can_be(self, _: Context) -> str:
-        """Name both."""
-        return message("Possible: {options}.", options="0, 1")
+FLAG = Choice(lambda _: (False, True), written=lambda is_on: str(int(is_on)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +185,6 @@ class Text(Kind[str]):
         """Read the text with its white space; every text is accepted."""
         return as_typed(written)
 
-    def write(self, value: str) -> str:
-        """Write the text unchanged."""
-        return value
-
     def fits(self, value: object, _: Context) -> bool:
         """Return whether it is a text."""
         return isinstance(value, str)
@@ -232,10 +208,6 @@ class Name(Kind[str]):
     def parse(self, written: str, _: Context) -> str:
         """Read a name that is not too long."""
         return clean(written)
-
-    def write(self, value: str) -> str:
-        """Write the name unchanged."""
-        return value
 
     def fits(self, value: object, _: Context) -> bool:
         """Return whether it is a short enough text."""

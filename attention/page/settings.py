@@ -32,10 +32,10 @@ from attention.lesson.tasks import TASKS
 from attention.measures.segments import BLOCK_NAMES, Block
 from attention.models import bundled
 from attention.page.parameters import (
+    FLAG,
     Answers,
     Cells,
     Choice,
-    Flag,
     Indices,
     Keys,
     Name,
@@ -114,7 +114,7 @@ def _has_chat(info: ModelInfo) -> bool:
 
 
 # Whether the text is read as a message in the model's own chat template.
-CHAT: Parameter[bool] = Parameter("chat", Flag(), False, resets=_TOKENS, needs=_has_chat)
+CHAT: Parameter[bool] = Parameter("chat", FLAG, False, resets=_TOKENS, needs=_has_chat)
 PART: Parameter[Part] = Parameter(
     "part",
     Choice(lambda context: parts_of(context.info)),
@@ -159,7 +159,7 @@ HEAD: Parameter[int | None] = Parameter(
 CELL: Parameter[Cell | None] = Parameter("cell", Cells(), None, otherwise=message("No cell is open."))
 
 # A second model beside the first, and its layer, head and cell.
-BESIDE: Parameter[bool] = Parameter("beside", Flag(), False, needs=takes_sentences)
+BESIDE: Parameter[bool] = Parameter("beside", FLAG, False, needs=takes_sentences)
 BESIDE_LAYER: Parameter[int | None] = Parameter(
     "beside_layer", Number(lambda context: _n_layers(context.other), first=1), None
 )
@@ -169,7 +169,7 @@ BESIDE_HEAD: Parameter[int | None] = Parameter(
 BESIDE_CELL: Parameter[Cell | None] = Parameter("beside_cell", Cells(), None, otherwise=message("No cell is open."))
 
 # Whether the proof is open.
-PROOF: Parameter[bool] = Parameter("proof", Flag(), False)
+PROOF: Parameter[bool] = Parameter("proof", FLAG, False)
 # The keys of toggled folds, of those without a parameter of their own.
 OPEN: Parameter[tuple[str, ...]] = Parameter("open", Keys(), ())
 # The search task shown on all pages; "" is none.
@@ -203,26 +203,26 @@ _PANEL: Choice[Panel] = Choice(lambda _: PANELS)
 # The panel under the picture, and whether the opened cell's parts are shown as a table.
 PANEL: Parameter[Panel] = Parameter("panel", _PANEL, "shapes")
 BESIDE_PANEL: Parameter[Panel] = Parameter("beside_panel", _PANEL, "shapes")
-TABLE: Parameter[bool] = Parameter("table", Flag(), False)
-BESIDE_TABLE: Parameter[bool] = Parameter("beside_table", Flag(), False)
+TABLE: Parameter[bool] = Parameter("table", FLAG, False)
+BESIDE_TABLE: Parameter[bool] = Parameter("beside_table", FLAG, False)
 # The savings of grouped queries: whether they are open (None: open if the model has groups), and for whose sizes
 # ("": the chosen model's).
-SAVINGS: Parameter[bool | None] = Parameter("savings", Flag(), None)
+SAVINGS: Parameter[bool | None] = Parameter("savings", FLAG, None)
 SIZES: Parameter[str] = Parameter("sizes", Choice(lambda _: tuple(preset.name for preset in PRESETS)), "")
-WHY: Parameter[bool] = Parameter("why", Flag(), False)
+WHY: Parameter[bool] = Parameter("why", FLAG, False)
 # Whether the next token's prediction stands above its step instead of below.
-NEXT: Parameter[bool] = Parameter("next", Flag(), False)
+NEXT: Parameter[bool] = Parameter("next", FLAG, False)
 # The matrix whose factors are shown, by the letter of its weights.
 FACTORS: Parameter[str] = Parameter("factors", Choice(lambda _: ("", *LETTERS)), "", resets=_CELLS)
-MAP: Parameter[bool] = Parameter("map", Flag(), True)
+MAP: Parameter[bool] = Parameter("map", FLAG, True)
 # Whether a step asks a question first, and the answer; it counts only for its own question.
-GUESS: Parameter[bool] = Parameter("guess", Flag(), False)
+GUESS: Parameter[bool] = Parameter("guess", FLAG, False)
 ANSWER: Parameter[Answer | None] = Parameter("answer", Answers(), None, otherwise=message("The question is asked."))
 FIRST_ANSWER: Parameter[Answer | None] = Parameter(
     "first", Answers(), None, otherwise=message("The question is asked.")
 )
 # Whether the step is projected: large, and without controls.
-PRESENT: Parameter[bool] = Parameter("present", Flag(), False)
+PRESENT: Parameter[bool] = Parameter("present", FLAG, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +247,8 @@ SORT: Parameter[Sorting] = Parameter("sort", Choice(lambda _: SORT_NAMES), "laye
 ZOOM: Parameter[int] = Parameter("zoom", Number(lambda _: MAX_ZOOM - WHOLE + 1, first=WHOLE), 0)
 HIDE: Parameter[Hidden] = Parameter("hide", Choice(lambda _: HIDE_NAMES), "nothing")
 # Merging tokens into words changes the positions of pins.
-WORDS: Parameter[bool] = Parameter("words", Flag(), False, resets=("pins",))
-RENORMALISE: Parameter[bool] = Parameter("renormalise", Flag(), False)
+WORDS: Parameter[bool] = Parameter("words", FLAG, False, resets=("pins",))
+RENORMALISE: Parameter[bool] = Parameter("renormalise", FLAG, False)
 BLOCK: Parameter[Block] = Parameter("block", Choice(lambda _: BLOCK_NAMES), "all")
 ON: Parameter[tuple[int, ...] | None] = Parameter(
     "on", Indices(lambda context: context.info.n_heads), None, otherwise=message("The chosen head is on.")
@@ -257,7 +257,7 @@ LEAST: Parameter[float | None] = Parameter("least", Choice(lambda _: THRESHOLDS,
 PINS: Parameter[tuple[Side, tuple[int, ...]] | None] = Parameter(
     "pins", Pins(), None, otherwise=message("Nothing is pinned.")
 )
-MEAN: Parameter[bool] = Parameter("mean", Flag(), False)
+MEAN: Parameter[bool] = Parameter("mean", FLAG, False)
 
 # ------------------------------------------------------------------------------------- others
 
@@ -276,7 +276,7 @@ PLAN: Parameter[str] = Parameter("plan", Choice(lambda _: PLAN_NAMES), "twenty")
 FILE: Parameter[str] = Parameter("file", Name(32, example="9f86d081884c7d659a2feaa0c55ad015"), "", resets=("hold",))
 
 # Whether a measurement is paused.
-HOLD: Parameter[bool] = Parameter("hold", Flag(), False)
+HOLD: Parameter[bool] = Parameter("hold", FLAG, False)
 
 # The end at which sentences of different lengths are aligned.
 ALIGNMENT: Parameter[Alignment] = Parameter("alignment", Choice(lambda _: ALIGNMENTS), "start")
@@ -302,7 +302,7 @@ RELATION: Parameter[str] = Parameter(
     when=_is_no_example,
 )
 EXAMPLE: Parameter[int | None] = Parameter("example", Number(lambda _: len(corpus.annotated()), first=1), None)
-RARE: Parameter[bool] = Parameter("rare", Flag(), False)
+RARE: Parameter[bool] = Parameter("rare", FLAG, False)
 
 WAY: Parameter[str] = Parameter("way", Choice(lambda _: tuple(way.file for way in WAYS)), WAYS[0].file)
 

@@ -27,7 +27,6 @@ from attention.page.parameters import (
     Cells,
     Choice,
     Context,
-    Flag,
     Grid,
     Indices,
     Keys,
@@ -91,8 +90,6 @@ def values(parameter, context):
     match parameter.kind:
         case Choice(options):
             found = st.sampled_from(options(context))
-        case Flag():
-            found = st.booleans()
         case Number(count):
             found = st.integers(0, count(context) - 1)
         case Text():

@@ -15,7 +15,7 @@ from attention.experiments.corpus import Sentences
 from attention.experiments.five_ways import Result
 from attention.experiments.measuring import Measured
 from attention.experiments.study import StudyResult
-from attention.experiments.syntax import SyntaxCheck, SyntaxResult
+from attention.experiments.syntax import SyntaxResult
 from attention.figures.heads import HeadThumb
 from attention.lesson.head_context import HeadContext, needs_all_layers
 from attention.lesson.heads import head_thumbs
@@ -46,9 +46,6 @@ class Found(Runs, Protocol):
 
     def thumbs(self) -> tuple[HeadThumb, ...]:
         """Return a thumbnail of each head of the layer."""
-
-    def syntax(self) -> SyntaxCheck | None:
-        """Return all heads' results on the annotated sentences; None if not counted yet."""
 
     def changes(self, run: RunKey, trace: Trace) -> Float[Array, "L H"]:
         """Return each head's largest change of a weight between this run and another of the same model."""

@@ -10,11 +10,11 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.ablation import Change, Effect
-from attention.core.trace import ModelInfo, Trace
+from attention.core.trace import ModelInfo
 from attention.experiments.pca import Plane
 from attention.lesson.head_context import HeadContext
-from attention.lesson.next_token import Forecast
 from attention.lesson.quiz import Guess
+from attention.lesson.tasks.base import Runs as Judged
 from attention.models.base import Answer, Unmasked
 from attention.models.one_page import Passed
 from attention.page.blocks import Block, Blocks, Heading, Picture, Row, Section, Setting, Work, cover
@@ -24,7 +24,7 @@ from attention.training.jobs import Job, Status
 ONWARD = "onward"  # the key of the section for a lab's links
 
 
-class Runs(Protocol):
+class Runs(Judged, Protocol):
     """Further results of the model for a lab; each takes long, and is cached."""
 
     def unmasked(self) -> Unmasked | None:
@@ -33,17 +33,11 @@ class Runs(Protocol):
     def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
         """Return the effect of no change and of each change on the output; None if the model was removed."""
 
-    def forecast(self) -> Forecast | None:
-        """Return the prediction of the next token; None if the model does not make one."""
-
     def answer(self) -> Answer | None:
         """Return a picture's classification; None if the model does not classify."""
 
     def passed(self) -> Passed | None:
         """Return the result of the model's one-page NumPy code; None if it has none, or the model is gone."""
-
-    def reading(self, text: str) -> Trace | None:
-        """Return the model's run on another text; None if the model refuses it or was removed."""
 
     def added(self) -> Float[Array, "Q M"] | None:
         """Return the model's own ΔE of the layer; None if unknown."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from attention.core.messages import message
 from attention.page.blocks import Blocks, Heading, Section, Setting
-from attention.page.parameters import Choice, Flag, Order, Parameter, Values
+from attention.page.parameters import FLAG, Choice, Order, Parameter, Values
 
 Scheme = Literal["none", "sinusoids", "table", "rotary", "alibi", "t5"]
 
@@ -32,7 +32,7 @@ SCHEME: Parameter[Scheme] = Parameter("scheme", Choice(lambda _: tuple(_SCHEMES)
 ORDER: Parameter[tuple[int, ...] | None] = Parameter(
     "order", Order(MOST_MOVED), None, otherwise=message("The words are shown in reverse.")
 )
-PLACED: Parameter[bool] = Parameter("placed", Flag(), False)
+PLACED: Parameter[bool] = Parameter("placed", FLAG, False)
 SHIFT: Parameter[int] = Parameter("shift", Choice(lambda _: SHIFTS, written=str), 8)
 SLOPE: Parameter[int] = Parameter("slope", Choice(lambda _: tuple(range(1, N_SLOPES + 1)), written=str), 4)
 

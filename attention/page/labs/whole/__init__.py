@@ -17,7 +17,7 @@ from attention.page.blocks import Blocks, Code, Fold, Notice, Picture, Prose, Se
 from attention.page.labs.base import ONWARD, Lab, Onward, Runs, always
 from attention.page.labs.whole.diagram import diagram, outcome
 from attention.page.labs.whole.parts import MOST_TOKENS, detail, passed_of
-from attention.page.parameters import Choice, Flag, Parameter, Values
+from attention.page.parameters import FLAG, Choice, Parameter, Values
 from attention.page.settings import HEAD, LAYER, MASK, STEP
 
 __all__ = ["CODE", "LAB", "MOST_TOKENS", "SHOWN"]
@@ -31,7 +31,7 @@ _PARTS: Mapping[Part, str] = {
     "output": message("output"),
 }
 # Whether the model's NumPy page is open.
-CODE: Parameter[bool] = Parameter("code", Flag(), False)
+CODE: Parameter[bool] = Parameter("code", FLAG, False)
 
 
 # ------------------------------------------------------------------------------------- the question
