@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 
 import minify
@@ -31,40 +32,7 @@ VARIABLES = " ".join(f"--{name}: {colour};" for name, colour in _COLOURS.items()
 _LETTERS = f":host {{ {VARIABLES} }}"
 # Each component and the scripts it is built from, besides ``base``.
 COMPONENTS: Mapping[str, tuple[str, ...]] = {
-    "arcs": ("svg",),
-    "atlas": ("colours", "asked"),
-    "bars": (),
-    "buttons": (),
-    "chart": ("colours",),
-    "dials": ("svg",),
-    "drawing": ("colours",),
-    "head_grid": ("colours", "thumb"),
-    "head_view": ("colours", "asked"),
-    "line": ("cards",),
-    "matrix": (
-        "colours",
-        "svg",
-        "asked",
-        "stage",
-        "turn_overlay",
-        "turn_cells",
-        "turn_products",
-        "turn_share",
-        "turn_join",
-    ),
-    "matrix_at_rest": ("colours", "svg", "asked", "matrix"),
-    "model_map": ("colours", "svg", "thumb"),
-    "neuron": ("colours", "svg"),
-    "order": (),
-    "overlay": ("colours",),
-    "question": ("shares",),
-    "page": ("cards",),
-    "stepper": (),
-    "stream": ("colours",),
-    "table": (),
-    "tokens": ("stage", "turn_split"),
-    "upload": (),
-    "work": (),
+    name: tuple(parts) for name, parts in tomllib.loads((_FOLDER / "built_from.toml").read_text("utf-8")).items()
 }
 _SCRIPT = "application/javascript"
 _COMMENTS = re.compile(r"^[ \t]*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
