@@ -72,9 +72,11 @@ _KIND_NAMES = {
     "linear_attention": message("linear attention"),
     "mamba": "Mamba",
 }
-# Configuration keys of models whose attention is not that of the steps (LongT5, DiffLlama), and what it is instead.
+# Configuration keys of models whose attention is not that of the steps, and what it is instead: those of LongT5,
+# Pegasus-X, BigBird-Pegasus and DiffLlama.
+_IN_BLOCKS = message("its encoder attends in blocks")
 _BEYOND = {
-    "encoder_attention_type": message("its encoder attends in blocks"),
+    **dict.fromkeys(("encoder_attention_type", "num_global_tokens", "num_random_blocks"), _IN_BLOCKS),
     "lambda_std_dev": message("each head subtracts one softmax from another"),
 }
 # Configuration keys of multimodal models.
