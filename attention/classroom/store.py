@@ -459,6 +459,10 @@ class Store:
     def forget_explorer(self, code: str, pupil: str) -> None:
         """Record that a pupil follows the room again."""
         where = (_EXPLORERS.c.code == code, _EXPLORERS.c.pupil == pupil)
+        # Most pupils have not left: a class that arrives at once does not queue to write.
+        with self.reading() as connection:
+            if connection.execute(sql.select(_EXPLORERS.c.at).where(*where)).one_or_none() is None:
+                return
         with self.writing() as connection:
             connection.execute(sql.delete(_EXPLORERS).where(*where))
 
