@@ -134,7 +134,7 @@ def test_what_is_typed_is_text(school):
         (" \n\u202e ", "Type a sentence"),
         (None, "Type a sentence"),
         (["The cat"], "Type a sentence"),
-        ("word " * 60, "This sentence has 299 characters"),
+        ("word " * 60, "This sentence has 300 characters"),
     ],
 )
 def test_what_is_no_sentence_is_said_so(school, text, sentence):

@@ -5,7 +5,7 @@ import sqlalchemy as sql
 
 from attention.classroom import own_store
 from attention.classroom.own_store import Mark, Taken, Tally
-from attention.classroom.store import Store
+from attention.classroom.store import NotYoursError, Store, StoreError
 from tests.unit.classroom.test_store import at_once, plainly
 
 DATA = {
@@ -116,6 +116,18 @@ def test_a_new_round_begins_with_nothing(store, room):
     assert own_store.mark(store, code, 1, "me", right("sums")) is None
 
 
+def test_only_its_teacher_begins_and_ends_a_round(store, room):
+    code, _ = room
+    _, other = store.open("step_by_step", "")
+    for change in (
+        lambda: own_store.start(store, code, other, "", False),
+        lambda: own_store.finish(store, code, other),
+    ):
+        with pytest.raises(NotYoursError):
+            change()
+    assert own_store.round_of(store, code).is_open
+
+
 def test_a_room_has_an_end_of_pupils(store, room, monkeypatch):
     monkeypatch.setattr(own_store, "MAX_PAPERS", 2)
     code, _ = room
@@ -152,3 +164,14 @@ def test_sentences_go_after_their_day(address, monkeypatch):
     assert store.sweep() == [room.code]
     store.close()
     assert count(address) == [0, 0, 0]
+
+
+def test_no_sentence_stands_openly_in_an_error(store, address, room, caplog):
+    code, _ = room
+    with plainly(address) as plain:
+        plain.execute(sql.text("DROP TABLE own_papers"))
+    with pytest.raises(StoreError) as failed:
+        begin(store, code, "me", "Ann")
+    assert "secret" not in str(failed.value.__cause__)
+    assert "Ann" not in str(failed.value.__cause__)
+    assert "secret" not in caplog.text
