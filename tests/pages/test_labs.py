@@ -8,7 +8,7 @@ import pytest
 from attention.models import list_models
 from attention.page.labs.one_or_many import CUT
 from attention.page.pages import OF_LABS
-from attention.page.parameters import Context
+from attention.page.parameters import FLAG, Choice, Context
 from attention.page.settings import HEAD, LAYER, WORD
 from tests.pages.test_memory import fetch, is_refused
 from tests.sweep import sweep
@@ -29,11 +29,11 @@ def open_lab(open_page):
 
 
 def knobs(address, model):
-    """Every knob of a lab with each value that it can have."""
+    """Every knob of a lab but its switches, with each value that it can have."""
     lab, _ = LABS[address]
     context = Context(MODELS, model)
     for knob in lab.knobs:
-        for value in knob.kind.options(context) if hasattr(knob.kind, "options") else ():
+        for value in knob.kind.options(context) if isinstance(knob.kind, Choice) and knob.kind is not FLAG else ():
             yield knob, value
 
 
