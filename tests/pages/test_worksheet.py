@@ -105,6 +105,10 @@ def test_its_code_leads_to_the_view_of_its_tasks():
     assert word != 2
     assert f"The row of “{TEXT.split()[word]}”" in found
     assert re.search("weights of “sat” are nearly all 0", found)
+    # Typed from paper, the address beside the code has the same lines.
+    code = "def f(x):\n    return x"
+    printed = html.unescape(re.search('class="code".*?<span>(.*?)</span>', sheet(code), re.DOTALL)[1])
+    assert dict(parse_qsl(printed.partition("?")[2]))["text"] == code
     # Nobody could scan the address of a long text.
     assert 'class="code"' not in sheet(f"{TEXT} " * 30)
 

@@ -76,8 +76,9 @@ def _code(address: str) -> str:
 
 
 def _shown(address: str) -> str:
-    """Return the address in readable letters, without its scheme."""
-    return plain(unquote_plus(address.partition("://")[2]))
+    """Return the address in readable letters, without its scheme; line breaks and tabs stay in code."""
+    kept = address.replace("%0A", "%250A").replace("%09", "%2509")
+    return plain(unquote_plus(kept.partition("://")[2]))
 
 
 def _way(with_solutions: bool, other: str) -> str:
