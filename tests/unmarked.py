@@ -6,6 +6,7 @@ Words outside any language of the app (names, formulas, code, users' texts) are 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -72,6 +73,10 @@ _STREAMLIT = re.compile(
     # Marks that the page sends but does not show.
     r"drawn_(before|below|after)"
 )
+_ARCHITECTURES = [
+    each["name"]
+    for each in tomllib.loads((_ASSETS / "architectures.toml").read_text("utf-8"))["architectures"].values()
+]
 # Parts of texts that are the same in every language.
 _NAMES = re.compile(
     "|".join(
@@ -82,6 +87,8 @@ _NAMES = re.compile(
             *(re.escape(each.model_id) for each in CURATED),
             *(re.escape(each.architecture) for each in CURATED),
             *sorted((re.escape(each.name) for each in TEXT_PARTS.values()), reverse=True),
+            # Before "encoder" or "decoder"; the longest first, as "BERT" stands in "XLM-RoBERTa", too.
+            *(rf"\b{re.escape(name)}(?!\w)" for name in sorted(_ARCHITECTURES, key=len, reverse=True)),
             r"sentence-transformers/all-MiniLM-L6-v2|HuggingFaceTB/SmolLM2-135M-Instruct|SHA-256|[0-9a-f]{12,}",
             r"SmolLM2 135M|Llama 3 8B|GPT-3 175B|Apache-2\.0|MIT|NumPy|PyTorch",
             # Papers.
