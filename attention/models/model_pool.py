@@ -243,6 +243,8 @@ class ShelvedModel:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """Return another method of ``Model``."""
+        if name.startswith("_") or not hasattr(Model, name):
+            raise AttributeError(name)
 
         def call(*args: object, **options: object) -> object:
             with self._borrowed() as model:

@@ -217,6 +217,7 @@ def test_a_model_that_was_used_lately_stays_if_so_asked(make, clock):
 def test_a_shelved_model_works_as_the_model_itself_even_after_it_was_put_out(make):
     shelf = make(1)
     shelved, toy = ShelvedModel(shelf, TOY_INFO), ToyModel()
+    assert not hasattr(shelved, "no_method_of_a_model")
     text = "the small cat sat"
     for _ in range(2):
         trace = shelved.trace(text, mask="causal")
