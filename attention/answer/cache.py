@@ -250,14 +250,12 @@ class Shared:
 
     def five_ways(self) -> list[Result]:
         """Return the results of five implementations of the layer."""
-        head = self.scene.head
-        try:
-            return self._of_part(
-                "five ways", lambda: run_five_ways(self._with_added(), head), self.address.layer, self.address.head
-            )
-        except ModelUnavailableError:
-            with turns():
-                return run_five_ways(self.scene.attention, head)
+        at, head = self.address, self.scene.head
+        found = self._of_model("five ways", lambda: run_five_ways(self._with_added(), head), at.part, at.layer, at.head)
+        if found is not None:
+            return found
+        with turns():
+            return run_five_ways(self.scene.attention, head)
 
     def thumbs(self) -> tuple[HeadThumb, ...]:
         """Return a thumbnail of each head of the layer."""

@@ -361,7 +361,7 @@ class _FromLink:
 
         return asked.answer(self._give(request), request.method, self.path, request.query_params, request.headers)
 
-    def _give(self, _request: Request) -> Callable[..., Response | None]:
+    def _give(self, request: Request) -> Callable[..., Response | None]:  # noqa: ARG002 - of use to files
         give: Callable[..., Response | None] = importlib.import_module(self.module).give
         return give
 
@@ -369,8 +369,8 @@ class _FromLink:
 class _Files(_FromLink):
     """Serves files; a worksheet contains the app's address."""
 
-    def _give(self, _request: Request) -> Callable[..., Response | None]:
-        return partial(super()._give(_request), root=address_of_app(_request.scope["scheme"], _request.headers))
+    def _give(self, request: Request) -> Callable[..., Response | None]:
+        return partial(super()._give(request), root=address_of_app(request.scope["scheme"], request.headers))
 
 
 class _Pages:

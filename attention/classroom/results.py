@@ -20,6 +20,7 @@ def table(questions: Sequence[Asked]) -> Columns:
     Right is 1, anything else 0, and the column is empty in a poll. Pupils keep their numbers from question to question.
     """
     pupils = sorted({pupil for asked in questions for pupil in asked.answers})
+    numbers = {pupil: str(number) for number, pupil in enumerate(pupils, 1)}
     rows = [(asked, pupil) for asked in questions for pupil in pupils if pupil in asked.answers]
     guesses = {asked.number: asking.unpacked(asked.question) for asked in questions}
     given = [(guesses[asked.number], asked.answers[pupil]) for asked, pupil in rows]
@@ -27,7 +28,7 @@ def table(questions: Sequence[Asked]) -> Columns:
         message("number"): [str(asked.number) for asked, _ in rows],
         message("question"): [as_text(without_tags(guess.question)) for guess, _ in given],
         message("sentence"): [as_text(asking.sentence(asked.question)) for asked, _ in rows],
-        message("pupil"): [str(1 + pupils.index(pupil)) for _, pupil in rows],
+        message("pupil"): [numbers[pupil] for _, pupil in rows],
         message("answer"): [as_no_formula(_answer(guess, answered.given)) for guess, answered in given],
         message("right"): [
             "" if asking.is_poll(guess) else str(int(answered.verdict == "right")) for guess, answered in given

@@ -294,8 +294,9 @@ async def _own_results(act: Act) -> Response:
 
 async def _results(act: Act) -> Response:
     """Return all answers to all questions."""
-    table = results.table(await act.hall.database(Store.asked, act.room.code))
-    return _csv(f"{act.room.code.lower()}-questions.csv", csv_of(table))
+    questions = await act.hall.database(Store.asked, act.room.code)
+    file = await run_in_threadpool(lambda: csv_of(results.table(questions)))
+    return _csv(f"{act.room.code.lower()}-questions.csv", file)
 
 
 def _csv(name: str, file: bytes) -> Response:

@@ -296,8 +296,7 @@ def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blo
 
 
 def _choice(values: Values) -> Setting:
-    options = _EXPERIMENTS
-    return Setting(EXPERIMENT, message("Experiment"), values[EXPERIMENT], options)
+    return Setting(EXPERIMENT, message("Experiment"), values[EXPERIMENT], _EXPERIMENTS)
 
 
 def _other_experiment(values: Values, scene: HeadContext, runs: Runs | None) -> Blocks:
@@ -361,8 +360,8 @@ def _ablation(scene: HeadContext, worth: _HeadEffects | None, off: Off, only: On
 
 def _opening(scene: HeadContext, off: Off, only: Only) -> Blocks:
     knobs = (
-        Setting(ONLY, message("Ablate"), only, {name: _ONLYS[name] for name in _ONLYS}),
-        Setting(OFF, message("Replace its output with"), off, {name: _OFFS[name] for name in _OFFS}),
+        Setting(ONLY, message("Ablate"), only, _ONLYS),
+        Setting(OFF, message("Replace its output with"), off, _OFFS),
     )
     return (Heading(scene.place), Section("knobs", knobs, is_line=True))
 

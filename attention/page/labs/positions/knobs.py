@@ -39,6 +39,5 @@ SLOPE: Parameter[int] = Parameter("slope", Choice(lambda _: tuple(range(1, N_SLO
 
 def opened(heading: str, values: Values, *knobs: Setting) -> Blocks:
     """Return the heading and the controls, the choice of the scheme first."""
-    options = _SCHEMES
-    scheme = Setting(SCHEME, message("Positional encoding"), values[SCHEME], options)
+    scheme = Setting(SCHEME, message("Positional encoding"), values[SCHEME], _SCHEMES)
     return (Heading(heading), Section("knobs", (scheme, *knobs), is_line=True))
