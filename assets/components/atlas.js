@@ -294,7 +294,8 @@ function plan(state, width) {
   for (let tile = MAX_TILE[kind]; tile >= MIN_TILE[kind]; tile -= 1) {
     const perLine = Math.min(longest, fitting(tile, room));
     if (data.isTable && perLine < longest) continue;
-    if (heightOf(state, sizesOf(state, tile), perLine) <= highest) return { tile, perLine };
+    const found = { tile, perLine };
+    if (layOut(state, 1, found).height <= highest) return found;
   }
   // If not all fit on the screen: legible tiles, beside a scrollbar.
   const tile = SCROLLING_TILE[kind].find((size) => fitting(size, room - SCROLLBAR) >= longest) ?? MIN_TILE[kind];
@@ -329,19 +330,9 @@ function captionsThatFit({ hasNames, hasBadges, nameWidth, badgeWidth, bothWidth
   return names ? ["name"] : badges && !hasNames ? ["badge"] : [];
 }
 
-function heightOf({ data }, { pitch, gap }, perLine) {
-  const lines = data.groups.reduce((sum, { heads }) => sum + Math.ceil(heads.length / perLine), 0);
-  const without = data.groups.filter(({ heads }) => !heads.length).length;
-  const titles = data.isTable
-    ? HEAD_HEIGHT + without * TITLE_HEIGHT
-    : data.groups.length * (TITLE_HEIGHT + GROUP_GAP) - GROUP_GAP;
-  return Math.ceil(titles + lines * pitch - gap + EDGE);
-}
-
 /** @returns {Layout} */
-function layOut(state, zoom) {
+function layOut(state, zoom, { tile, perLine } = state.plan) {
   const { data, words } = state;
-  const { tile, perLine } = state.plan;
   const sizes = sizesOf(state, tile * zoom);
   const { tileWidth, tileHeight, gap, pitch } = sizes;
   const [tiles, lines, titles] = [[], [], []];
@@ -364,7 +355,7 @@ function layOut(state, zoom) {
   });
   const longest = Math.max(0, ...lines.map((line) => line.length));
   const width = Math.ceil(words.left + longest * (tileWidth + gap) - gap + EDGE);
-  const height = heightOf(state, sizes, perLine);
+  const height = Math.ceil(y - (data.isTable ? 0 : GROUP_GAP) - gap + EDGE);
   return { ...sizes, left: words.left, top: data.isTable ? HEAD_HEIGHT : 0, tiles, lines, titles, width, height };
 }
 
