@@ -52,19 +52,28 @@ def test_a_page_in_a_frame_stays_as_it_is_framed(tab):
     assert tab.page.evaluate("history.length") == n_pages + 1
 
 
-def test_a_press_waits_for_a_server_that_is_away_and_is_said_to_have_failed_if_it_refuses(opened):
-    answers = [503, None, 200, 500]
+@pytest.fixture
+def answers(tab):
+    """The statuses with which the page's next requests are answered, None for no answer; then the server answers."""
+    found = []
 
-    def refuse(route):
-        answer = answers.pop(0)
-        if answer == 200:
+    def answer(route):
+        status = found.pop(0) if found else 200
+        if status == 200:
             route.continue_()
-        elif answer is None:
+        elif status is None:
             route.abort()
         else:
-            route.fulfill(status=answer, body="")
+            route.fulfill(status=status, body="")
 
-    opened.page.route(PAGES, refuse)
+    # Before the page is opened: a request right after a route is set may still go past it (seen in Chromium 1 in 63).
+    tab.page.route(PAGES, answer)
+    yield found
+    tab.page.unroute(PAGES)
+
+
+def test_a_press_waits_for_a_server_that_is_away_and_is_said_to_have_failed_if_it_refuses(answers, opened):
+    answers += [503, None, 200, 500]
     press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="scale")
     assert answers == [500]
     press(opened, "ArrowRight")
@@ -72,7 +81,6 @@ def test_a_press_waits_for_a_server_that_is_away_and_is_said_to_have_failed_if_i
     # The row of steps, which has gone ahead with the press, goes back.
     opened.settled()
     assert opened.query()["step"] == "scale"
-    opened.page.unroute(PAGES)
     press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="mask")
     # The browser says so of itself, and the page is none the worse for it.
     assert all("status of" in error or "ERR_FAILED" in error for error in opened.errors)
