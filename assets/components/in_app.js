@@ -3,12 +3,12 @@
 
 /**
  * @param {string} address from the page
- * @returns {Promise<ArrayBuffer | null>} the response; null on failure
+ * @returns {Promise<ArrayBuffer | null>} the response; null if there is none
  */
 export async function ask(address) {
   try {
     const response = await fetch(new URL(address, document.baseURI));
-    return response.ok ? await response.arrayBuffer() : null;
+    return response.status === 200 ? await response.arrayBuffer() : null;
   } catch {
     return null; // the server is unreachable
   }
