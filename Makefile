@@ -36,10 +36,9 @@ run: $(RUN_STAMP) ## start the app (default: PORT=8501 HOST=localhost; MODEL=/a/
 
 test: $(DEV_STAMP) ## run the tests: unit, pages, browser, and a sample of the wide sweeps
 	@$(BIN)/python tests/browser/chromium.py --install
-	@$(BIN)/python -m tests.services --install
 	$(PYTEST) -m "not slow" $(TESTS)
 
-test-all: $(DEV_STAMP) ## run all tests, including the whole sweeps and the replay of the Dockerfile
+test-all: $(DEV_STAMP) ## run all tests, with the whole sweeps, PostgreSQL, nginx and the replay of the Dockerfile
 	@$(BIN)/python tests/browser/chromium.py --install
 	@$(BIN)/python -m tests.services --install
 	$(PYTEST) $(TESTS)

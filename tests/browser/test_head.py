@@ -107,7 +107,7 @@ def test_each_line_is_low_the_steps_stay_in_sight_and_the_proof_is_a_mark_that_o
     expect(shared_tab.proof.locator("section")).to_be_in_viewport(ratio=1)
 
 
-@pytest.mark.parametrize("model", [pytest.param("minilm-l6", marks=pytest.mark.quick), "toy", "smollm2-135m"])
+@pytest.mark.parametrize("model", ["minilm-l6", "toy", "smollm2-135m"])
 def test_with_the_tab_key_one_is_soon_at_the_steps(shared_tab, model):
     shared_tab.page.set_viewport_size(PROJECTOR)
     shared_tab.go(step="scores", model=model)

@@ -554,6 +554,7 @@ def test_a_batch_is_its_texts_one_by_one(model_of, kind):
 
 
 @pytest.mark.parametrize("kind", sweep(["bart", "t5"], quick=["bart"]))
+@pytest.mark.slow
 def test_threads_do_not_see_each_other_write(model_of, kind):
     model, texts = model_of(kind), ["The cat sat", "A small dog ran", "happy birds", "Paris"] * 2
     alone = [model.trace(text) for text in texts]

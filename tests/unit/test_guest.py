@@ -118,10 +118,12 @@ instead()
         "import streamlit.web.cli; assert 'numpy' not in sys.modules; runpy.run_path('app.py', run_name='app')",
     ],
 )
+@pytest.mark.slow
 def test_the_app_prepares_its_process_before_anything_reads_it(start):
     assert set(said(START.format(start=start)).splitlines()) == {"1 True 40 False"}
 
 
+@pytest.mark.slow
 def test_an_owner_decides_otherwise():
     start = "import streamlit.web.cli; runpy.run_path('app.py', run_name='app')"
     assert said(START.format(start=start), OMP_NUM_THREADS="2", HF_HUB_OFFLINE="0").split()[:2] == ["2", "False"]

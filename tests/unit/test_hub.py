@@ -123,6 +123,7 @@ def test_progress_is_told_in_bytes_up_to_the_last_one(small):
     assert told[-1].n_done == sum(sizes)
 
 
+@pytest.mark.slow
 def test_weights_in_several_files_are_fetched_together(small, tiny, tmp_path):
     folder = shutil.copytree(tiny["bert"], tmp_path / "shards")
     tensors = load_file(folder / hub.SINGLE)
@@ -177,6 +178,7 @@ def test_what_is_not_allowed_is_not_even_asked_for(small, monkeypatch):
     assert small.asked == []
 
 
+@pytest.mark.slow
 def test_a_former_name_leads_to_the_model_if_that_is_allowed_too(small, monkeypatch):
     monkeypatch.setenv(hub.ALLOW_VARIABLE, "tiny/old")
     small.renamed["tiny/old"] = ID
@@ -215,6 +217,7 @@ def test_what_is_no_id_goes_nowhere(small, typed):
     assert small.asked == []
 
 
+@pytest.mark.slow
 def test_a_model_that_is_too_large_is_refused_before_any_of_it_is_fetched(small, monkeypatch):
     small.say = saying(size=3_000_000_000, of=hub.SINGLE)
     refused("has 3,000 MB; this server fetches at most 2,000 MB")
@@ -224,6 +227,7 @@ def test_a_model_that_is_too_large_is_refused_before_any_of_it_is_fetched(small,
     refused("arrived damaged")
 
 
+@pytest.mark.slow
 def test_a_file_that_is_longer_than_was_said_is_cut_off(small):
     small.say = saying(size=1000, of=hub.SINGLE)
     refused("arrived damaged")
@@ -250,6 +254,7 @@ def test_a_hub_that_says_nothing(small, impatient):
     refused("for 1 seconds")
 
 
+@pytest.mark.slow
 def test_a_hub_that_goes_silent_in_the_middle(small, impatient):
     small.wait_at = 2**15
     refused("for 1 seconds")
@@ -267,15 +272,18 @@ def test_a_slow_line_that_goes_on_is_no_fault(small, monkeypatch):
 
 @pytest.mark.parametrize(
     ("status", "at", "sentence"),
-    [
-        (401, "/api/", "has no public model tiny/bert"),
-        (403, "/storage/", "has no public model tiny/bert"),
-        (404, "config.json", "has no public model tiny/bert"),
-        (429, "/api/", "Too many requests .*in 120 s"),
-        (500, "/api/", "The hub failed"),
-        (503, "/storage/", "The hub failed"),
-        (418, "/api/", "is unusable"),
-    ],
+    sweep(
+        [
+            (401, "/api/", "has no public model tiny/bert"),
+            (403, "/storage/", "has no public model tiny/bert"),
+            (404, "config.json", "has no public model tiny/bert"),
+            (429, "/api/", "Too many requests .*in 120 s"),
+            (500, "/api/", "The hub failed"),
+            (503, "/storage/", "The hub failed"),
+            (418, "/api/", "is unusable"),
+        ],
+        quick=[(429, "/api/", "Too many requests .*in 120 s")],
+    ),
 )
 def test_a_hub_that_refuses(small, status, at, sentence):
     small.status, small.status_at = status, at
@@ -304,6 +312,7 @@ def test_a_damaged_configuration(small, tiny, tmp_path):
     refused("config.json of tiny/bert is damaged")
 
 
+@pytest.mark.slow
 def test_weights_that_only_bear_the_name(small, tiny, tmp_path):
     folder = shutil.copytree(tiny["bert"], tmp_path / "pickle")
     (folder / hub.SINGLE).write_bytes(b"\x80\x04cposix\nsystem\n" * 100)
@@ -320,6 +329,7 @@ def test_a_model_with_pickles_only(small, tiny, tmp_path, name):
     assert len(small.asked) == 1
 
 
+@pytest.mark.slow
 def test_a_model_without_weights_or_without_a_configuration(small, tiny, tmp_path):
     folder = shutil.copytree(tiny["bert"], tmp_path / "half")
     (folder / "config.json").unlink()
@@ -348,7 +358,9 @@ def test_a_configuration_that_cannot_be_shown_is_refused_before_its_weights_come
     assert not [path for path in small.asked if "safetensors" in path]
 
 
-@pytest.mark.parametrize(("named", "total"), [(None, "1.80"), ("bfloat16", "3.60")])
+@pytest.mark.parametrize(
+    ("named", "total"), sweep([(None, "1.80"), ("bfloat16", "3.60")], quick=[("bfloat16", "3.60")])
+)
 def test_a_model_that_does_not_fit_in_memory_is_refused_before_its_weights_come(
     small, tiny, tmp_path, monkeypatch, named, total
 ):
@@ -397,24 +409,28 @@ def no_file_larger_than(n_bytes):
         setrlimit(RLIMIT_FSIZE, before)
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_in_the_middle(small):
     with no_file_larger_than(20_000):
         refused(r"Couldn't write to .*too large")
     assert fetch().folder.is_dir()
 
 
+@pytest.mark.slow
 def test_too_little_room_is_said_before_the_weights_are_fetched(small, monkeypatch):
     monkeypatch.setattr(hub, "_MARGIN", 10**18)
     refused("MiB are free")
     assert not [path for path in small.asked if "safetensors" in path]
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_written(small, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(store.CACHE_DIR_VARIABLE, str(tmp_path / "file" / "cache"))
     refused("Couldn't write to .*: Not a directory")
 
 
+@pytest.mark.slow
 def test_weights_that_trickle_are_given_up(small, monkeypatch):
     """20 kB a second, where more is asked for in a shorter time."""
     monkeypatch.setattr(hub_line, "WINDOW_SECONDS", 1.0)
@@ -516,6 +532,7 @@ def test_a_removed_model_is_gone_and_can_be_fetched_again(small):
     assert fetch() == kept
 
 
+@pytest.mark.slow
 def test_two_who_fetch_the_same_get_the_same(small):
     results = []
     threads = [Thread(target=lambda: results.append(fetch())) for _ in range(3)]
@@ -529,6 +546,7 @@ def test_two_who_fetch_the_same_get_the_same(small):
     assert {path.parent for path in left()} == {results[0].folder}
 
 
+@pytest.mark.slow
 def test_an_unfinished_folder_is_no_model(small):
     kept = fetch()
     (kept.folder / hub.MANIFEST).unlink()

@@ -6,6 +6,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from tests.sources import ROOT, parsed
 
 HEAVY = ("streamlit", "torch", "transformers")
@@ -99,6 +101,7 @@ def brought_in(modules):
     return {line.split()[0]: line.split()[1:] for line in process.stdout.splitlines()}
 
 
+@pytest.mark.slow
 def test_everything_but_the_server_and_the_torch_models_imports_without_the_heavy_libraries():
     names = ("altering", "encoder_decoder", "huggingface", "own_attention", "picture", "recorder", "stack")
     names = (*names, "generic_stack", "in_memory", "tensors", "tokens")

@@ -86,6 +86,7 @@ def test_output_is_what_the_layer_added_to_its_input(traced):
         np.testing.assert_allclose(layer.added, output, rtol=0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_traces_from_many_threads_at_once_are_those_from_one(minilm):
     jobs = [
         (f"{SENTENCES[i % len(SENTENCES)]} {'very ' * (i % 7)}number {i}", MASKS[i % len(MASKS)]) for i in range(80)

@@ -173,6 +173,7 @@ def test_what_is_shown_and_asked_on_one_copy_is_seen_and_answered_on_the_other(c
     asyncio.run(lesson())
 
 
+@pytest.mark.slow
 def test_many_changes_at_once_lead_to_the_last_and_are_not_all_drawn(copies, monkeypatch):
     here, there = copies
     drawn = []

@@ -485,6 +485,7 @@ def test_what_is_over_goes_when_a_server_begins(tmp_path, monkeypatch):
     until(is_gone)
 
 
+@pytest.mark.slow
 def test_pupils_who_explore_the_app_are_counted_apart_until_they_return(app):
     async def follow():
         teacher, code = await opened(app)

@@ -225,6 +225,7 @@ def test_lengths_are_those_of_the_vectors_that_are_added_up():
 # --------------------------------------------------------------------------------------- words blotted out
 
 
+@pytest.mark.slow
 def test_blotting_out_is_compared_with_weights_and_rollout():
     scene = scene_of("minilm-l6", word=3)
     others = [position for position in range(len(scene.tokens)) if position != 3]
@@ -273,6 +274,7 @@ def test_a_decoder_looks_back_only_and_its_first_token_at_nothing_else():
     assert "Choose another" in notice.sentence
 
 
+@pytest.mark.slow
 def test_of_many_tokens_the_flow_is_left_out():
     trace = load("minilm-l6").trace("word " * 24)
     scene = HeadContext(trace, 5, 0, 3)

@@ -217,6 +217,7 @@ def test_a_trace_shows_its_own_weights_and_what_the_mask_hides():
     assert codes.min() == 1
 
 
+@pytest.mark.slow
 def test_a_trace_of_an_encoder_decoder_shows_all_that_it_does():
     found, trace = displayed("translator-fr-en", "le chat noir dort")
     for weights, part in zip(found.weights(), (trace, trace.decoder, trace.cross), strict=True):
