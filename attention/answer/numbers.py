@@ -38,7 +38,7 @@ def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
     if figure is None:
         return None
     if figure.fingerprint != fingerprint:
-        # A picture that grows has other numbers by now. That is no error, which a browser would report.
+        # A growing picture has other numbers by now. Browsers report an error status in their console.
         return Response(status_code=204)
     return Response(figure.numbers, media_type="application/octet-stream")
 
