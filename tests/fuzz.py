@@ -4,11 +4,11 @@ import argparse
 import random
 import sys
 import traceback
-from itertools import cycle
+from itertools import cycle, islice
 from urllib.parse import urlencode
 
 from attention.page.content.registry import CONTENTS
-from tests.hostile import links
+from tests.hostile import PARAMETERS, links
 from tests.pages.conftest import Shown
 from tests.pages.test_memory import fetch
 
@@ -24,7 +24,8 @@ def main() -> int:
     seed = random.SystemRandom().randrange(2**32) if wanted.seed is None else wanted.seed
     print(f"seed {seed}", flush=True)
     n_raised = 0
-    for page, query in zip(cycle(CONTENTS), links(random.Random(seed), wanted.links), strict=False):
+    names = islice(cycle(PARAMETERS), wanted.links)
+    for page, query in zip(cycle(CONTENTS), links(random.Random(seed), names), strict=False):
         try:
             shown = Shown(page, query).run()
             if shown.whole_file:

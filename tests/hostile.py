@@ -1,7 +1,7 @@
 """Hostile links: for each kind of parameter, values that a page has to survive, and links made of them."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from attention.models import list_models
 from attention.page.pages import FRONT, everything
@@ -116,11 +116,11 @@ def one(name: str, chance: random.Random) -> str:
     return said(PARAMETERS[name], chance) if name in PARAMETERS else chance.choice(TEXTS)
 
 
-def links(chance: random.Random, n: int) -> Iterator[dict[str, str]]:
-    """Yield links: each parameter in turn, with up to five others."""
-    names = [*PARAMETERS, SECRET]
-    for number in range(n):
-        some = {names[number % len(names)], "step", *chance.sample(names, chance.randrange(6))}
+def links(chance: random.Random, names: Iterable[str]) -> Iterator[dict[str, str]]:
+    """Yield a link for each of the parameters, with up to five others, which a page may not read or nobody knows."""
+    others = [*PARAMETERS, SECRET]
+    for first in names:
+        some = {first, "step", *chance.sample(others, chance.randrange(6))}
         query = {name: one(name, chance) for name in sorted(some)}
         # Most on the toy, which is fast.
         yield query if "model" in some and chance.random() < 0.5 else {**query, "model": "toy"}
