@@ -4,7 +4,7 @@ import argparse
 import random
 import sys
 import traceback
-from itertools import cycle, islice
+from itertools import count, cycle, islice
 from urllib.parse import urlencode
 
 from attention.page.content.registry import CONTENTS
@@ -24,8 +24,9 @@ def main() -> int:
     seed = random.SystemRandom().randrange(2**32) if wanted.seed is None else wanted.seed
     print(f"seed {seed}", flush=True)
     n_raised = 0
-    names = islice(cycle(PARAMETERS), wanted.links)
-    for page, query in zip(cycle(CONTENTS), links(random.Random(seed), names), strict=False):
+    chance = random.Random(seed)
+    sent = islice((link for _ in count() for link in links(chance, [*PARAMETERS])), wanted.links)
+    for page, query in zip(cycle(CONTENTS), sent, strict=False):
         try:
             shown = Shown(page, query).run()
             if shown.whole_file:

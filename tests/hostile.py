@@ -1,7 +1,7 @@
 """Hostile links: for each kind of parameter, values that a page has to survive, and links made of them."""
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterator, Sequence
 
 from attention.models import list_models
 from attention.page.pages import FRONT, everything
@@ -116,11 +116,20 @@ def one(name: str, chance: random.Random) -> str:
     return said(PARAMETERS[name], chance) if name in PARAMETERS else chance.choice(TEXTS)
 
 
-def links(chance: random.Random, names: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Yield a link for each of the parameters, with up to five others, which a page may not read or nobody knows."""
-    others = [*PARAMETERS, SECRET]
+def several(name: str, chance: random.Random) -> list[str]:
+    """Return all options of a choice and something else, or three values of another parameter."""
+    kind = PARAMETERS[name].kind
+    if isinstance(kind, Choice):
+        return [*dict.fromkeys(options(kind)), chance.choice(JUNK)]
+    return [one(name, chance) for _ in range(3)]
+
+
+def links(chance: random.Random, names: Sequence[str], thorough: Container[str] = ()) -> Iterator[dict[str, str]]:
+    """Yield links with each parameter in turn, thorough ones with several values, and up to five others."""
+    others = [*names, SECRET]
     for first in names:
-        some = {first, "step", *chance.sample(others, chance.randrange(6))}
-        query = {name: one(name, chance) for name in sorted(some)}
-        # Most on the toy, which is fast.
-        yield query if "model" in some and chance.random() < 0.5 else {**query, "model": "toy"}
+        for value in several(first, chance) if first in thorough else [one(first, chance)]:
+            some = {"step", *chance.sample(others, chance.randrange(6))} - {first}
+            query = {name: one(name, chance) for name in sorted(some)} | {first: value}
+            # Most on the toy, which is fast.
+            yield query if "model" in query and chance.random() < 0.5 else {**query, "model": "toy"}

@@ -38,8 +38,9 @@ def test_whatever_a_link_says_of_a_parameter_is_read_as_a_value_that_there_is(na
 @pytest.mark.parametrize("page", sweep(PAGES, quick=[FRONT, COMPARE, CODE_LAB]), ids=_named)
 def test_no_link_raises_and_none_is_logged(open_page, few_sentences, page, caplog, capfd):
     """All that a page shows is made of each link, and the page as a file, in which everything is open."""
-    names = [parameter.name for parameter in (page.own if page in SLOW else page.parameters)]
-    for query in links(random.Random(page.address), names):
+    own, names = ([each.name for each in some] for some in (page.own, page.parameters))
+    chance = random.Random(page.address)
+    for query in links(chance, own) if page in SLOW else links(chance, names, thorough=own):
         try:
             shown = open_page(page.file, **query)
             written = fetch(shown.whole_file) if shown.whole_file else b""
