@@ -59,8 +59,10 @@ function answers(data, tell) {
       const isGiven = data.given[0] === index;
       button.disabled = true;
       button.classList.toggle("right", isRight);
+      button.classList.toggle("told", isRight && data.verdict === "shown");
       button.classList.toggle("given", isGiven);
-      const said = [isRight ? message("right") : "", isGiven ? message("your guess") : ""].filter(Boolean);
+      const sign = data.verdict === "shown" ? message("the answer") : message("right");
+      const said = [isRight ? sign : "", isGiven ? message("your guess") : ""].filter(Boolean);
       if (said.length) button.append(make("span", "said", said.join(" · ")));
     }
     group.append(button);
@@ -98,6 +100,7 @@ function count(root, data) {
     const told = messages("{n} guess in this visit", "{n} guesses in this visit", verdicts.length);
     const sorted = message("{right} right, {close} close", { right, close });
     const counted = make("span", "count", `${told}: ${sorted}`);
+    counted.classList.toggle("none", !verdicts.length);
     counted.title = message("Close is the next best answer, a number off by one, or shares that mostly agree.");
     root.querySelector(".line").append(counted);
   } catch {

@@ -21,7 +21,7 @@ from attention.models.hub_line import HubError
 from attention.page.page import Page
 from attention.page.pages import everything
 from attention.page.parameters import Context, Parameter, Spot, other_model
-from attention.page.settings import ANSWER, AT, MAIN, MASK, MODEL, OTHER, PAIR, PART, TEXT, WORD, is_of_model
+from attention.page.settings import ANSWER, AT, MAIN, MASK, MODEL, OTHER, PAIR, PART, PRESENT, TEXT, WORD, is_of_model
 from attention.page.view import View
 
 T = TypeVar("T")
@@ -86,7 +86,8 @@ def opened(
 def remembered() -> Memory:
     """Return the browser's memory after this request."""
     here = visit()
-    view, chosen = here.view, taken_along().chosen
+    # A presentation ends with its page.
+    view, chosen = here.view, taken_along().without(PRESENT).chosen
     named = {each.name: each for each in everything(view.page)}
     others = {name: named[name].kind.write(value) for name, value in chosen.items() if value is not None}
     memory = {**here.memory, OTHERS: others, READ + _reading(view, by_id()).name: view.to_query()}

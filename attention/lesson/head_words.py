@@ -117,7 +117,11 @@ def _pronoun_phrases(gaze: Gaze | None) -> list[str]:
     if gaze is None or gaze.pronoun_pair is None:
         return []
     pronoun, noun, weight = gaze.pronoun_pair
-    return [_with_number(message("links “{pronoun}” to the noun “{noun}”", pronoun=pronoun, noun=noun), weight)]
+    return [
+        _with_number(
+            message("“{pronoun}” gives the most weight to the noun “{noun}”", pronoun=pronoun, noun=noun), weight
+        )
+    ]
 
 
 def _behaviour_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:

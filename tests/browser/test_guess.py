@@ -60,6 +60,14 @@ def test_a_guess_counts_once_in_a_visit(tab):
     assert re.match(r"\D*\d+\D+1\b", counted)
 
 
+def test_an_answer_that_is_shown_is_not_called_right(tab):
+    tab.go(model="toy", text="The dog was tired", step="mask", guess="1")
+    counted = question(tab).locator(".count").text_content()
+    question(tab).get_by_role("button", name="Show me").click()
+    expect(question(tab).locator(".said")).to_have_text("the answer")
+    expect(question(tab).locator(".count")).to_have_text(counted)
+
+
 def test_another_word_asks_again_and_back_returns_to_the_answer(tab):
     tab.go(model="toy", text=SENTENCE, step="scores", guess="1", word="1")
     question(tab).get_by_role("button", name="Show me").click()

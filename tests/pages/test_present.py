@@ -4,6 +4,7 @@ import pytest
 
 from attention.lesson.steps import STEPS
 from attention.models import list_models
+from attention.page.pages import FRONT, STEP_BY_STEP
 from tests.sweep import sweep
 
 MODELS = [info.model_id for info in list_models()]
@@ -34,6 +35,13 @@ def test_what_is_asked_stands_there_too_and_hides_the_answer(open_page):
     shown = open_page(model="toy", step="scores", present="1", guess="1")
     assert "question" in shown.components()
     assert "main_scores" not in shown.components()
+
+
+def test_a_presentation_ends_with_its_page(open_page):
+    shown = open_page(model="toy", step="scores", present="1").open_link(FRONT, {"model": "toy"})
+    assert shown.ways
+    assert not [link for link in shown.ways.values() if "present" in link]
+    assert shown.to_page(STEP_BY_STEP).controls()
 
 
 def test_no_other_page_is_without_controls(open_page):

@@ -94,16 +94,8 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     has_choice = not whole and (guess is not None or view[GUESS])
     choice = (Setting(GUESS, message("Guess first"), view[GUESS], key="front_guess"),) if has_choice else ()
     info = pane.info
-    place = (
-        message(
-            "{name}, layer {layer}, head {head}, picked by hand; All heads shows the others.",
-            name=info.name,
-            **scene.numbers,
-        )
-        if is_by_hand(info, scene.trace.text)
-        else message("{name}, layer {layer}, head {head}; All heads shows the others.", name=info.name, **scene.numbers)
-    )
-    about = " ".join(filter(None, (place, info.summary, info.note)))
+    picked = message("This head was picked by hand.") if is_by_hand(info, scene.trace.text) else ""
+    about = " ".join(filter(None, (picked, f"{info.name}:", info.summary, info.note)))
     return (
         *_title(title, whole=whole),
         intro,
@@ -112,7 +104,7 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
         Section("front_ways", (_way_in(view, pane, scene, is_hidden=is_hidden), *choice), is_line=True),
         *asked.content(),
         *(() if is_hidden or _is_in_line(scene) else (Prose(_tell_row(scene)),)),
-        Prose(_tell_marks(scene) + lesson("front/truth"), "aside"),
+        Prose(lesson("front/head", **scene.numbers) + _tell_marks(scene) + lesson("front/truth"), "aside"),
         Notice(about, is_quiet=True),
     )
 
