@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -10,7 +11,9 @@ from attention.core.masks import MASK_NAMES
 from attention.core.reading import PICTURE
 from attention.lesson.steps import STEPS, keys
 from attention.models import get_info, list_models
+from attention.page.pages import STEP_BY_STEP
 from attention.page.parameters import other_model
+from attention.page.settings import HEAD, LAYER
 from tests.loaded import load
 from tests.sweep import sweep
 from tests.unit.lesson.telling import facts_in, is_told
@@ -301,3 +304,14 @@ def test_the_end_of_every_models_layers_is_shown(open_page, model):
         shown = open_page(model=model, step="heads", part=part)
         assert shown.notices == []
         assert "main_onward" in shown.components()
+
+
+@pytest.mark.parametrize("query", [{"layer": "3", "head": "2"}, {"model": "smollm2-135m"}])
+def test_a_deeper_layers_input_leads_to_the_embeddings_in_layer_1(open_page, query):
+    shown = open_page(step="embed", **query)
+    (link,) = [link for link in shown.ways.values() if "step=embed" in link]
+    first = shown.open_link(STEP_BY_STEP, dict(parse_qsl(link)))
+    assert {"main_inputs", "main_words"} <= set(first.components())
+    assert first.view[LAYER] == 0
+    assert first.view[HEAD] is not None
+    assert not [link for link in first.ways.values() if "step=embed" in link]

@@ -19,7 +19,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.initial_selection import tell_opening
 from attention.lesson.picture import overlay, picture_table
 from attention.lesson.prose import in_short
-from attention.lesson.steps import step_of
+from attention.lesson.steps import embed, step_of
 from attention.lesson.steps.base import Step, Strip, explained, no_words
 from attention.page.blocks import (
     Block,
@@ -37,6 +37,7 @@ from attention.page.blocks import (
     Setting,
     Shapes,
     Table,
+    Way,
     cover,
 )
 from attention.page.content.on_map import has_map, on_map
@@ -46,8 +47,9 @@ from attention.page.content.place import place_of
 from attention.page.content.quiz import Asked
 from attention.page.content.sentence import sentence
 from attention.page.content.step_extras import EXTRAS, NEXT_TOKEN, WHAT_NOW, over_picture
+from attention.page.pages import STEP_BY_STEP
 from attention.page.parameters import Parameter
-from attention.page.settings import FACTORS, MAP, NEXT, WHY, WORD, Panel
+from attention.page.settings import FACTORS, HEAD, LAYER, MAP, NEXT, WHY, WORD, Panel
 from attention.page.view import View
 
 MAX_TABLE = 64  # columns or rows; a larger table is for a spreadsheet
@@ -197,10 +199,19 @@ class _Pane:
         aside = self.step.aside(scene)
         return (
             Prose(self.step.words(scene) + caption),
+            *self._first_layer(scene),
             *((Prose(aside, "aside"),) if aside else ()),
             *outcome(self.view, (self.pane,)),
             *self._whys(scene),
         )
+
+    def _first_layer(self, scene: HeadContext) -> Blocks:
+        """Return the link from a deeper layer's input to the embeddings, which enter layer 1."""
+        is_deeper = scene.layer > 0 and scene.attention.inputs is not None and scene.trace.embeddings is not None
+        if self.step is not embed.STEP or not is_deeper or self.pane.is_other or self.step.key in scene.use.lessons:
+            return ()
+        first = self.view.with_value(LAYER, 0).with_value(HEAD, scene.head)
+        return (Way("way_to_embedding", message("See the embeddings in layer 1 ▸"), STEP_BY_STEP, first.to_query()),)
 
     def _whys(self, scene: HeadContext) -> Blocks:
         """Return the answers to likely questions, made only when opened."""
