@@ -415,16 +415,17 @@ class LayerTrace:
     def projected(self, head: int) -> tuple[Float[Array, "Q D"], Float[Array, "K D"]]:
         """Derive the queries and keys of one head before any norm or rotation: ``X W_Q + b_Q``, ``X W_K + b_K``.
 
+        The key of an attention sink, which is not projected, is 0.
+
         Raises:
             ValueError: the layer's inputs or projections are unknown.
         """
         if self.inputs is None or self.sources is None or self.projections is None:
             raise ValueError("the inputs and projections of this layer are not known, so they cannot be multiplied")
         parts, group = self.projections, head // (self.queries.shape[0] // self.keys.shape[0])
-        return (
-            _project_head(self.inputs, parts.W_Q, parts.b_Q, head, self.queries.shape[-1]),
-            _project_head(self.sources, parts.W_K, parts.b_K, group, self.keys.shape[-1]),
-        )
+        keys = np.zeros(self.keys.shape[1:], np.float32)
+        keys[: len(self.sources)] = _project_head(self.sources, parts.W_K, parts.b_K, group, self.keys.shape[-1])
+        return _project_head(self.inputs, parts.W_Q, parts.b_Q, head, self.queries.shape[-1]), keys
 
     def capped(self, scaled_scores: Float[Array, "*H Q K"]) -> Float[Array, "*H Q K"]:
         """Cap scaled scores, if the model does."""
@@ -489,8 +490,10 @@ class LayerTrace:
             keys = steps.split_heads(steps.project(self.sources, parts.W_K, parts.b_K), len(self.keys))
             values = steps.split_heads(steps.project(self.sources, parts.W_V, parts.b_V), len(self.values))
             found["queries"] = Difference.between(self.finished(queries, "queries"), self.queries)
-            found["keys"] = Difference.between(self.finished(keys, "keys"), self.keys)
-            found["values"] = Difference.between(values, self.values)
+            # Attention sinks, which come last, are not projected.
+            n_projected = len(self.sources)
+            found["keys"] = Difference.between(self.finished(keys, "keys"), self.keys[:, :n_projected])
+            found["values"] = Difference.between(values, self.values[:, :n_projected])
         if self.added is not None:
             added = steps.output_projection(steps.join_heads(self.model_output), parts.W_O, parts.b_O)
             found["added"] = Difference.between(added, self.added)

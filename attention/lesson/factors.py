@@ -67,7 +67,7 @@ def linear_of(scene: HeadContext, letter: Letter) -> Linear | None:
         None if bias is None else bias[own],
         scene.dimensions,
         numbered(width),
-        scene.names if asks else scene.key_names,
+        scene.names if asks or scene.has_sink else scene.key_names,
         scene.word if asks else scene.own_key,
     )
 

@@ -22,14 +22,14 @@ from attention.core import masks
 from attention.core.messages import message
 from attention.core.trace import AttentionKind, LayerTrace, ModelInfo, Norm, Projections
 from attention.models.recorder import AttentionCall, attend_plainly, note_added, note_entered, note_turns, recording
-from attention.models.stack import Parts, Shared, Unembedding, linear_of, norm_of, record
+from attention.models.stack import Parts, Shared, Unembedding, have_each_once, linear_of, norm_of, record
 from attention.models.tensors import nearness, numbers
 
 # Common names of the four projections, and of the norms of queries and keys.
-_QUERY = ("q_proj", "query", "q_lin", "query_proj", "wq")
-_KEY = ("k_proj", "key", "k_lin", "key_proj", "wk")
-_VALUE = ("v_proj", "value", "v_lin", "value_proj", "wv")
-_OUTPUT = ("o_proj", "out_proj", "dense", "out_lin", "wo", "c_proj")
+_QUERY = ("q_proj", "query", "q_lin", "query_proj", "wq", "q")
+_KEY = ("k_proj", "key", "k_lin", "key_proj", "wk", "k")
+_VALUE = ("v_proj", "value", "v_lin", "value_proj", "wv", "v")
+_OUTPUT = ("o_proj", "out_proj", "dense", "out_lin", "wo", "c_proj", "o")
 _QUERY_NORM, _KEY_NORM = ("q_norm", "q_layernorm", "query_norm"), ("k_norm", "k_layernorm", "key_norm")
 # Names of configuration keys with a factor of the logits, or their divisor.
 _FACTOR = re.compile("logit|lm_head")
@@ -63,9 +63,10 @@ class OtherStack:
         calls, _ = self._trial_run()
         for call in calls:
             attend_plainly(call.module)
-            _watch(call.module)
+            _watch(model, call.module)
         calls, states = self._trial_run()
         self._shapes = self._check(calls)
+        self._has_each_once = any(have_each_once(call.turns) for call in calls)
         known = [_verified_parts(model, call, state) for call, state in zip(calls, states, strict=True)]
         # A step is shown for all layers or for none.
         if all(known):
@@ -145,7 +146,7 @@ class OtherStack:
             call if known is not None else replace(call, turns=None, entered=None, added=None)
             for call, known in zip(calls, self._known, strict=True)
         ]
-        shared = Shared(told)
+        shared = Shared(told, has_each_once=self._has_each_once)
         entering = [states[number] for number in self._numbers]
         layers = tuple(
             _layer(call, known, state, shared, self._kind(shared.mask(call)))
@@ -218,7 +219,7 @@ def spread(layers: Sequence[LayerTrace], at: Sequence[int], n_layers: int, *, ax
 
 def _number_of(model: Any, call: AttentionCall) -> int:
     """Return the number in the path of the layer that called attention; -1 if there is none."""
-    path = next(name for name, module in model.named_modules() if module is call.module)
+    path = _path_of(model, call.module)
     found = re.search(r"(?:^|\.)([0-9]+)\.", path)
     return -1 if found is None else int(found[1])
 
@@ -297,10 +298,10 @@ def _layer(call: AttentionCall, known: _Known | None, state: Array, shared: Shar
     return layer if known.is_turned else replace(layer, rotary=None)
 
 
-def _watch(module: torch.nn.Module) -> None:
+def _watch(model: Any, module: torch.nn.Module) -> None:
     """Note a module's rotations, its projections' input, and its output projection's result."""
     module.register_forward_pre_hook(note_turns, with_kwargs=True)
-    query, output = _named(module, _QUERY), _named(module, _OUTPUT)
+    query, output = _named(module, _QUERY), _output_of(model, module)
     if query is not None and output is not None:
         query.register_forward_pre_hook(note_entered)
         output.register_forward_hook(note_added)
@@ -308,7 +309,8 @@ def _watch(module: torch.nn.Module) -> None:
 
 def _verified_parts(model: Any, call: AttentionCall, state: Array) -> _Known | None:
     """Return the parts that reproduce the model's queries, keys, values and output; None if none do."""
-    maps = [_named(call.module, names) for names in (_QUERY, _KEY, _VALUE, _OUTPUT)]
+    maps = [_named(call.module, names) for names in (_QUERY, _KEY, _VALUE)]
+    maps.append(_output_of(model, call.module))
     if any(each is None for each in maps) or call.entered is None:
         return None
     norm = _entering_norm(model, call, state)
@@ -332,7 +334,8 @@ def _with_norms(module: torch.nn.Module, parts: Parts) -> Iterator[Parts]:
 
 def _is_verified(call: AttentionCall, known: _Known, state: Array) -> bool:
     """Return whether every projection of a layer reproduces the model's own numbers."""
-    layer = _layer(call, known, state, Shared([call]), "self")
+    shared = Shared([call], has_each_once=have_each_once(call.turns))
+    layer = _layer(call, known, state, shared, "self")
     try:
         found = layer.check_projections()
     except ValueError:
@@ -351,10 +354,10 @@ def _entering_norm(model: Any, call: AttentionCall, state: Array) -> tuple[Norm 
     atol = nearness(call.entered.dtype) * float(np.abs(entered).max())
     if np.allclose(entered, state, rtol=0, atol=atol):
         return (None,)
-    path = next(name for name, module in model.named_modules() if module is call.module)
+    path = _path_of(model, call.module)
     around = re.match(r".*\.[0-9]+(?=\.)", path)
     layer = model if around is None else attrgetter(around[0])(model)
-    for name, module in layer.named_children():
+    for name, module in (*layer.named_children(), *_parent_of(model, call.module).named_children()):
         if "norm" not in name.lower() and "ln" not in name.lower():
             continue
         try:
@@ -364,6 +367,22 @@ def _entering_norm(model: Any, call: AttentionCall, state: Array) -> tuple[Norm 
         if norm is not None and np.allclose(norm(state), entered, rtol=0, atol=atol):
             return (norm,)
     return None
+
+
+def _output_of(model: Any, module: torch.nn.Module) -> torch.nn.Module | None:
+    """Return the output projection of an attention module: its own or, as in BERT, that of the part beside it."""
+    beside = dict(_parent_of(model, module).named_children()).get("output")
+    own = _named(module, _OUTPUT)
+    return own if own is not None or beside is None else _named(beside, _OUTPUT)
+
+
+def _parent_of(model: Any, module: torch.nn.Module) -> torch.nn.Module:
+    parent: torch.nn.Module = model.get_submodule(_path_of(model, module).rpartition(".")[0])
+    return parent
+
+
+def _path_of(model: Any, module: torch.nn.Module) -> str:
+    return next(name for name, part in model.named_modules() if part is module)
 
 
 def _named(module: torch.nn.Module, names: Sequence[str]) -> torch.nn.Module | None:

@@ -207,12 +207,15 @@ class LayerStack:
 class Shared:
     """The masks, biases and rotations of several calls, each stored once even if layers share it."""
 
-    def __init__(self, calls: Sequence[AttentionCall]) -> None:
+    def __init__(self, calls: Sequence[AttentionCall], *, has_each_once: bool = False) -> None:
         self._masks = {_address(call.mask): _recorded_mask(call.mask) for call in calls}
         self._biases = {
             _address(call.position_bias): _recorded_bias(call.position_bias, call.scaling) for call in calls
         }
-        self._turns = {_address(call.turns and call.turns[0]): recorded_turns(call.turns) for call in calls}
+        self._turns = {
+            _address(call.turns and call.turns[0]): recorded_turns(call.turns, has_each_once=has_each_once)
+            for call in calls
+        }
 
     def mask(self, call: AttentionCall) -> Array | None:
         """Return the mask of a call; None if it hides nothing."""
@@ -232,13 +235,21 @@ def _address(tensor: torch.Tensor | None) -> int:
     return 0 if tensor is None else tensor.data_ptr()
 
 
-def recorded_turns(turns: tuple[torch.Tensor, torch.Tensor] | None) -> Rotary | None:
+def recorded_turns(turns: tuple[torch.Tensor, torch.Tensor] | None, *, has_each_once: bool = False) -> Rotary | None:
     """Return the rotations of queries and keys that a module was given."""
     if turns is None:
         return None
-    # They have each angle twice, once for each number of a pair.
-    half = turns[0].shape[-1] // 2
-    return Rotary(*(numbers(each[0, :, :half].clone()) for each in turns))
+    # Most models have each angle twice, once for each number of a pair.
+    n_pairs = turns[0].shape[-1] if has_each_once else turns[0].shape[-1] // 2
+    return Rotary(*(numbers(each[0, :, :n_pairs].clone()) for each in turns))
+
+
+def have_each_once(turns: tuple[torch.Tensor, torch.Tensor] | None) -> bool:
+    """Return whether cosines and sines of several positions have each angle once, as in gpt-oss."""
+    if turns is None:
+        return False
+    first, second = turns[1].tensor_split(2, dim=-1)
+    return not torch.equal(first, second)
 
 
 def record(
@@ -526,8 +537,9 @@ def _norms(module: Any) -> Iterator[Norm]:
     offset = None if bias is None else shared(bias)
     yield Norm(gain, epsilon, offset, centred=True)
     yield Norm(gain, epsilon)
-    # Gemma learns the gain's difference from 1.
+    # Gemma learns the gain's difference from 1, and so does Nemotron.
     yield Norm(1 + gain, epsilon)
+    yield Norm(1 + gain, epsilon, offset, centred=True)
 
 
 @torch.inference_mode()

@@ -87,6 +87,7 @@ def test_every_page_is_made_whole_and_every_step_is_proven(open_tiny, kind):
             ("bloom", "embed", "embed/normed", {"norms": "LayerNorm and LayerNorm"}),
             ("bloom", "scores", "scores/bias-of-keys", {}),
             ("gpt_oss", "scores", "scores/sink", {}),
+            ("gpt_oss", "embed", "embed/rotary", {}),
             ("olmo2", "embed", "embed/unknown", {"layer": 1}),
             ("olmo2", "qkv", "qkv/cell-unknown", {}),
             ("starcoder2", "embed", "embed/rotary", {}),

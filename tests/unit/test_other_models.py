@@ -17,7 +17,7 @@ from attention.lesson.proof import TOLERANCE, prove
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel, check_size
 from tests.sweep import sweep
-from tests.tiny_models import MIXED, OTHERS, PAIRS, UNEVEN, make
+from tests.tiny_models import MIXED, OTHERS, PAIRS, PARALLEL, UNEVEN, make
 from tests.unit.eager import ids_of
 
 SENTENCE = "The cat didn't sit on the tokenizers, and the birds sang."
@@ -62,7 +62,7 @@ ENCODERS = ("RobertaPreLayerNorm", "RoCBert")
 # Where the configuration of the text alone has a name of its own.
 TEXT_CONFIGS = {"Llama4": "Llama4TextConfig"}
 # Of the others, something is done to queries and keys that is not known.
-FOUND_WHOLE = ["Starcoder2", "Granite", "StableLm", "Mixtral"]
+FOUND_WHOLE = ["Starcoder2", "Granite", "StableLm", "Mixtral", "Nemotron", "RobertaPreLayerNorm", "RoCBert"]
 
 
 def saved(name, config, folder):
@@ -249,6 +249,25 @@ def test_an_attention_sink_is_a_key_of_its_own_that_makes_rows_add_up(folder_of,
         assert layer.check() < 1e-5
     assert [token.text for token in trace.key_tokens[:-1]] == [token.text for token in trace.tokens]
     np.testing.assert_allclose(trace.logits, result.logits[0].numpy(), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["gpt_oss", "switch_transformers", "Qwen2VL", PARALLEL])
+def test_projections_are_found_that_give_what_the_model_attended_with(model_of, kind):
+    trace = model_of(kind).trace(SENTENCE)
+    for layer in trace.layers:
+        found = layer.check_projections()
+        assert set(found) == {"queries", "keys", "values", "added"}
+        assert max(each.relative for each in found.values()) <= TOLERANCE
+        for head in range(len(layer.queries)):
+            queries, keys = layer.projected(head)
+            group = head * len(layer.keys) // len(layer.queries)
+            assert keys.shape == layer.keys[group].shape
+            np.testing.assert_allclose(layer.turned(queries), layer.queries[head], rtol=0, atol=1e-4)
+    width = 0 if trace.layers[0].rotary is None else trace.layers[0].rotary.width
+    assert width == (0 if kind == "switch_transformers" else trace.info.d_head)
+    # One token alone is not rotated: its angles don't tell how they are stored.
+    alone = model_of(kind).trace("The").layers[0].rotary
+    assert (0 if alone is None else alone.width) == width
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,8 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     )
     if layer.inputs is None or layer.projections is None:
         return Detail(title, lesson("qkv/cell-unknown"), (), np.zeros(0), "")
+    if cell.row >= len(layer.inputs) and scene.has_sink:
+        return Detail(title, lesson("qkv/cell-sink"), (), np.zeros(0), "")
     if symbol == "v" or not layer.is_changed:
         return _products(scene, cell, title, _LETTER_OF[cell.matrix])
     if layer.rotary is not None and cell.column < layer.rotary.width:
@@ -241,6 +243,7 @@ def _explain_normed(scene: HeadContext, cell: Cell, title: str) -> Detail:
 def _explain_projected(scene: HeadContext, cell: Cell) -> Detail:
     symbol = cell.matrix.removeprefix("projected_")[0]
     projected = scene.projected["qk".index(symbol)]
+    is_sink = scene.has_sink and cell.row == len(scene.tokens)
     title = lesson(
         "qkv/cell-projected",
         symbol=_symbol(symbol),
@@ -248,6 +251,8 @@ def _explain_projected(scene: HeadContext, cell: Cell) -> Detail:
         dimension=cell.column,
         value=projected[cell.row, cell.column],
     )
+    if is_sink:
+        return Detail(title, lesson("qkv/cell-sink"), (), np.zeros(0), "")
     return _products(scene, cell, title, _LETTER_OF[cell.matrix])
 
 
@@ -308,7 +313,7 @@ def _code(excerpt: CodeContext) -> str:
         return _recorded(excerpt, message("how the model computed them is unknown"))
     turns = scene.attention.rotary
     has_norm = scene.attention.query_norm is not None or scene.attention.key_norm is not None
-    if has_norm or (turns is not None and turns.width < scene.d_head):
+    if has_norm or scene.has_sink or (turns is not None and turns.width < scene.d_head):
         return _recorded(excerpt, _DOES_MORE)
     return _projection_code(excerpt, X, Z)
 
