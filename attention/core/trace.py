@@ -95,6 +95,8 @@ class ModelInfo:
     revision: str = ""
     # What each layer computes instead of attention, such as "convolution", or "" for attention; () if all have it.
     layer_kinds: tuple[str, ...] = ()
+    # What runs beside attention in each layer, such as "Mamba", and is also added to the residual stream.
+    beside: str = ""
     # The width of a value, if it differs from ``d_head``.
     d_value: int | None = None
     # Whether its tokenizer has a chat template.

@@ -66,6 +66,7 @@ class OtherStack:
             _watch(model, call.module)
         calls, states = self._trial_run()
         self._shapes = self._check(calls)
+        self._beside = _beside(model, calls[0].module)
         self._has_each_once = any(have_each_once(call.turns) for call in calls)
         known = [_verified_parts(model, call, state) for call, state in zip(calls, states, strict=True)]
         # A step is shown for all layers or for none.
@@ -108,6 +109,7 @@ class OtherStack:
             n_key_value_heads=n_key_value_heads,
             d_head=d_head,
             d_value=None if d_value == d_head else d_value,
+            beside=self._beside,
         )
 
     @torch.inference_mode()
@@ -374,6 +376,11 @@ def _output_of(model: Any, module: torch.nn.Module) -> torch.nn.Module | None:
     beside = dict(_parent_of(model, module).named_children()).get("output")
     own = _named(module, _OUTPUT)
     return own if own is not None or beside is None else _named(beside, _OUTPUT)
+
+
+def _beside(model: Any, module: torch.nn.Module) -> str:
+    """Return the name of a state-space model in the same layer; "" if there is none."""
+    return "Mamba" if "mamba" in dict(_parent_of(model, module).named_children()) else ""
 
 
 def _parent_of(model: Any, module: torch.nn.Module) -> torch.nn.Module:

@@ -18,7 +18,7 @@ from attention.page.pages import (
 )
 from tests.pages.test_memory import fetch, is_refused
 from tests.sweep import sweep
-from tests.tiny_models import OTHERS, TODAY, make
+from tests.tiny_models import OTHERS, PARALLEL, TODAY, make
 from tests.unit.lesson.telling import facts_in
 
 KINDS = (*TODAY, *OTHERS)
@@ -32,7 +32,7 @@ SLOW = {MANY_SENTENCES, SYNTAX_CHECK}
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     root = tmp_path_factory.mktemp("today")
-    return {kind: make(kind, root / f"tiny-{kind}") for kind in KINDS}
+    return {kind: make(kind, root / f"tiny-{kind}") for kind in (*KINDS, PARALLEL)}
 
 
 @pytest.fixture
@@ -90,6 +90,7 @@ def test_every_page_is_made_whole_and_every_step_is_proven(open_tiny, kind):
             ("gpt_oss", "embed", "embed/rotary", {}),
             ("olmo2", "embed", "embed/unknown", {"layer": 1}),
             ("olmo2", "qkv", "qkv/cell-unknown", {}),
+            (PARALLEL, "heads", "heads/added-beside", {"beside": "Mamba"}),
             ("starcoder2", "embed", "embed/rotary", {}),
             ("gemma2", "heads", "heads/added-normed", {"norm": "RMSNorm"}),
         ],

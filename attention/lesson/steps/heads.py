@@ -72,6 +72,8 @@ def _tell_joining(scene: HeadContext) -> str:
 
 def _tell_added(scene: HeadContext) -> str:
     layer = scene.attention
+    if scene.info.beside:
+        return lesson("heads/added-beside", beside=scene.info.beside)
     if not scene.knows_layers:
         return lesson("heads/added-unknown")
     if layer.added_norm is None:

@@ -90,10 +90,14 @@ def _guess(scene: HeadContext | None) -> Guess | None:
 
 
 def _has_path(scene: HeadContext) -> bool:
-    """Return whether the states between the layers are known, and the heads' contributions are added unnormalised."""
+    """Return whether the states between the layers are known, and the heads' contributions are added as they are."""
     layers = scene.trace.layers
     has_states = len(scene.trace.hidden_states) == len(layers) + 1
-    return has_states and all(layer.projections is not None and layer.added_norm is None for layer in layers)
+    return (
+        has_states
+        and scene.knows_layers
+        and all(layer.projections is not None and layer.added_norm is None for layer in layers)
+    )
 
 
 # -------------------------------------------------------------------------------------- the content
