@@ -8,60 +8,82 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from attention.core.given import check_below, counted, integers
+from attention.core.interventions import Causes, Intervention
 from attention.core.steps import softmax
 from attention.core.trace import LayerTrace
 
-# What replaces a head's output: zeros (Michel et al. 2019), the mean of its outputs on this text, the result of uniform
-# weights (Kovaleva et al. 2019), or of its own weights in another order.
-How = Literal["zero", "mean", "even", "shuffled"]
+
+@dataclass(frozen=True, slots=True)
+class Shuffle:
+    """Permute each row's weights among the visible keys, in some heads of a layer; ``seed`` determines the order.
+
+    Raises:
+        TypeError: a number is not an integer.
+        ValueError: a number is negative.
+    """
+
+    layer: int
+    heads: tuple[int, ...]
+    seed: int
+
+    def __post_init__(self) -> None:
+        """Convert to plain integers and validate."""
+        object.__setattr__(self, "layer", counted("layer", self.layer))
+        object.__setattr__(self, "heads", tuple(counted("heads", each) for each in integers("heads", self.heads)))
+        object.__setattr__(self, "seed", counted("seed", self.seed))
+
+    @property
+    def acts_before(self) -> bool:
+        """False: it changes outputs."""
+        return False
+
+    def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:  # noqa: ARG002 - it changes every token alike
+        """Raise ValueError if the layer or a head does not exist."""
+        for head in self.heads:
+            check_below(layer=(self.layer, n_layers), head=(head, n_heads))
+
+    def before(self, causes: Causes) -> None:
+        """Leave queries, mask and bias as they are."""
+
+    def after(self, layer: LayerTrace, outputs: Float[Array, "H Q Dv"]) -> None:
+        """Replace the heads' outputs by those of the shuffled weights."""
+        steps, heads = layer.steps(), list(self.heads)
+        chance = np.random.default_rng((self.seed, self.layer))
+        weights = shuffled(steps.weights[heads], ~np.isneginf(steps.mask[heads]), chance)
+        outputs[heads] = weights.astype(outputs.dtype) @ steps.values[heads]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change to one run of a model: ablated heads, or an occluded token.
+    """A change to one run of a model: interventions in its heads, or an occluded token.
 
-    ``heads`` are pairs of a layer and a head, counted from 0; ``seed`` determines how weights are shuffled. ``without``
-    is the position of a token that is occluded: the model reads an uninformative one in its place.
+    ``without`` is the position of a token that is occluded: the model reads an uninformative one in its place.
 
     Raises:
-        TypeError: a number is not an integer.
-        ValueError: ``how`` is unknown, a head is not a pair, or a number is negative.
+        TypeError: ``without`` is not an integer.
+        ValueError: ``without`` is negative.
     """
 
-    heads: frozenset[tuple[int, int]] = frozenset()
-    how: How = "zero"
-    seed: int = 0
+    interventions: tuple[Intervention, ...] = ()
     without: int | None = None
 
     def __post_init__(self) -> None:
-        """Convert to plain integers and validate."""
-        if self.how not in get_args(How):
-            raise ValueError(f"how must be one of {', '.join(get_args(How))}, got {self.how!r}")
-        heads = [tuple(counted("heads", each) for each in integers("heads", pair)) for pair in self.heads]
-        if any(len(pair) != 2 for pair in heads):
-            raise ValueError(f"heads must be pairs of a layer and a head, got {self.heads!r}")
-        object.__setattr__(self, "heads", frozenset(heads))
-        object.__setattr__(self, "seed", counted("seed", self.seed))
+        """Convert to a plain integer and validate."""
         if self.without is not None:
             object.__setattr__(self, "without", counted("without", self.without))
 
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
         """Raise ValueError if a run of this size does not have a layer, head or token of the change."""
-        for layer, head in self.heads:
-            check_below(layer=(layer, n_layers), head=(head, n_heads))
+        for each in self.interventions:
+            each.check(n_layers, n_heads, n_tokens)
         if self.without is not None:
             check_below(token=(self.without, n_tokens))
-
-    def of_layer(self, layer: int) -> list[int]:
-        """Return the changed heads of a layer in ascending order."""
-        return sorted(head for at, head in self.heads if at == layer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,32 +112,6 @@ class Effect:
     tokens: Float[Array, " T"]
     likeliest: str = ""
     kept: float = math.nan
-
-
-def replaced(layer: LayerTrace, change: Change, number: int) -> Float[Array, "H Q Dv"]:
-    """Return the outputs of the heads of layer ``number`` with a change."""
-    heads, outputs = change.of_layer(number), layer.model_output
-    if not heads:
-        return outputs
-    outputs = outputs.copy()
-    if change.how == "zero":
-        outputs[heads] = 0
-    elif change.how == "mean":
-        outputs[heads] = outputs[heads].mean(axis=1, keepdims=True)
-    else:
-        steps = layer.steps()
-        visible = ~np.isneginf(steps.mask[heads])
-        if change.how == "even":
-            weights = even(visible)
-        else:
-            weights = shuffled(steps.weights[heads], visible, np.random.default_rng((change.seed, number)))
-        outputs[heads] = weights.astype(outputs.dtype) @ steps.values[heads]
-    return outputs
-
-
-def even(visible: Bool[Array, "*H Q K"]) -> Float[Array, "*H Q K"]:
-    """Return uniform weights over the visible keys of each query."""
-    return visible / np.maximum(visible.sum(axis=-1, keepdims=True), 1)
 
 
 def shuffled(

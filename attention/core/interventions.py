@@ -15,7 +15,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.core.given import check_below, counted, integers
-from attention.core.trace import Trace
+from attention.core.trace import LayerTrace, Trace
 
 # What replaces an ablated head's outputs.
 Instead = Literal["zero", "mean", "uniform"]
@@ -43,14 +43,18 @@ class Intervention(Protocol):
     def layer(self) -> int:
         """The layer it changes."""
 
+    @property
+    def acts_before(self) -> bool:
+        """Whether it changes anything before the softmax."""
+
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
         """Raise ValueError if a run of this size lacks its layer, head or token; the message states the range."""
 
-    def before(self, causes: Causes) -> Causes:
-        """Change the query, mask or bias in place; the arrays are the caller's own."""
+    def before(self, causes: Causes) -> None:
+        """Change the query, mask or bias in place; called only if it ``acts_before``."""
 
-    def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
-        """Change the outputs of the layer's heads; the array is the caller's own."""
+    def after(self, layer: LayerTrace, outputs: Float[Array, "H Q Dv"]) -> None:
+        """Change the outputs of the layer's heads in place; ``layer`` is as it ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,26 +89,28 @@ class Ablate:
         """The head's layer."""
         return self.place[0]
 
+    @property
+    def acts_before(self) -> bool:
+        """Whether its weights are to be uniform."""
+        return self.how == "uniform"
+
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:  # noqa: ARG002 - it changes every token alike
         """Raise ValueError if the head does not exist."""
         check_below(layer=(self.place[0], n_layers), head=(self.place[1], n_heads))
 
-    def before(self, causes: Causes) -> Causes:
-        """Make all of the head's scores equal, if its weights are to be uniform."""
-        if self.how == "uniform":
-            causes.queries[self.place[1]] = 0
-            if causes.bias is not None:
-                causes.bias[self.place[1]] = 0
-        return causes
+    def before(self, causes: Causes) -> None:
+        """Make all of the head's scores equal."""
+        causes.queries[self.place[1]] = 0
+        if causes.bias is not None:
+            causes.bias[self.place[1]] = 0
 
-    def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
+    def after(self, layer: LayerTrace, outputs: Float[Array, "H Q Dv"]) -> None:  # noqa: ARG002 - needs outputs only
         """Replace the head's outputs by zeros or their mean."""
         head = self.place[1]
         if self.how == "zero":
             outputs[head] = 0
         elif self.how == "mean":
             outputs[head] = outputs[head].mean(axis=0)
-        return outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +139,11 @@ class CutEdge:
         for name in ("layer", "head", "query", "key"):
             object.__setattr__(self, name, counted(name, getattr(self, name)))
 
+    @property
+    def acts_before(self) -> bool:
+        """True: it changes the mask."""
+        return True
+
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
         """Raise ValueError if the head or a token does not exist."""
         check_below(
@@ -142,7 +153,7 @@ class CutEdge:
             key=(self.key, n_tokens),
         )
 
-    def before(self, causes: Causes) -> Causes:
+    def before(self, causes: Causes) -> None:
         """Mask the key for the query; raise ValueError if it is hidden already."""
         if np.isneginf(causes.mask[self.head, self.query, self.key]):
             raise ValueError(
@@ -150,11 +161,9 @@ class CutEdge:
                 f"token {self.query}"
             )
         causes.mask[self.head, self.query, self.key] = -np.inf
-        return causes
 
-    def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
-        """Return the outputs unchanged."""
-        return outputs
+    def after(self, layer: LayerTrace, outputs: Float[Array, "H Q Dv"]) -> None:
+        """Leave the outputs as the mask made them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +197,11 @@ class Patch:
         """The head's layer."""
         return self.place[0]
 
+    @property
+    def acts_before(self) -> bool:
+        """False: it changes outputs."""
+        return False
+
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
         """Raise ValueError if the head or a token does not exist, or the source has another size."""
         check_below(layer=(self.place[0], n_layers), head=(self.place[1], n_heads))
@@ -200,16 +214,14 @@ class Patch:
                 f"{sizes[0]} of {sizes[1]} and {sizes[2]}"
             )
 
-    def before(self, causes: Causes) -> Causes:
-        """Return the causes unchanged."""
-        return causes
+    def before(self, causes: Causes) -> None:
+        """Leave queries, mask and bias as they are."""
 
-    def after(self, outputs: Float[Array, "H Q Dv"]) -> Float[Array, "H Q Dv"]:
+    def after(self, layer: LayerTrace, outputs: Float[Array, "H Q Dv"]) -> None:  # noqa: ARG002 - needs the other run's
         """Replace the head's outputs by the other run's."""
-        layer, head = self.place
+        number, head = self.place
         at = slice(None) if self.tokens is None else list(self.tokens)
-        outputs[head, at] = self.source.layers[layer].model_output[head, at]
-        return outputs
+        outputs[head, at] = self.source.layers[number].model_output[head, at]
 
 
 def checked(given: Any, n_layers: int, n_heads: int, n_tokens: int) -> tuple[Intervention, ...]:

@@ -29,7 +29,7 @@ from attention.core.interventions import Intervention, Run, checked
 from attention.core.masks import MaskName
 from attention.core.messages import message
 from attention.core.trace import Cut, Embeddings, ModelInfo, Token, Trace
-from attention.models.altering import Alteration, Intervening
+from attention.models.altering import Intervening
 from attention.models.architectures import architecture_of, read_config
 from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch, repr_of
 from attention.models.encoder_decoder import TargetReader
@@ -212,7 +212,7 @@ class HuggingFaceModel:
         self, source: _Source, pair: str | None, mask: Array | None, interventions: Sequence[Intervention] = ()
     ) -> Trace:
         """Run the model once and record it."""
-        change = Intervening(interventions, self._info.attention_layers)
+        change = Intervening([interventions], self._info.attention_layers)
         with recording() as calls, altering(change.after, change.before) if interventions else nullcontext():
             result = self._run([source], mask, is_whole=True)
         states = tuple(numbers(state[0]) for state in result.hidden_states)
@@ -344,13 +344,14 @@ class HuggingFaceModel:
         """See ``Model.outputs``; several changes run in one batch."""
         source = self._read(text, None if self._target is not None else pair, 0)
         n_tokens = len(source.tokens)
-        for change in changes:
-            change.check(self._info.n_layers, self._info.n_heads, n_tokens)
-            self._check_attention({layer for layer, _ in change.heads})
+        for each in changes:
+            each.check(self._info.n_layers, self._info.n_heads, n_tokens)
+            self._check_attention({one.layer for one in each.interventions})
         at_once = max(1, _MOST_AT_ONCE // n_tokens)
         for first in range(0, len(changes), at_once):
             some = changes[first : first + at_once]
-            with altering(Alteration(some, self._info.attention_layers)):
+            change = Intervening([each.interventions for each in some], self._info.attention_layers)
+            with altering(change.after, change.before):
                 result = self._run(
                     [self._occluded(source, each) for each in some], self._mask(None, n_tokens), is_whole=False
                 )

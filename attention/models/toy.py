@@ -46,7 +46,7 @@ from numpy import ndarray as Array
 from numpy.typing import ArrayLike
 
 from attention.core import masks, steps
-from attention.core.ablation import Change, Output, replaced
+from attention.core.ablation import Change, Output
 from attention.core.interventions import Causes, Intervention, Run, checked
 from attention.core.masks import MaskName
 from attention.core.messages import message
@@ -454,8 +454,9 @@ class ToyModel:
             # An occluded token has a position, but no word features.
             tokens = [replace(each, is_special=each.position == change.without) for each in encoded.tokens]
             inputs = self._word_vectors(tokens) + positions
-            outputs = replaced(_layer_trace(inputs, None), change, 0)
-            yield Output(inputs + _projected(outputs.astype(np.float64)).astype(np.float32))
+            added = _changed(_layer_trace(inputs, None), change.interventions).added
+            assert added is not None
+            yield Output(inputs + added)
 
     def insides(self) -> None:
         """Return None: the toy is written in its own file."""
@@ -536,21 +537,23 @@ def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) 
 
 def _changed(layer: LayerTrace, interventions: Sequence[Intervention]) -> LayerTrace:
     """Return the layer with interventions applied."""
-    assert layer.inputs is not None
-    n_heads, n_tokens, _ = layer.queries.shape
-    causes = Causes(layer.queries.copy(), np.zeros((n_heads, n_tokens, n_tokens), np.float32), None)
+    early = [each for each in interventions if each.acts_before]
+    if early:
+        n_heads, n_tokens, _ = layer.queries.shape
+        causes = Causes(layer.queries.copy(), np.zeros((n_heads, n_tokens, n_tokens), np.float32), None)
+        for each in early:
+            each.before(causes)
+        mask = causes.mask if causes.mask.any() else None
+        heads = steps.attend(causes.queries, layer.keys, layer.values, mask=mask, scale=layer.scale)
+        layer = replace(layer, queries=causes.queries, mask=mask, model_output=heads.head_outputs)
+    outputs = layer.model_output.copy()
     for each in interventions:
-        causes = each.before(causes)
-    mask = causes.mask if causes.mask.any() else None
-    outputs = steps.attend(causes.queries, layer.keys, layer.values, mask=mask, scale=layer.scale).head_outputs.copy()
-    for each in interventions:
-        outputs = each.after(outputs)
+        each.after(layer, outputs)
     added = _projected(outputs.astype(np.float64)).astype(np.float32)
+    assert layer.inputs is not None
     lengths = np.linalg.norm(layer.inputs + added, axis=1)
     return replace(
         layer,
-        queries=causes.queries,
-        mask=mask,
         model_output=outputs,
         added=added,
         lengths=Lengths(summed=lengths, left=lengths),

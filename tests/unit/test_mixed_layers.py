@@ -62,7 +62,7 @@ def test_layers_are_changed_by_the_models_own_numbers(mixed):
     np.testing.assert_array_equal(plain[1].model_output, changed[1].model_output)
     assert not changed[3].model_output[1].any()
     assert changed[3].model_output[0].any()
-    whole, ablated = model.outputs(SENTENCE, None, [Change(), Change(frozenset({(3, 1)}))])
+    whole, ablated = model.outputs(SENTENCE, None, [Change(), Change((Ablate((3, 1)),))])
     assert not np.allclose(whole.logits, ablated.logits)
     np.testing.assert_allclose(ablated.logits, changed.logits[-1], rtol=0, atol=1e-4)
     for run in (lambda: model.run(SENTENCE, [Ablate((0, 1))]), lambda: next(model.outputs(SENTENCE, None, [BAD]))):
@@ -70,7 +70,7 @@ def test_layers_are_changed_by_the_models_own_numbers(mixed):
             run()
 
 
-BAD = Change(frozenset({(0, 1)}))
+BAD = Change((Ablate((0, 1)),))
 
 
 def test_a_trace_keeps_the_models_own_numbers(mixed, tmp_path):

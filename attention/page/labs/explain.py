@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
-from attention.core.ablation import Change, Effect, How
+from attention.core.ablation import Change, Effect, Shuffle
+from attention.core.interventions import Ablate
 from attention.core.messages import message
 from attention.core.trace import ModelInfo
 from attention.figures import charts
@@ -91,8 +92,9 @@ def _heads(scene: HeadContext) -> tuple[Head, ...]:
 def _change(info: ModelInfo, head: Head, off: Off, only: Only) -> Change:
     """Return the change that ablates a head, or all others of its layer."""
     layer, _ = head
-    others = ((layer, each) for each in range(info.n_heads) if (layer, each) != head)
-    return Change(frozenset((head,) if only == "one" else others), off)
+    others = [(layer, each) for each in range(info.n_heads) if (layer, each) != head]
+    how = "uniform" if off == "even" else off
+    return Change(tuple(Ablate(each, how) for each in ([head] if only == "one" else others)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -617,17 +619,27 @@ def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
     info, work = scene.info, _work(scene.info, len(scene.tokens))
     n = int(np.clip(WORK_OF_ALL / (6 * work), MIN_SHUFFLES, MAX_SHUFFLES))
     opening = (Heading(scene.place),)
-    layer = frozenset((scene.layer, head) for head in range(info.n_heads))
-    everywhere = frozenset((at, head) for at in info.attention_layers for head in range(info.n_heads))
-    sizes = (frozenset({(scene.layer, scene.head)}), layer, everywhere)
-    how: How = "shuffled"
-    changes = tuple(Change(heads, how, seed) for heads in sizes for seed in range(n))
-    found = _effects(scene, runs, (*changes, *(Change(heads, "even") for heads in sizes)))
+    all_heads = tuple(range(info.n_heads))
+    sizes = (
+        {scene.layer: (scene.head,)},
+        {scene.layer: all_heads},
+        dict.fromkeys(info.attention_layers, all_heads),
+    )
+    shuffles = [
+        Change(tuple(Shuffle(layer, heads, seed) for layer, heads in size.items()))
+        for size in sizes
+        for seed in range(n)
+    ]
+    equal = [
+        Change(tuple(Ablate((layer, head), "uniform") for layer, heads in size.items() for head in heads))
+        for size in sizes
+    ]
+    found = _effects(scene, runs, (*shuffles, *equal))
     if found is None:
         return (*opening, _missing(scene, 3 * n))
     moved = np.array([effect.moved for effect in found[1:]])
-    shuffles, evens = moved[: 3 * n].reshape(3, n), moved[3 * n :]
-    medians = np.median(shuffles, axis=1)
+    spread, evens = moved[: 3 * n].reshape(3, n), moved[3 * n :]
+    medians = np.median(spread, axis=1)
     names = (message("this head"), message("this layer"), message("all layers"))
     what = _output_name(found[0])
     told = lesson(
@@ -639,12 +651,12 @@ def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
         all=_format_effect(float(medians[2])),
         even=_format_effect(float(evens[2])),
     ) + _measure(found[0])
-    chart = charts.spots(names, shuffles, medians, message("how far {what} moves", what=what))
+    chart = charts.spots(names, spread, medians, message("how far {what} moves", what=what))
     return (
         *opening,
         beside(told, Picture("shuffles", Chart(chart))),
         Prose(lesson("explain/shuffled-caveat"), "detail"),
-        as_table("shuffles", partial(_table_of_shuffles, names, shuffles, evens), file="shuffles"),
+        as_table("shuffles", partial(_table_of_shuffles, names, spread, evens), file="shuffles"),
     )
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention.core.ablation import Change, effects
+from attention.core.ablation import Change, Shuffle, effects
+from attention.core.interventions import Ablate
 from attention.figures.colours import WEIGHT
 from attention.lesson.head_context import HeadContext
 from attention.measures.flow import flow_to, rollout
@@ -102,7 +103,7 @@ def test_what_is_asked_is_answered_by_switching_each_head_off():
     scene = scene_of("minilm-l6", layer=5)
     guess = LAB.measured_guess(scene, Runs(scene.trace))
     heads = list(np.ndindex(6, 12))
-    plain, *changed = vectors_of("minilm-l6", Change(), *(Change(frozenset({head})) for head in heads))
+    plain, *changed = vectors_of("minilm-l6", Change(), *(Change((Ablate(head),)) for head in heads))
     moved, sizes = np.array([one_minus_cosine(plain, each) for each in changed]), sizes_of(scene.trace, heads)
     sharpest, best = sizes.argmax(), moved.argmax()
     rank = int((moved > moved[sharpest]).sum()) + 1
@@ -131,7 +132,7 @@ def test_where_one_layer_alone_is_tried_its_heads_are_compared(layer):
     scene = scene_of("smollm2-135m", layer=layer)
     guess = LAB.measured_guess(scene, Runs(scene.trace))
     heads = [(layer, head) for head in range(9)]
-    plain, *changed = probabilities_of("smollm2-135m", Change(), *(Change(frozenset({head})) for head in heads))
+    plain, *changed = probabilities_of("smollm2-135m", Change(), *(Change((Ablate(head),)) for head in heads))
     moved = np.array([np.abs(plain - each).sum() / 2 for each in changed])
     rank = int((moved > moved[sizes_of(scene.trace, heads).argmax()]).sum()) + 1
     assert guess.right == {0 if rank == 1 else 1 if rank <= 5 else 2}
@@ -150,8 +151,8 @@ def test_every_model_is_asked_about_and_there_is_a_wrong_answer(scene):
 def test_all_heads_of_bert_are_drawn_and_sorted_in_the_table():
     scene, changes = scene_of("minilm-l6", layer=5, head=2), []
     for layer, head in np.ndindex(6, 12):
-        others = {(layer, other) for other in range(12)} - {(layer, head)}
-        changes.append(Change(frozenset(others), "even"))
+        others = [Ablate((layer, other), "uniform") for other in range(12) if other != head]
+        changes.append(Change(tuple(others)))
     plain, *changed = vectors_of("minilm-l6", Change(), *changes)
     wanted = np.array([one_minus_cosine(plain, each) for each in changed])
     blocks = shown(scene, Runs(scene.trace), off="even", only="rest")
@@ -170,7 +171,7 @@ def test_all_heads_of_bert_are_drawn_and_sorted_in_the_table():
 def test_of_a_decoder_the_next_token_is_what_moves():
     scene = scene_of("smollm2-135m", layer=13, head=6)
     trace = scene.trace
-    plain, changed = probabilities_of("smollm2-135m", Change(), Change(frozenset({(13, 6)})))
+    plain, changed = probabilities_of("smollm2-135m", Change(), Change((Ablate((13, 6)),)))
     blocks = shown(scene, Runs(trace))
     told = prose(blocks)
     assert says(told, f"{np.abs(plain - changed).sum() / 2:.4f}")
@@ -300,9 +301,8 @@ def test_shuffles_are_drawn_one_by_one_with_their_medians(scene):
         numbers = np.array(rows[name], float)
         np.testing.assert_allclose(once.y[n * index : n * (index + 1)], numbers[:-1], rtol=1e-5)
         assert median.y[index] == pytest.approx(np.median(numbers[:-1]), rel=1e-5)
-    asked = next(changes for changes in runs.asked if changes[0].how == "shuffled")
-    assert {change.heads for change in asked[:n]} == {frozenset({(scene.layer, scene.head)})}
-    assert len({change.seed for change in asked[:n]}) == n
+    drawn = [each for changes in runs.asked for each in changes[:n] if isinstance(each.interventions[0], Shuffle)]
+    assert drawn == [Change((Shuffle(scene.layer, (scene.head,), seed),)) for seed in range(n)]
 
 
 # --------------------------------------------------------------------------------------- what cannot be shown
