@@ -199,7 +199,7 @@ class _Pane:
         aside = self.step.aside(scene)
         return (
             Prose(self.step.words(scene) + caption),
-            *self._first_layer(scene),
+            *(() if self.whole else self._first_layer(scene)),
             *((Prose(aside, "aside"),) if aside else ()),
             *outcome(self.view, (self.pane,)),
             *self._whys(scene),
