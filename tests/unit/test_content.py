@@ -6,24 +6,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from attention.core.ablation import Change, effects
-from attention.experiments.five_ways import run
-from attention.experiments.pca import of_states
 from attention.export.of_page import page_file
 from attention.figures.bars import Bars
 from attention.figures.charts import Chart
 from attention.figures.matrix import Matrix
 from attention.figures.question import Answer
 from attention.lesson.head_context import HeadContext
-from attention.lesson.heads import head_thumbs
-from attention.lesson.next_token import forecast
 from attention.lesson.proof import prove
 from attention.lesson.steps import STEPS, step_of
-from attention.lesson.survey import survey
-from attention.measures.induction import scores_of
 from attention.models import load
-from attention.models.one_page import is_written
-from attention.models.one_page import run as run_page
 from attention.page.address import Address, RunKey
 from attention.page.blocks import (
     Download,
@@ -45,63 +36,11 @@ from attention.page.pages import CODE_LAB, OF_LABS, STEP_BY_STEP
 from attention.page.parameters import Keys
 from attention.page.settings import ANSWER, WAY
 from attention.page.view import View
-from attention.training.jobs import Status
 from tests.drawn import traces
+from tests.fresh import Fresh
 from tests.sweep import sweep
 
 MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"]
-
-
-class Fresh:
-    """What is worked out of a run, anew each time."""
-
-    def __init__(self, model, trace, scene):
-        self.model, self.trace, self.scene = model, trace, scene
-
-    def survey(self, look):
-        return survey(self.scene.trace, look)
-
-    def five_ways(self):
-        return run(self.scene.attention, self.scene.head)
-
-    def forecast(self):
-        found = self.model.next_token(self.scene.trace)
-        return None if found is None else forecast(found, self.scene.trace.text)
-
-    def unmasked(self):
-        return self.model.unmasked(self.scene.trace.text)
-
-    def effects(self, changes):
-        outputs = self.model.outputs(self.trace.text, None, (Change(), *changes))
-        return effects(outputs, np.array([not token.is_special for token in self.trace.tokens]))
-
-    def passed(self):
-        insides = self.model.insides()
-        return run_page(insides, self.trace) if insides is not None and is_written(insides) else None
-
-    def reading(self, text):
-        return self.model.trace(text)
-
-    def added(self):
-        return self.scene.attention.added
-
-    def thumbs(self):
-        return tuple(head_thumbs(self.scene))
-
-    def syntax(self):
-        return None
-
-    def prefix_matching(self):
-        return scores_of(self.scene.trace)
-
-    def plane(self, tokens):
-        return of_states(self.scene.trace.hidden_states, tokens)
-
-    def job(self, job):
-        return Status()
-
-    def answer(self):
-        return self.model.answer(self.trace) if self.trace.info.reading.has_classes else None
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +61,7 @@ def pane_of(all_models):
         scene = HeadContext(trace, trace.info.default_layer, trace.info.default_head, 1)
         opened = step_of(view.step).opened(scene)
         address = Address(RunKey(model.info.model_id, "", view.text, "none"), "encoder", 0, 0, 1)
-        found = Fresh(model, trace, opened)
+        found = Fresh(trace, opened)
         return Pane(trace.info, is_other, opened, prove(trace), whole=trace, address=address, found=found)
 
     return make

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from attention.page.labs.cost import COST, LAB
 from attention.page.labs.cost.amounts import as_bytes, count, seconds, short
 from attention.page.pages import OF_LABS
 from attention.page.view import View
-from attention.training.jobs import Run, Status
+from attention.training.jobs import Run
 from tests.drawn import current
+from tests.fresh import OfJob
 from tests.loaded import load
 from tests.unit.labs.seen import content as lab_content
 from tests.unit.labs.seen import one, prose
@@ -33,13 +35,7 @@ LAWS = {
 }
 
 
-class Runs:
-    def __init__(self, **status):
-        self.status = Status(**status)
-
-    def job(self, job):
-        assert job is JOB
-        return self.status
+Runs = partial(OfJob, JOB)
 
 
 def measured(**laws):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention.core.ablation import Change, Shuffle, effects
+from attention.core.ablation import Change, Shuffle
 from attention.core.interventions import Ablate
 from attention.figures.colours import WEIGHT
 from attention.lesson.head_context import HeadContext
@@ -16,6 +16,7 @@ from attention.measures.flow import flow_to, rollout
 from attention.page.blocks import Notice
 from attention.page.labs.explain import LAB, MOST_FLOW, _format_effect
 from tests.drawn import current
+from tests.fresh import Fresh
 from tests.loaded import load
 from tests.sweep import sweep
 from tests.unit.labs.seen import figure, prose, table
@@ -26,22 +27,16 @@ SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": None}
 
 
-class Runs:
+class Runs(Fresh):
     """A model that is run again, and what was run."""
 
     def __init__(self, trace):
-        self.trace, self.asked = trace, []
-
-    def unmasked(self):
-        return None
-
-    def passed(self):
-        return None
+        super().__init__(trace)
+        self.asked = []
 
     def effects(self, changes):
         self.asked.append(changes)
-        outputs = load(self.trace.info.model_id).outputs(self.trace.text, None, (Change(), *changes))
-        return effects(outputs, np.array([not token.is_special for token in self.trace.tokens]))
+        return super().effects(changes)
 
 
 @cache

@@ -10,6 +10,7 @@ from attention.experiments.head_resplit import counts
 from attention.lesson.head_context import HeadContext
 from attention.page.blocks import Picture, Setting
 from attention.page.labs.one_or_many import CUT, LAB
+from tests.fresh import Fresh
 from tests.loaded import load
 from tests.unit.labs.seen import prose, table
 from tests.unit.labs.seen import shown as lab_shown
@@ -30,16 +31,8 @@ def scene_of(model_id, word=3, **how):
     return HeadContext(trace, 0, 1, min(word, len(trace.tokens) - 1))
 
 
-class Runs:
-    def __init__(self, scene):
-        self.scene = scene
-
-    def added(self):
-        return self.scene.attention.added
-
-
 def shown(scene, heads=1, runs=None):
-    return lab_shown(LAB, scene, Runs(scene) if runs is None else runs, **{CUT.name: heads})
+    return lab_shown(LAB, scene, Fresh(scene.trace, scene) if runs is None else runs, **{CUT.name: heads})
 
 
 def figure(blocks, key):

@@ -11,8 +11,9 @@ from attention.measures.induction import scores_of
 from attention.page.blocks import Picture, Setting, Table, Work
 from attention.page.labs.train_one import LAB
 from attention.training.induction_results import EXAMPLE, HALF, JOB, N_HEADS, N_TOKENS, PLACES, SYLLABLES
-from attention.training.jobs import Run, Status
+from attention.training.jobs import Run
 from tests.drawn import current, traces
+from tests.fresh import OfJob
 from tests.loaded import load
 from tests.unit.labs.seen import one, prose
 from tests.unit.labs.seen import shown as lab_shown
@@ -22,16 +23,13 @@ TWICE = "Four grey geese cross, four grey geese rest"
 BEGAN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 
 
-class Runs:
+class Runs(OfJob):
     def __init__(self, trace=None, **status):
-        self.trace, self.status = trace, Status(**status)
+        super().__init__(JOB, **status)
+        self.trace = trace
 
     def prefix_matching(self):
         return scores_of(self.trace)
-
-    def job(self, job):
-        assert job is JOB
-        return self.status
 
 
 def frames(n, best=0.9):

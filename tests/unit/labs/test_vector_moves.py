@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from attention.core.words import words_of
-from attention.experiments.pca import of_states
 from attention.lesson.head_context import HeadContext
 from attention.models import list_models
 from attention.page.blocks import Picture, walk
@@ -17,6 +16,7 @@ from attention.page.pages import OF_LABS
 from attention.page.settings import VERSUS
 from attention.page.view import View
 from tests.drawn import arrows, names_in, traces, way_of
+from tests.fresh import Fresh
 from tests.loaded import load
 from tests.unit.labs.seen import figure, prose, table
 from tests.unit.labs.seen import shown as lab_shown
@@ -25,17 +25,6 @@ from tests.unit.saying import says, tells
 SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": load("vit-digits").info.reading.first}
 MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"]
-
-
-class Runs:
-    def __init__(self, scene):
-        self.model, self.trace = load(scene.info.model_id), scene.trace
-
-    def reading(self, text):
-        return self.model.trace(text)
-
-    def plane(self, tokens):
-        return of_states(self.trace.hidden_states, tokens)
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -50,7 +39,7 @@ def scene_of(model_id, text=None, word=2, **how):
 
 def shown(scene, scope="heads", beside="alone", versus=None):
     knobs = {SCOPE.name: scope, BESIDE_TEXT.name: beside, VERSUS.name: versus}
-    return lab_shown(LAB, scene, Runs(scene), **knobs)
+    return lab_shown(LAB, scene, Fresh(scene.trace), **knobs)
 
 
 class Way(NamedTuple):
@@ -255,14 +244,14 @@ def test_two_texts_without_a_common_word_are_told_so():
 
 
 def test_a_text_that_cannot_be_read_is_told_so():
-    class Deaf(Runs):
+    class Deaf(Fresh):
         def reading(self, text):
             return None
 
     scene = scene_of("minilm-l6")
     for beside in ("typed", "after"):
         view = View(page=OF_LABS[LAB]).with_value(BESIDE_TEXT, beside).with_value(VERSUS, "the river")
-        assert tells(prose(walk(LAB.content(view, scene, Deaf(scene)))), "vector-moves/drift-unread")
+        assert tells(prose(walk(LAB.content(view, scene, Deaf(scene.trace)))), "vector-moves/drift-unread")
 
 
 def test_a_piece_of_a_word_meets_the_same_piece():

@@ -11,13 +11,12 @@ import pytest
 from attention.core.steps import softmax
 from attention.figures.stream import PARTS
 from attention.lesson.head_context import HeadContext
-from attention.lesson.next_token import forecast
-from attention.models.one_page import is_written, run
 from attention.page.blocks import Code, Notice, walk
 from attention.page.labs.whole import LAB, MOST_TOKENS, SHOWN
 from attention.page.pages import OF_LABS, STEP_BY_STEP
 from attention.page.settings import HEAD, LAYER
 from attention.page.view import View
+from tests.fresh import Fresh
 from tests.loaded import load
 from tests.shades import shown as as_drawn
 from tests.unit.labs.seen import figure, prose, table
@@ -26,25 +25,6 @@ from tests.unit.saying import says, tells
 
 SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": None}
-
-
-class Runs:
-    def __init__(self, trace):
-        self.trace = trace
-
-    def forecast(self):
-        found = load(self.trace.info.model_id).next_token(self.trace)
-        return None if found is None else forecast(found, self.trace.text)
-
-    def answer(self):
-        return load(self.trace.info.model_id).answer(self.trace)
-
-    def passed(self):
-        model = load(self.trace.info.model_id)
-        insides, found = model.insides(), model.next_token(self.trace)
-        if insides is None or not is_written(insides):
-            return None
-        return run(insides, self.trace) if found is None else run(insides, self.trace, found.logits[-1], found.labels)
 
 
 @cache
@@ -58,7 +38,7 @@ def scene_of(model_id, layer=0, word=3):
 
 
 def shown(scene, what="block", code=False):
-    return lab_shown(LAB, scene, Runs(scene.trace), shown=what, code=code)
+    return lab_shown(LAB, scene, Fresh(scene.trace), shown=what, code=code)
 
 
 @pytest.fixture(params=["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"])
@@ -163,7 +143,7 @@ def test_before_the_answer_nothing_of_what_is_added_leaves_the_server(scene):
         numbers |= {f"{each:.2f}" for each in way.feed_forward.lengths}
     for part in PARTS:
         view = View(page=OF_LABS[LAB]).replaced(SHOWN, part)
-        blocks = walk(LAB.before(view, scene, Runs(scene.trace)))
+        blocks = walk(LAB.before(view, scene, Fresh(scene.trace)))
         covered = figure(blocks, "way").payload()
         assert covered["isCovered"]
         sent = [covered["attention"], covered["feedForward"] or covered["attention"]]

@@ -9,7 +9,7 @@ import pytest
 
 from attention.page.blocks import LongText, Notice, Picture, Setting, Table, Work
 from attention.page.labs.write import LAB
-from attention.training.jobs import Run, Status
+from attention.training.jobs import Run
 from attention.training.writing import Transformer
 from attention.training.writing_results import (
     DEPTHS,
@@ -24,6 +24,7 @@ from attention.training.writing_results import (
     bundled,
 )
 from tests.drawn import current
+from tests.fresh import OfJob
 from tests.unit.labs.seen import figure, one, prose, table
 from tests.unit.labs.seen import shown as lab_shown
 from tests.unit.saying import says
@@ -38,13 +39,7 @@ UNIGRAM, SIZES = 2.8, (3000, 333, 41)
 shown = partial(lab_shown, LAB, None)
 
 
-class Runs:
-    def __init__(self, **status):
-        self.status = Status(**status)
-
-    def job(self, job):
-        assert job is JOB
-        return self.status
+Runs = partial(OfJob, JOB)
 
 
 def frames(n, n_layers):
