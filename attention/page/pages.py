@@ -67,6 +67,7 @@ ALL_HEADS = Page(
         settings.WORDS,
         settings.HIDE,
         settings.RENORMALISE,
+        settings.LOOKS,
         settings.BLOCK,
         settings.LEAST,
         settings.ON,

@@ -249,6 +249,8 @@ HIDE: Parameter[Hidden] = Parameter("hide", Choice(lambda _: HIDE_NAMES), "nothi
 # Merging tokens into words changes the positions of pins.
 WORDS: Parameter[bool] = Parameter("words", FLAG, False, resets=("pins",))
 RENORMALISE: Parameter[bool] = Parameter("renormalise", FLAG, False)
+# Whether the choices of order and display are open; None: open if one of them is made.
+LOOKS: Parameter[bool | None] = Parameter("looks", FLAG, None)
 BLOCK: Parameter[Block] = Parameter("block", Choice(lambda _: BLOCK_NAMES), "all")
 ON: Parameter[tuple[int, ...] | None] = Parameter(
     "on", Indices(lambda context: context.info.n_heads), None, otherwise=message("The chosen head is on.")

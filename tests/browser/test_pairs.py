@@ -41,7 +41,8 @@ def test_a_typed_second_sentence_is_read_with_the_first_and_leads_somebody_else_
     expect(lines.locator(".query .token .text")).to_have_text(["it", "was", "tired", "[SEP]"])
     expect(lines.locator(".key .token .text").last).to_have_text("[SEP]")
     expect(lines.locator(".query .token").first).to_have_attribute("title", "it, position 8")
-    tab.pick("Sort by", "A → B").expect_query(pair=SECOND, block="BA", sort="across")
+    tab.page.get_by_text("Sort, hide, mask").click()
+    tab.pick("Sort by", "A → B").expect_query(pair=SECOND, block="BA", sort="across", looks="1")
 
     there = new_tab(viewport={"width": 1400, "height": 900}).go_to(tab.page.url)
     expect(there.page.get_by_role("textbox", name="Second sentence")).to_have_value(SECOND)

@@ -37,3 +37,22 @@ def test_a_head_chosen_in_the_link_is_the_one_shown_and_described(open_page):
     shown = open_page(PAGE, layer="1", head="3")
     assert shown.component("atlas")["current"] == [0, 2]
     assert "previous token" in shown.text
+
+
+FOLD = "Sort, hide, mask"
+
+
+@pytest.mark.parametrize(
+    "chosen", [{"sort": "entropy"}, {"hide": "special"}, {"words": "1"}, {"renormalise": "1"}, {"mask": "causal"}]
+)
+def test_what_the_link_chooses_is_not_folded_away_until_one_closes_it(open_page, chosen):
+    shown = open_page(PAGE, **chosen)
+    assert shown.folds[FOLD]
+    assert not shown.open(FOLD, is_open=False).folds[FOLD]
+
+
+def test_the_fold_stays_open_when_its_last_choice_is_taken_back(open_page):
+    assert not open_page(PAGE).folds[FOLD]
+    shown = open_page(PAGE, mask="causal").choose("mask", "none")
+    assert shown.view.mask == "none"
+    assert shown.folds[FOLD]

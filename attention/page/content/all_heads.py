@@ -61,10 +61,13 @@ from attention.page.parameters import Parameter
 from attention.page.settings import (
     BLOCK,
     CELL,
+    CHAT,
     HEAD,
     HIDE,
     LAYER,
     LEAST,
+    LOOKS,
+    MASK,
     MEAN,
     ON,
     PINS,
@@ -74,6 +77,7 @@ from attention.page.settings import (
     WORD,
     WORDS,
     ZOOM,
+    masks_of,
 )
 from attention.page.view import View
 
@@ -96,35 +100,53 @@ _BADGE_NAMES: dict[Sorting, str] = {
 }
 
 
+def opening(view: View) -> View:
+    """Return the view with the fold of ``looks`` open, if the link makes one of its choices and does not close it."""
+    is_chosen = any(each.name in view.chosen for each in (SORT, HIDE, WORDS, RENORMALISE, MASK, CHAT))
+    return view.replaced(LOOKS, True) if is_chosen and view[LOOKS] is None else view
+
+
 def looks(view: View, panes: Sequence[Pane]) -> Blocks:
-    """Return the controls for the order of the heads and the display of their weights."""
+    """Return, folded, the controls for the order of the heads, the display of their weights, the word and the mask."""
     is_pair = any(pane.pair for pane in panes)
     has_patterns = all(pane.scene is None or pane.scene.use.has_patterns for pane in panes)
     is_offered = {"across": is_pair, "pattern": has_patterns}
     names = [name for name in SORT_NAMES if is_offered.get(name, True)]
     sortings = {name: _SORT_LABELS[name] for name in names}
     sort = view[SORT] if view[SORT] in names else SORT_NAMES[0]
-    view = _applicable(view, panes)
+    shown = _applicable(view, panes)
     hides = _hide_labels(panes)
-    words = (Setting(WORDS, message("Whole words"), view.look.words),) if _have_words(panes) else ()
+    words = (Setting(WORDS, message("Whole words"), shown.look.words),) if _have_words(panes) else ()
     renormalise = Setting(
         RENORMALISE,
         message("Renormalise rows"),
-        view.look.renormalise,
+        shown.look.renormalise,
         help=message("Divide each row by its sum after hiding."),
-        is_off=view.look.hide == "nothing",
+        is_off=shown.look.hide == "nothing",
+    )
+    settings = (
+        Setting(SORT, message("Sort by"), sort, sortings),
+        Setting(HIDE, message("Hide"), shown.look.hide, hides, is_list=True),
+        *words,
+        renormalise,
+        *(setting for pane in panes for setting in _reading(view, pane)),
+    )
+    line = Section("look", settings, is_line=True)
+    return (Fold("looks", message("Sort, hide, mask"), (line,), bool(view[LOOKS]), LOOKS),)
+
+
+def _reading(view: View, pane: Pane) -> tuple[Setting, ...]:
+    """Return the choices of the word in focus, the mask, and the chat template."""
+    info, scene = pane.info, pane.scene
+    names = {} if scene is None else {at: f"{at} {label}" for at, label in enumerate(scene.labels)}
+    masks = {mask: info.build.mask_names[mask] for mask in masks_of(info)}
+    chat = Setting(
+        CHAT, message("As a chat"), view[CHAT], help=message("Puts the text into the model's chat template.")
     )
     return (
-        Section(
-            "look",
-            (
-                Setting(SORT, message("Sort by"), sort, sortings),
-                Setting(HIDE, message("Hide"), view.look.hide, hides, is_list=True),
-                *words,
-                renormalise,
-            ),
-            is_line=True,
-        ),
+        *(() if scene is None else (Setting(WORD, info.reading.label, scene.word, names, is_list=True),)),
+        Setting(MASK, message("Mask"), view.mask, masks, is_list=True, help=info.build.mask_help),
+        *((chat,) if info.has_chat else ()),
     )
 
 
@@ -144,8 +166,8 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         Prose(lesson("all-heads/intro", choose=_STILL if whole else _CHOOSE)),
         *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
-        *map_of_heads(view, pane),
         *_heads(view, pane, scene, surveyed),
+        *map_of_heads(view, pane),
         *_table(surveyed, scene.info.reading),
         *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
     )

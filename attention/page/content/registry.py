@@ -140,8 +140,9 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             above=lambda view, panes: (*outcome(view, panes), *all_heads.looks(view, panes)),
             waiting=message("Measuring all heads …"),
             sheet=_always("softmax"),
+            opening=all_heads.opening,
             opens=False,
-            without=frozenset({"beside"}),
+            without=frozenset({"beside", "word", "mask"}),
         ),
         pages.NEURON_VIEW: Content(
             neuron_view.content, run_as=_alone, sheet=_always("scores"), without=frozenset({"beside"})
