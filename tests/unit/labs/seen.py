@@ -1,12 +1,31 @@
-"""What a lab's page shows, found in its blocks."""
+"""What a lab's page is given, and what it shows, found in its blocks."""
 
 import re
+from functools import cache
 
+from attention.lesson.head_context import HeadContext
 from attention.page.blocks import Picture, Prose, Table, walk
 from attention.page.pages import OF_LABS
 from attention.page.view import View
+from tests.loaded import load
 
-__all__ = ["content", "figure", "one", "prose", "shown", "table", "told"]
+__all__ = ["SENTENCE", "content", "figure", "one", "prose", "scene_of", "shown", "table", "told", "trace_of"]
+
+SENTENCE = "Four grey geese cross the cold river"
+
+
+@cache
+def trace_of(model_id, text=None, mask=None):
+    """What a model makes of a text, by default of one of the kind that it reads."""
+    model = load(model_id)
+    usual = SENTENCE if model.info.reading.takes_sentences else model.info.reading.first
+    return model.trace(text or usual, mask=mask)
+
+
+def scene_of(model_id, text=None, *, layer=0, head=1, word=3, mask=None):
+    """A head of a model, and a word or the last one."""
+    trace = trace_of(model_id, text, mask)
+    return HeadContext(trace, layer, head, min(word, len(trace.tokens) - 1))
 
 
 def content(lab, scene=None, runs=None, *, is_answered=True, **knobs):

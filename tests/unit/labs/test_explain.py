@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,9 @@ from tests.drawn import current
 from tests.fresh import Fresh
 from tests.loaded import load
 from tests.sweep import sweep
-from tests.unit.labs.seen import figure, prose, table
+from tests.unit.labs.seen import SENTENCE, figure, prose, scene_of, table, trace_of
 from tests.unit.labs.seen import shown as lab_shown
 from tests.unit.saying import says, tells
-
-SENTENCE = "Four grey geese cross the cold river"
-TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": None}
 
 
 class Runs(Fresh):
@@ -37,16 +34,6 @@ class Runs(Fresh):
     def effects(self, changes):
         self.asked.append(changes)
         return super().effects(changes)
-
-
-@cache
-def trace_of(model_id):
-    model = load(model_id)
-    return model.trace(TEXTS.get(model_id, SENTENCE) or model.info.reading.first)
-
-
-def scene_of(model_id, layer=0, head=1, word=3):
-    return HeadContext(trace_of(model_id), layer, head, word)
 
 
 @pytest.fixture(

@@ -14,11 +14,10 @@ from attention.page.blocks import Picture, Setting
 from attention.page.labs.masks import LAB, MOST_PAINTED, REACH, RULES, hidden_by
 from attention.page.parameters import Grid
 from tests.loaded import load
-from tests.unit.labs.seen import figure, one, prose, table
+from tests.unit.labs.seen import SENTENCE, figure, one, prose, scene_of, table
 from tests.unit.labs.seen import shown as lab_shown
 from tests.unit.saying import says, tells
 
-SENTENCE = "Four grey geese cross the cold river"
 N = 9
 HIDES = {
     "none": lambda query, key, reach: False,
@@ -31,8 +30,7 @@ HIDES = {
 
 @pytest.fixture(scope="module", params=["toy", "minilm-l6", "smollm2-135m"])
 def scene(request):
-    trace = load(request.param).trace(SENTENCE)
-    return HeadContext(trace, 0, 1, 3)
+    return scene_of(request.param)
 
 
 shown = partial(lab_shown, LAB)
@@ -110,7 +108,7 @@ def test_what_is_said_of_a_row_is_worked_out_from_it():
 
 def told_of_row(model_id, word, **knobs):
     """What is said of a row, the weights that the model itself gives it, and the scores that it has without a mask."""
-    scene = HeadContext(load(model_id).trace(SENTENCE), 0, 1, word)
+    scene = scene_of(model_id, word=word)
     scores = np.asarray(scene.steps.unmasked_scores[word], np.float64)
     return prose(shown(scene, **knobs)), np.asarray(scene.steps.weights[word], np.float64), scores
 
@@ -161,13 +159,13 @@ def test_a_mask_like_the_model_s_own_changes_nothing_and_says_so(model_id, rule)
 
 @pytest.mark.parametrize(("model_id", "rule"), [("smollm2-135m", "none"), ("minilm-l6", "causal"), ("toy", "causal")])
 def test_until_one_is_chosen_the_mask_is_one_that_changes_something(model_id, rule):
-    blocks = shown(HeadContext(load(model_id).trace(SENTENCE), 0, 1, 3))
+    blocks = shown(scene_of(model_id))
     assert one(blocks, Setting, "rule").value == rule
     assert figure(blocks, "moved").figure.data[0].x.max() > 0.01
 
 
 def test_what_scores_of_zero_would_leave_is_never_told_as_nothing():
-    scene = HeadContext(load("toy").trace(SENTENCE), 0, 1, 3)
+    scene = scene_of("toy")
     told = prose(shown(scene, rule="causal"))
     scores = np.asarray(scene.steps.unmasked_scores[3], np.float64)
     as_zero = (len(scores) - 4) / (np.exp(scores[:4]).sum() + len(scores) - 4)

@@ -7,28 +7,19 @@ import pytest
 import torch
 
 from attention.experiments.head_resplit import counts
-from attention.lesson.head_context import HeadContext
 from attention.page.blocks import Picture, Setting
 from attention.page.labs.one_or_many import CUT, LAB
 from tests.fresh import Fresh
-from tests.loaded import load
-from tests.unit.labs.seen import prose, table
+from tests.unit.labs.seen import prose, scene_of, table
 from tests.unit.labs.seen import shown as lab_shown
 from tests.unit.saying import says, tells
 
-SENTENCE = "Four grey geese cross the cold river"
-TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": load("vit-digits").info.reading.first}
 MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"]
 
 
 @pytest.fixture(scope="module", params=MODELS)
 def scene(request):
     return scene_of(request.param)
-
-
-def scene_of(model_id, word=3, **how):
-    trace = load(model_id).trace(TEXTS.get(model_id, SENTENCE), **how)
-    return HeadContext(trace, 0, 1, min(word, len(trace.tokens) - 1))
 
 
 def shown(scene, heads=1, runs=None):
@@ -126,7 +117,7 @@ def test_the_question_is_answered_by_the_record_every_head_reads_the_whole_vecto
 
 @pytest.mark.parametrize("word", range(7))
 def test_of_the_toy_only_those_heads_count_that_read_the_first_numbers(word):
-    scene = scene_of("toy", word)
+    scene = scene_of("toy", word=word)
     guess = LAB.guess(scene)
     without = scene.attention.inputs[word].copy()
     without[:8] = 0
@@ -148,5 +139,5 @@ def test_what_each_head_adds_is_shown_and_adds_up(scene):
 
 
 def test_a_word_without_a_choice_is_told_so():
-    assert tells(prose(shown(scene_of("toy", 0, mask="causal"))), "one-or-many/row-lone")
-    assert not tells(prose(shown(scene_of("toy", 1, mask="causal"))), "one-or-many/row-lone")
+    assert tells(prose(shown(scene_of("toy", word=0, mask="causal"))), "one-or-many/row-lone")
+    assert not tells(prose(shown(scene_of("toy", word=1, mask="causal"))), "one-or-many/row-lone")

@@ -18,22 +18,13 @@ from attention.page.labs.positions.knobs import MOST_MOVED, SHIFTS
 from attention.page.parameters import Context, read
 from tests.drawn import current
 from tests.loaded import load
-from tests.unit.labs.seen import figure, prose, table, told
+from tests.unit.labs.seen import figure, prose, scene_of, table, told
 from tests.unit.labs.seen import shown as lab_shown
 from tests.unit.lesson.telling import facts_in
 from tests.unit.saying import says, tells
 
-SENTENCE = "Four grey geese cross the cold river"
-TEXTS = {"translator-fr-en": "le chat noir dort"}
 MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"]
 ENCODERS = ["toy", "minilm-l6", "translator-fr-en", "vit-digits"]
-
-
-def scene_of(model_id, text=None, layer=0, head=1, word=3):
-    model = load(model_id)
-    usual = model.info.reading.first if model_id == "vit-digits" else TEXTS.get(model_id, SENTENCE)
-    trace = model.trace(text or usual)
-    return HeadContext(trace, layer, head, min(word, len(trace.tokens) - 1))
 
 
 shown = partial(lab_shown, LAB)

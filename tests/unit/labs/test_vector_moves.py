@@ -19,11 +19,10 @@ from tests.drawn import arrows, names_in, traces, way_of
 from tests.fresh import Fresh
 from tests.loaded import load
 from tests.unit.labs.seen import figure, prose, table
+from tests.unit.labs.seen import scene_of as lab_scene_of
 from tests.unit.labs.seen import shown as lab_shown
 from tests.unit.saying import says, tells
 
-SENTENCE = "Four grey geese cross the cold river"
-TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": load("vit-digits").info.reading.first}
 MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"]
 
 
@@ -32,9 +31,8 @@ def scene(request):
     return scene_of(request.param)
 
 
-def scene_of(model_id, text=None, word=2, **how):
-    trace = load(model_id).trace(text or TEXTS.get(model_id, SENTENCE), **how)
-    return HeadContext(trace, len(trace.layers) // 2, 1, min(word, len(trace.tokens) - 1))
+def scene_of(model_id, text=None, word=2):
+    return lab_scene_of(model_id, text, layer=load(model_id).info.n_layers // 2, word=word)
 
 
 def shown(scene, scope="heads", beside="alone", versus=None):

@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import replace
-from functools import cache
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,21 +20,11 @@ from tests.fresh import Fresh
 from tests.loaded import load
 from tests.shades import shown as as_drawn
 from tests.unit.labs.seen import figure, prose, table
+from tests.unit.labs.seen import scene_of as lab_scene_of
 from tests.unit.labs.seen import shown as lab_shown
 from tests.unit.saying import says, tells
 
-SENTENCE = "Four grey geese cross the cold river"
-TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": None}
-
-
-@cache
-def trace_of(model_id):
-    model = load(model_id)
-    return model.trace(TEXTS.get(model_id, SENTENCE) or model.info.reading.first)
-
-
-def scene_of(model_id, layer=0, word=3):
-    return HeadContext(trace_of(model_id), layer, 0, word)
+scene_of = partial(lab_scene_of, head=0)
 
 
 def shown(scene, what="block", code=False):

@@ -1,7 +1,7 @@
 """*Why divide by √d*: displays of random vectors and of a head, against NumPy and torch."""
 
 import re
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,30 +12,19 @@ from attention.page.blocks import Picture
 from attention.page.labs.why_divide import ASKED_WIDTH, LAB, TEMPERATURES, WIDTHS
 from tests.loaded import load
 from tests.pairwise import pairwise
-from tests.unit.labs.seen import prose, table
+from tests.unit.labs.seen import SENTENCE, prose, scene_of, table
 from tests.unit.labs.seen import shown as lab_shown
 from tests.unit.lesson.telling import facts_in
 from tests.unit.saying import says, tells
 
-SENTENCE = "Four grey geese cross the cold river"
-TEXTS = {"translator-fr-en": "le chat noir dort"}
 FACTORS = {"none": lambda _: 1.0, "root": lambda d: d**0.5, "width": float}
 
 
 MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en"]
 
 
-@pytest.fixture(scope="module")
-def scene_of():
-    def make(model_id):
-        trace = load(model_id).trace(TEXTS.get(model_id, SENTENCE))
-        return HeadContext(trace, 0, 1, min(3, len(trace.tokens) - 1))
-
-    return cache(make)
-
-
 @pytest.fixture(params=MODELS)
-def scene(request, scene_of):
+def scene(request):
     return scene_of(request.param)
 
 
@@ -43,7 +32,7 @@ shown = partial(lab_shown, LAB)
 
 
 @pytest.mark.parametrize(("temperature", "model_id", "divisor"), pairwise(TEMPERATURES, MODELS, FACTORS))
-def test_the_weights_as_chosen_are_those_of_torch(scene_of, model_id, divisor, temperature):
+def test_the_weights_as_chosen_are_those_of_torch(model_id, divisor, temperature):
     scene = scene_of(model_id)
     blocks = shown(scene, divisor=divisor, temperature=temperature)
     (drawn,) = [each.figure for each in blocks if isinstance(each, Picture) and each.key == "chosen_weights"]
