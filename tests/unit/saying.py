@@ -1,14 +1,20 @@
 """What a text says, whatever its wording: numbers and names in order, or a section of a lesson."""
 
+import html
 import re
 from functools import cache
 
 from tests.unit.lesson.telling import pattern_of, shown
 
-__all__ = ["says", "tells"]
+__all__ = ["plain", "says", "tells"]
 
 # Facts further apart than this are not part of one statement.
 APART = 150
+
+
+def plain(markup):
+    """A text without its markup, on one line."""
+    return " ".join(html.unescape(re.sub("<[^>]+>", "", markup)).split())
 
 
 def says(text, *facts):

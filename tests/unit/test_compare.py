@@ -1,7 +1,5 @@
 """Two runs compared: words matched in order, differences by hand, unmatched words left out."""
 
-import re
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,7 +22,7 @@ from attention.lesson.compare import (
 )
 from attention.lesson.head_context import HeadContext
 from attention.models import load
-from tests.unit.saying import says
+from tests.unit.saying import plain, says
 
 TIRED = "The animal didn't cross the street because it was too tired"
 WIDE = "The animal didn't cross the street because it was too wide"
@@ -43,10 +41,6 @@ def side(text, weights=None, name="The first sentence"):
     if weights is None:
         weights = softmax(np.random.default_rng(len(text)).standard_normal((len(listed), len(listed))))
     return Side(name, tuple(listed), np.asarray(weights, np.float32), within=inside(name))
-
-
-def plain(body):
-    return " ".join(re.sub("<[^>]+>", "", body).split())
 
 
 @pytest.fixture(scope="module")

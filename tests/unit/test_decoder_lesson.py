@@ -1,6 +1,5 @@
 """Texts about a decoder: rotated queries, shared keys and values, its causal mask, and the next token."""
 
-import html
 import re
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ from attention.lesson.next_token import formula as next_formula
 from attention.lesson.steps import step_of
 from attention.models import load
 from attention.models.base import NextToken
-from tests.unit.saying import says, tells
+from tests.unit.saying import plain, says, tells
 
 TEXT = "The cat sat on the mat"
 
@@ -24,16 +23,12 @@ def trace(smollm2):
     return smollm2.trace(TEXT)
 
 
-def said(text):
-    return html.unescape(re.sub("<[^>]+>", "", text))
-
-
 def test_the_angles_that_are_told_are_position_times_theta(trace):
-    told = said(step_of("qkv").words(HeadContext(trace, 13, 8, 5)))
+    told = plain(step_of("qkv").words(HeadContext(trace, 13, 8, 5)))
     # The base is 100,000, and 64 numbers make 32 pairs.
     fastest, slowest = np.degrees(5), np.degrees(5 * 100_000 ** (-62 / 64))
     assert says(told, f"{fastest:.2f}", f"{slowest:.4f}")
-    first = said(step_of("qkv").words(HeadContext(trace, 13, 8, 0)))
+    first = plain(step_of("qkv").words(HeadContext(trace, 13, 8, 0)))
     assert says(first, "0.00")
 
 
@@ -45,7 +40,7 @@ def test_a_lone_token_is_told_too(smollm2):
 
 @pytest.mark.parametrize(("head", "first", "last", "group"), [(0, 1, 3, 1), (2, 1, 3, 1), (3, 4, 6, 2), (8, 7, 9, 3)])
 def test_who_shares_keys_and_values_is_told(trace, head, first, last, group):
-    told = said(step_of("qkv").words(HeadContext(trace, 2, head, 1)))
+    told = plain(step_of("qkv").words(HeadContext(trace, 2, head, 1)))
     assert says(told, first, last, group)
     # Those heads have the same keys, and the next group has others.
     layer = trace.layers[2]
@@ -61,9 +56,9 @@ def test_the_small_pictures_stand_in_groups_only_where_heads_share(trace):
 
 
 def test_the_mask_is_said_to_be_the_models_own(smollm2, trace):
-    told = said(step_of("mask").words(HeadContext(trace, 0, 0, 2)))
+    told = plain(step_of("mask").words(HeadContext(trace, 0, 0, 2)))
     assert "3 of 6 tokens" in told
-    padded = said(step_of("mask").words(HeadContext(smollm2.trace(TEXT, mask="padding"), 0, 0, 2)))
+    padded = plain(step_of("mask").words(HeadContext(smollm2.trace(TEXT, mask="padding"), 0, 0, 2)))
     assert "<|im_end|>" in padded
     assert "3 of 9 tokens" in padded
 
@@ -88,15 +83,15 @@ def test_a_deeper_layer_shows_the_stream_beside_what_its_norm_makes_of_it(trace)
 
 
 def test_a_space_and_a_byte_are_explained_where_they_are_and_only_there(smollm2):
-    assert tells(said(step_of("tokens").words(HeadContext(smollm2.trace("the cat"), 0, 0, 0))), "tokens/space")
-    assert not tells(said(step_of("tokens").words(HeadContext(smollm2.trace("cat"), 0, 0, 0))), "tokens/space")
+    assert tells(plain(step_of("tokens").words(HeadContext(smollm2.trace("the cat"), 0, 0, 0))), "tokens/space")
+    assert not tells(plain(step_of("tokens").words(HeadContext(smollm2.trace("cat"), 0, 0, 0))), "tokens/space")
     # The character is two bytes long, or four, and the token that is named is one of this very text.
     for text in ("hi 😀", "Кошка ѫ", "猫坐在垫子上吗"):
         scene = HeadContext(smollm2.trace(text), 0, 0, 0)
-        (named,) = re.findall(r"A token such as “(\S+)” is one or more bytes", said(step_of("tokens").words(scene)))
+        (named,) = re.findall(r"A token such as “(\S+)” is one or more bytes", plain(step_of("tokens").words(scene)))
         assert named in {token.text for token in scene.tokens}
         assert r"\x" in named
-    assert "##" not in said(step_of("tokens").words(HeadContext(smollm2.trace("a tokenizer"), 0, 0, 0)))
+    assert "##" not in plain(step_of("tokens").words(HeadContext(smollm2.trace("a tokenizer"), 0, 0, 0)))
 
 
 # What comes next, by hand: three layers, a vocabulary of four
@@ -123,11 +118,11 @@ def test_each_layer_has_its_first_guess_and_how_the_answer_does(found):
     assert [guess.answer_probability for guess in found.layers] == pytest.approx([0.2, 0.3, 0.6, 0.7])
     assert [guess.answer_rank for guess in found.layers] == [3, 2, 1, 1]
     assert found.since == 2
-    assert says(said(tell_lens(found)), "2", "b")
+    assert says(plain(tell_lens(found)), "2", "b")
 
 
 def test_what_is_first_from_the_embedding_on_is_first_of_no_layer():
-    told = said(tell_lens(forecast(NextToken(LOGITS[2:], LABELS, TEXTS), "x")))
+    told = plain(tell_lens(forecast(NextToken(LOGITS[2:], LABELS, TEXTS), "x")))
     assert "0 (embedding) to the last, “b” ranks first" in told
 
 
@@ -141,7 +136,7 @@ def test_the_table_has_a_row_for_each_layer_the_last_one_first(found):
 def test_what_is_told_of_the_next_token_is_the_forecast(smollm2):
     trace = smollm2.trace("The capital of France is", mask="padding")
     made = forecast(smollm2.next_token(trace), trace.text)
-    told = said(tell_next(made, trace))
+    told = plain(tell_next(made, trace))
     assert "last token, “␣is”," in told
     assert says(told, "␣Paris", f"{made.candidates[0].probability:.2f}")
     assert "49,152 tokens" in told
@@ -153,4 +148,4 @@ def test_the_final_norm_is_named_as_it_is(model_of):
     for kind, name in (("llama", "RMSNorm"), ("gpt2", "LayerNorm")):
         trace = model_of(kind).trace(TEXT)
         assert name in next_formula(trace)
-        assert f"one more {name}" in said(tell_next(forecast(model_of(kind).next_token(trace), trace.text), trace))
+        assert f"one more {name}" in plain(tell_next(forecast(model_of(kind).next_token(trace), trace.text), trace))

@@ -1,8 +1,5 @@
 """Words missing from the toy's lexicon are named."""
 
-import html
-import re
-
 import pytest
 
 from attention.lesson.guessed import tell_guessed, tell_mostly_guessed
@@ -10,13 +7,13 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
 from attention.models import load
 from attention.models.toy import TOY_INFO
-from tests.unit.saying import says
+from tests.unit.saying import plain, says
 
 TOY = load("toy")
 
 
 def told(text, teller=tell_guessed):
-    return " ".join(html.unescape(re.sub("<[^>]+>", "", teller(HeadContext(TOY.trace(text), 0, 1, 0)))).split())
+    return plain(teller(HeadContext(TOY.trace(text), 0, 1, 0)))
 
 
 def test_nothing_is_said_of_words_that_are_known():
@@ -69,8 +66,8 @@ def test_what_was_typed_is_never_interpreted():
 def test_a_model_that_reads_no_lexicon_says_nothing_of_it_but_what_its_name_does_not(minilm):
     scene = HeadContext(minilm.trace("Кошка сидит"), 0, 0, 1)
     assert tell_guessed(scene) == tell_mostly_guessed(scene) == ""
-    words = html.unescape(re.sub("<[^>]+>", "", step_of("tokens").words(scene)))
+    words = plain(step_of("tokens").words(scene))
     # Once, where one meets it.
     assert words.count("all-MiniLM-L6-v2") == 1
     assert "distilled" in words
-    assert "distilled" not in re.sub("<[^>]+>", "", step_of("softmax").words(scene))
+    assert "distilled" not in plain(step_of("softmax").words(scene))

@@ -1,8 +1,6 @@
 """Texts and pictures of the pages about many sentences, against their numbers."""
 
-import html
 import logging
-import re
 import threading
 
 import numpy as np
@@ -19,7 +17,7 @@ from attention.measures.dependencies import ALL_RELATIONS
 from attention.page.own_files import KEPT_BYTES, KEPT_SECONDS, OwnFiles
 from attention.page.settings import FILE
 from tests.loaded import load
-from tests.unit.saying import says
+from tests.unit.saying import plain, says
 
 TEXTS = corpus.sentences()[:40]
 HEAD = (2, 8)
@@ -42,10 +40,6 @@ def findings(model):
     while not run.is_finished:
         run.step()
     return run.collector.findings()
-
-
-def plain(text):
-    return html.unescape(re.sub("<[^>]+>", "", text))
 
 
 def test_a_head_is_described_with_its_own_means(result):

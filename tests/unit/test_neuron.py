@@ -10,6 +10,7 @@ from attention.figures.neuron import Neuron
 from attention.lesson.head_context import HeadContext
 from attention.lesson.neuron import best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
 from attention.models import load
+from tests.unit.saying import plain
 
 TEXT = "My old dog chased a ball"
 
@@ -26,10 +27,6 @@ def bert(minilm):
 @pytest.fixture(scope="module")
 def toy():
     return load("toy").trace(TEXT, mask="causal")
-
-
-def plain(body):
-    return " ".join(re.sub("<[^>]+>", "", body).split())
 
 
 # ---------------------------------------------------------------------------------------- on torch

@@ -1,6 +1,5 @@
 """Two sentences read as one: special tokens have the model's own names."""
 
-import html
 import re
 
 import pytest
@@ -10,7 +9,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.pairs import tell_pair, tell_shares
 from attention.lesson.survey import Look, order, survey
 from tests.unit.lesson.telling import facts_in
-from tests.unit.saying import tells
+from tests.unit.saying import plain, tells
 
 FIRST, SECOND = "The cat sat", "A small dog ran"
 # What a model of each kind writes before, between and after two texts.
@@ -29,10 +28,6 @@ def kind(request):
 @pytest.fixture
 def trace(model_of, kind):
     return model_of(kind).trace(FIRST, SECOND)
-
-
-def plain(markup):
-    return " ".join(html.unescape(re.sub("<[^>]+>", "", markup)).split())
 
 
 def test_the_words_of_a_pair_name_the_tokens_that_are_there(trace, kind):

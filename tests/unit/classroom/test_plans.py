@@ -1,7 +1,5 @@
 """Lesson plans: their durations add up, and a class can be shown each of their views."""
 
-import re
-from html import unescape
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -18,6 +16,7 @@ from attention.page.blocks import Section, Way
 from attention.page.content import classroom
 from attention.page.pages import CLASSROOM, OF_LABS, PAGES
 from attention.page.view import View
+from tests.unit.saying import plain
 
 LABS = {page.address for page in OF_LABS.values()}
 PARTS = {part.name: part for plan in plans() for part in plan.parts}
@@ -72,14 +71,14 @@ def test_at_the_sum_a_long_value_with_a_small_weight_brings_more_than_the_larges
 
 @pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.name)
 def test_notes_on_paper_have_every_question_with_its_answer(plan):
-    page = unescape(re.sub(r"<[^>]+>", "", notes(plan)))
+    page = plain(notes(plan))
     for part in plan.parts:
         if part.act != "ask":
             continue
         question = ready(part.subject)
         guess = ready_of(part.page, part.link, question) if question else guess_of(part.page, part.link)
         for told in (guess.question, guess.reason):
-            assert unescape(re.sub(r"<[^>]+>", "", told)).strip() in page
+            assert plain(told) in page
         assert all(guess.answers[index] in page for index in guess.right)
 
 

@@ -21,7 +21,7 @@ from tests.fresh import OfJob
 from tests.loaded import load
 from tests.unit.labs.seen import content as lab_content
 from tests.unit.labs.seen import one, prose
-from tests.unit.saying import says, tells
+from tests.unit.saying import plain, says, tells
 
 BEGAN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 MODELS = [info.model_id for info in list_models()]
@@ -198,7 +198,7 @@ def test_what_is_said_of_a_text_is_what_its_model_made_of_it(model):
         assert f"{total:,} in all" in told
         guess = LAB.guess(scene)
         assert guess.answers[min(guess.right)] == "four times as many"
-        assert f"= {4 * n_queries * n_keys:,} scores" in re.sub("<[^>]+>", "", guess.reason)
+        assert f"= {4 * n_queries * n_keys:,} scores" in plain(guess.reason)
 
 
 @pytest.mark.parametrize(
@@ -216,4 +216,4 @@ def test_what_is_said_of_a_text_is_what_its_model_made_of_it(model):
     ],
 )
 def test_amounts_have_three_digits_and_a_unit(written, wanted):
-    assert re.sub("<[^>]+>", "", written) == wanted
+    assert plain(written) == wanted

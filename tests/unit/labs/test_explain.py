@@ -1,6 +1,5 @@
 """*Does attention explain?*: texts and pictures of each experiment, against numbers computed here."""
 
-import re
 from dataclasses import replace
 from functools import partial
 
@@ -21,7 +20,7 @@ from tests.loaded import load
 from tests.sweep import sweep
 from tests.unit.labs.seen import SENTENCE, figure, prose, scene_of, table, trace_of
 from tests.unit.labs.seen import shown as lab_shown
-from tests.unit.saying import says, tells
+from tests.unit.saying import plain, says, tells
 
 
 class Runs(Fresh):
@@ -85,14 +84,14 @@ def test_what_is_asked_is_answered_by_switching_each_head_off():
     scene = scene_of("minilm-l6", layer=5)
     guess = LAB.measured_guess(scene, Runs(scene.trace))
     heads = list(np.ndindex(6, 12))
-    plain, *changed = vectors_of("minilm-l6", Change(), *(Change((Ablate(head),)) for head in heads))
-    moved, sizes = np.array([one_minus_cosine(plain, each) for each in changed]), sizes_of(scene.trace, heads)
+    whole, *changed = vectors_of("minilm-l6", Change(), *(Change((Ablate(head),)) for head in heads))
+    moved, sizes = np.array([one_minus_cosine(whole, each) for each in changed]), sizes_of(scene.trace, heads)
     sharpest, best = sizes.argmax(), moved.argmax()
     rank = int((moved > moved[sharpest]).sum()) + 1
     assert guess.right == {0 if rank == 1 else 1 if rank <= 36 else 2}
     layer, head = heads[sharpest]
-    assert says(re.sub("<[^>]+>", "", guess.question), layer + 1, head + 1, f"{sizes.max():.2f}")
-    told = re.sub("<[^>]+>", "", guess.reason)
+    assert says(plain(guess.question), layer + 1, head + 1, f"{sizes.max():.2f}")
+    told = plain(guess.reason)
     assert says(told, layer + 1, head + 1, f"{moved[sharpest]:.4f}", rank, "72")
     assert says(told, f"{moved.max():.4f}", heads[best][0] + 1, heads[best][1] + 1)
     # Whoever chooses another head is not asked anew.
@@ -100,7 +99,7 @@ def test_what_is_asked_is_answered_by_switching_each_head_off():
     assert LAB.measured_guess(other, Runs(other.trace)).mark == guess.mark
     # The same is said in the end, of every experiment.
     for experiment in ("heads", "words"):
-        end = re.sub("<[^>]+>", "", prose(shown(scene, Runs(scene.trace), experiment=experiment)[-1:]))
+        end = prose(shown(scene, Runs(scene.trace), experiment=experiment)[-1:])
         assert says(end, layer + 1, head + 1, f"{sizes.max():.2f}", rank, "72")
         assert says(end, heads[best][0] + 1, heads[best][1] + 1, f"{sizes[best]:.2f}")
         order = np.corrcoef(sizes.argsort().argsort(), moved.argsort().argsort())[0, 1]

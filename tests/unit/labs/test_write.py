@@ -1,6 +1,5 @@
 """*Train it on your text*: statements about a stage against its numbers, and the privacy of texts."""
 
-import re
 from datetime import UTC, datetime
 from functools import partial
 
@@ -27,7 +26,7 @@ from tests.drawn import current
 from tests.fresh import OfJob
 from tests.unit.labs.seen import figure, one, prose, table
 from tests.unit.labs.seen import shown as lab_shown
-from tests.unit.saying import says
+from tests.unit.saying import plain, says
 
 BEGAN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 HOSTILE = "<img src=x onerror=alert(1)>&amp;\n\u05d0\u05d1 🐈"
@@ -201,7 +200,7 @@ def test_the_question_is_answered_by_the_network():
     assert set(guess.answers) == set(sizes)
     assert guess.answers[right] == max(sizes, key=sizes.get)
     assert f"{sizes['feed-forward']:,} parameters against {sizes['attention']:,}" in guess.reason
-    assert f"{sum(each.numel() for each in network.parameters()):,}" in re.sub("<[^>]+>", "", guess.question)
+    assert f"{sum(each.numel() for each in network.parameters()):,}" in plain(guess.question)
 
 
 # -------------------------------------------------------------------------------------- whose text it is

@@ -1,6 +1,5 @@
 """Answers to questions about a step, with numbers recomputed here."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,13 +7,13 @@ import pytest
 
 from attention.figures.format import number
 from attention.lesson.steps import STEPS, step_of
-from tests.unit.saying import says, tells
+from tests.unit.saying import plain, says, tells
 
 SENTENCE = "the dog saw the old cat near the house"
 
 
 def told(scene, key):
-    return re.sub("<[^>]+>", "", step_of(key).whys(scene))
+    return plain(step_of(key).whys(scene))
 
 
 @pytest.fixture(params=["toy", "minilm-l6", "smollm2-135m"])
@@ -133,7 +132,7 @@ def test_the_same_word_twice_is_told_apart_by_its_positions_alone(scene_of):
 def test_two_heads_answer_differently_and_their_mean_like_neither(asked):
     rows = np.stack([asked.attention.head(head).weights[asked.word] for head in range(asked.info.n_heads)])
     head = int(rows.max(axis=1).argmax())
-    text = re.sub("<[^>]+>", "", step_of("heads").words(asked))
+    text = plain(step_of("heads").words(asked))
     assert f"ead {head + 1} gives most to “{asked.key_names[rows[head].argmax()]}”" in text
     assert number(float(rows.mean(axis=0)[rows[head].argmax()])) in text
 
