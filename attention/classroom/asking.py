@@ -89,8 +89,9 @@ def time_limit(data: Mapping[str, Any]) -> int | None:
 
 
 def prolonged(data: Mapping[str, Any], now: float) -> dict[str, Any]:
-    """Return a packed question with more time."""
-    return {**data, _ENDS: max(now, ends(data) or now) + _MORE_TIME}
+    """Return a packed question with more time; unchanged if it has no limit."""
+    end = ends(data)
+    return dict(data) if end is None else {**data, _ENDS: max(now, end) + _MORE_TIME}
 
 
 def ends(data: Mapping[str, Any]) -> float | None:

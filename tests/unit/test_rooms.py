@@ -78,6 +78,21 @@ def test_an_answer_needs_a_question_a_place_in_the_room_and_sense(app, teacher, 
     assert answer(1, [1]) == 409
 
 
+def test_more_time_sets_no_limit_where_there_is_none():
+    app = Rooms()
+
+    async def follow():
+        teacher, code = await opened(app)
+        pupil = await joined(app, code)
+        assert (await teacher.post(app, f"{code}/ask", {}))[0] == 200
+        assert (await teacher.post(app, f"{code}/more-time"))[0] == 200
+        assert asking.ends(asked_of(app, code)) is None
+        async with pupil.follow(app, f"{code}/events") as late:
+            await late.until("question", lambda asked: asked["ends"] is None)
+
+    asyncio.run(follow())
+
+
 def test_a_question_with_a_limit_takes_no_answer_afterwards_until_there_is_more_time():
     clock = Clock()
     app = Rooms(clock=clock)
