@@ -41,5 +41,10 @@ def check_below(**places: tuple[int, int]) -> None:
 
 
 def printable(text: str) -> str:
-    """Return a text that can be written as UTF-8: surrogate pairs are joined, lone surrogates become U+FFFD."""
+    """Return a text that can be written as UTF-8: surrogate pairs are joined, lone surrogates become U+FFFD.
+
+    Raises TypeError for anything but a string.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"a text must be one string, got {type(text).__name__}")
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

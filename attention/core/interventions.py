@@ -35,6 +35,11 @@ class Run(NamedTuple):
     trace: Trace
     logits: Float[Array, "T V"] | None
 
+    def __repr__(self) -> str:
+        """Return its trace's sizes and the logits' shape: their numbers would be pages."""
+        shape = None if self.logits is None else self.logits.shape
+        return f"<Run: {self.trace!r}, logits {shape}>"
+
 
 class Intervention(Protocol):
     """A change to one layer."""

@@ -544,7 +544,7 @@ class Trace:
         Raises:
             ValueError: the model has no such part.
         """
-        found = {"encoder": self, "decoder": self.decoder, "cross": self.cross}[name]
+        found = {"encoder": self, "decoder": self.decoder, "cross": self.cross}.get(name)
         if found is None:
             raise ValueError(f"{self.info.name} has no {name} part")
         return found

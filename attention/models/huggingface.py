@@ -203,7 +203,8 @@ class HuggingFaceModel:
 
     def _sources(self, text: str, pair: str | None, n_padding: int) -> tuple[_Source, str | None]:
         """Return the text of the only stack or the encoder, and the second text."""
-        pair = printable(pair) if pair and pair.strip() else None
+        pair = None if pair is None else printable(pair)
+        pair = pair if pair and pair.strip() else None
         if pair is not None and self._target is not None and not self._info.reading.takes_pair:
             raise ValueError(message("{name} writes its own translation.", name=self._info.name))
         return self._read(text, None if self._target is not None else pair, n_padding), pair

@@ -47,6 +47,7 @@ from numpy.typing import ArrayLike
 
 from attention.core import masks, steps
 from attention.core.ablation import Change, Output
+from attention.core.given import printable
 from attention.core.interventions import Causes, Intervention, Run, checked
 from attention.core.masks import MaskName
 from attention.core.messages import message
@@ -465,7 +466,7 @@ class ToyModel:
         """Return None: the toy is not a classifier."""
 
     def _encode(self, text: str, n_padding: int) -> Encoded:
-        text = as_typed(text)
+        text = as_typed(printable(text))
         spans = _spans(text)
         if not spans:
             raise ValueError(message("There is no visible text. Type at least one word."))

@@ -48,6 +48,12 @@ __all__ = [
     "step",
 ]
 
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return list(__all__)
+
+
 # The limit for a trace that displays itself as the value of a cell: a few megabytes of notebook.
 MOST_BY_ITSELF = 2_000_000
 # The letters of a line of a figure's subtitle, and its height in pixels.

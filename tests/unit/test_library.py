@@ -348,6 +348,19 @@ def test_an_intervention_that_is_not_possible_is_refused_with_what_is(own, make,
 # ------------------------------------------------------------------------------ what a trace offers
 
 
+@pytest.mark.parametrize("texts", [([SENTENCE, "A dog"],), (5,), (SENTENCE, ["A dog"])])
+def test_a_model_reads_one_text_at_a_time(own, texts):
+    for run in (own.trace, attention.load("toy").trace, lambda text, *pair: own.run(text, [], *pair)):
+        with pytest.raises((TypeError, ValueError), match=r"one string, got (list|int)|takes one text"):
+            run(*texts)
+
+
+def test_a_part_that_does_not_exist_is_refused(own):
+    for name in ("decoder", "crosss"):
+        with pytest.raises(ValueError, match=f"no {name} part"):
+            own.trace(SENTENCE).part(name)
+
+
 def test_a_trace_is_indexed_by_any_integers_and_says_what_it_is(own):
     trace = own.trace(SENTENCE)
     layer, head, query, key = np.unravel_index(trace.weights.argmax(), trace.weights.shape)
@@ -358,7 +371,7 @@ def test_a_trace_is_indexed_by_any_integers_and_says_what_it_is(own):
     for place, error in (((3, 0), IndexError), ((0, 6), IndexError), ("a", TypeError), ((1, 2, 3), TypeError)):
         with pytest.raises(error):
             trace[place]
-    assert all(len(repr(each)) < 200 for each in (trace, trace[0], trace[0, 0], own))
+    assert all(len(repr(each)) < 200 for each in (trace, trace[0], trace[0, 0], own, own.run(SENTENCE, [])))
 
 
 @pytest.mark.parametrize("kind", ["llama", "t5", "toy"])
@@ -401,6 +414,7 @@ heavy = [name for name in ("numpy", "torch", "attention.core.trace", "attention.
 print(*sorted(name for name in dir(attention) if not name.startswith("_")))
 print(heavy, attention.load("toy").trace("the cat").weights.shape, attention.show.step.__name__)
 print(attention.models.get_info("toy").n_heads, "torch" in sys.modules)
+print(set(dir(attention.show)) - set(attention.show.__all__))
 """
     process = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
@@ -409,6 +423,7 @@ print(attention.models.get_info("toy").n_heads, "torch" in sys.modules)
         "Ablate CutEdge Patch Trace load models show trace",
         "[] (1, 3, 2, 2) step",
         "3 False",
+        str(set()),
     ]
     assert all(hasattr(attention, name) for name in attention.__all__)
     with pytest.raises(AttributeError, match="nothing"):
