@@ -82,7 +82,8 @@ def known_words(folder: Path) -> tuple[str, ...]:
     """Return the French words that the translator in a folder reads, alphabetically, ignoring accents."""
     tokenizer, first_english = _read(folder)
     found = [word for word, number in tokenizer.get_vocab().items() if len(SPECIAL) <= number < first_english]
-    return tuple(sorted((word for word in found if word[0].isalpha()), key=_plain))
+    # The tokenizer has its words in an order that differs from run to run.
+    return tuple(sorted((word for word in found if word[0].isalpha()), key=lambda word: (_plain(word), word)))
 
 
 def closest_words(word: str, folder: Path, n: int = 3) -> list[str]:

@@ -206,6 +206,8 @@ def test_what_it_reads_can_be_listed_and_the_closest_be_found():
     known = vocabulary.known_words(TRANSLATOR)
     assert "garçon" in known
     assert "boy" not in known
+    accented = known.index("à")
+    assert known[accented - 1] == "a", "words that differ in accents alone have an order of their own"
     assert all(vocabulary.unknown_words(word, TRANSLATOR) == [] for word in known)
     for word in ("garcon", "GARÇON", "garçonn"):
         assert vocabulary.closest_words(word, TRANSLATOR)[0] == "garçon"
