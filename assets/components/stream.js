@@ -5,7 +5,7 @@
  * @typedef {object} Added attention.figures.stream.Added
  * @property {string} title
  * @property {{before: string, of: string, after: string}} norms
- * @property {number[]} shares relative to the longest added vector; none while covered
+ * @property {number[]} shares relative to the longest added vector drawn; none while covered
  * @property {string[]} lengths
  * @property {string[]} notes
  *
@@ -18,10 +18,9 @@
  * @property {{title: string, lines: string[]}} begins
  * @property {{title: string, lines: string[]}} ends
  * @property {string[]} told how to read the drawing
- * @property {string} longest the norm of the longest added vector; empty while covered
+ * @property {string} longest the norm of the longest added vector drawn
  * @property {number} layer
  * @property {string} part
- * @property {boolean} isCovered
  */
 
 const stateOf = remembering((parent) => {
@@ -61,7 +60,6 @@ function draw(state, data) {
   state.strips = (at) => stripsOf(numbers.subarray(at * size, (at + 1) * size), state.theme);
   state.thickness = (at) => lengths[at] / longest;
   setAttribute(state.way, "aria-label", data.label);
-  state.root.classList.toggle("covered", data.isCovered);
   state.root.classList.toggle("alone", !data.feedForward);
   const tracks = Array.from({ length: n }, (_, layer) => (layer === data.layer ? "open" : "folded"));
   state.way.style.setProperty("--columns", ["start", ...tracks, "end"].map((name) => `var(--${name})`).join(" "));
@@ -103,13 +101,15 @@ const lengthTold = (length) => message("the vector leaves with norm {length}", {
 function branchOf(state, data, layer, part, added) {
   const [share, length, note] = [added.shares[layer], added.lengths[layer], added.notes[layer]];
   const where = message("Layer {layer}, {part}", { layer: layer + 1, part: added.title });
-  const said = data.isCovered ? message("hidden until you answer") : message("adds a vector of norm {length}", { length });
+  const isCovered = !added.shares.length;
+  const said = isCovered ? message("hidden until you answer") : message("adds a vector of norm {length}", { length });
   const button = pressable(state, data, part, layer, `${where}: ${[said, note].filter(Boolean).join(", ")}`);
   button.classList.add("branch", part);
+  button.classList.toggle("covered", isCovered);
   if (layer === data.layer) {
     const box = make("span", "box");
     const ofNorm = added.norms.of && message("{norm} before ⊕", { norm: added.norms.of });
-    const lines = data.isCovered ? ["?"] : [message("adds {length}", { length }), note];
+    const lines = isCovered ? ["?"] : [message("adds {length}", { length }), note];
     box.append(make("b", "", added.title), ...[...lines, ofNorm].filter(Boolean).map((text) => make("span", "note", text)));
     const up = make("span", "up");
     up.append(...normTag(added.norms.before));
@@ -117,8 +117,8 @@ function branchOf(state, data, layer, part, added) {
   }
   const sum = make("span", "sum");
   const bar = make("i", "bar");
-  bar.style.setProperty("--share", String(data.isCovered ? 1 : share));
-  sum.append(make("span", "number", data.isCovered ? "?" : shortened(length)), bar);
+  bar.style.setProperty("--share", String(isCovered ? 1 : share));
+  sum.append(make("span", "number", isCovered ? "?" : shortened(length)), bar);
   button.append(sum);
   return button;
 }
@@ -169,8 +169,8 @@ function flow(state, at) {
 function legendOf(data) {
   const inks = [data.attention, ...(data.feedForward ? [data.feedForward] : [])];
   const named = inks.map(({ title }, place) => make("li", place ? "inactive" : "weight", message("{part} adds", { part: title })));
-  const scale = data.longest ? [message("longest bar: {length}", { length: data.longest })] : [];
-  return [...named, ...[...scale, ...data.told].map((text) => make("li", "", text))];
+  const scale = message("longest bar: {length}", { length: data.longest });
+  return [...named, ...[scale, ...data.told].map((text) => make("li", "", text))];
 }
 
 const plus = () => make("span", "plus", "⊕");

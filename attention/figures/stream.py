@@ -63,7 +63,7 @@ class End:
 class Stream(Drawn):
     """One token's vector before the first layer and after each, with what attention and feed-forward add.
 
-    ``layer`` is unfolded, counted from 0, and ``part`` is open. What the branches add is not sent while it
+    ``layer`` is unfolded, counted from 0, and ``part`` is open. What the feed-forward networks add is not sent while it
     ``is_covered``, because it would reveal the answer to a question.
     """
 
@@ -99,8 +99,8 @@ class Stream(Drawn):
 
     @property
     def longest(self) -> float:
-        """The largest norm that a branch adds; it gets the longest bar."""
-        return max(float(added.lengths.max()) for added in self._branches())
+        """The largest norm that a branch adds and that is not covered; it gets the longest bar."""
+        return max(float(added.lengths.max()) for added in self._branches() if not self._hides(added))
 
     @property
     def limit(self) -> float:
@@ -117,7 +117,7 @@ class Stream(Drawn):
     def payload(self) -> dict[str, Any]:
         """Return the component's data; vectors are sent as shades."""
         lengths, strips = np.linalg.norm(self.states, axis=-1), self.strips
-        return self.plain("label layer part is_covered") | {
+        return self.plain("label layer part") | {
             "lengths": packed(lengths),
             "strips": shades(strips, self.limit, is_signed=True),
             "attention": self._plain(self.attention),
@@ -125,7 +125,7 @@ class Stream(Drawn):
             "begins": {"title": self.begins.title, "lines": list(self.begins.lines)},
             "ends": {"title": self.ends.title, "lines": list(self.ends.lines)},
             "told": self._legend(float(lengths.max())),
-            "longest": "" if self.is_covered else number(self.longest),
+            "longest": number(self.longest),
         }
 
     def _legend(self, longest: float) -> list[str]:
@@ -139,9 +139,12 @@ class Stream(Drawn):
     def _branches(self) -> Sequence[Added]:
         return [self.attention] if self.feed_forward is None else [self.attention, self.feed_forward]
 
+    def _hides(self, added: Added) -> bool:
+        return self.is_covered and added is self.feed_forward
+
     def _plain(self, added: Added) -> dict[str, Any]:
         norms = {"before": added.norms.before, "of": added.norms.of, "after": added.norms.after}
-        if self.is_covered:
+        if self._hides(added):
             return {"title": added.title, "norms": norms, "shares": [], "lengths": [], "notes": []}
         return {
             "title": added.title,

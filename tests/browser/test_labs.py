@@ -132,9 +132,9 @@ def test_the_parts_of_a_whole_model_open_by_mouse_and_keyboard_and_lead_on(tab, 
     trace = models["minilm-l6"].trace(SENTENCE)
     tab.go("whole", model="minilm-l6", text=SENTENCE, layer="2", word="3")
     parts = tab.page.get_by_role("toolbar", name=re.compile("^The path of")).get_by_role("button")
-    # An embedding, three parts of each of six layers, and what comes out; what is asked is not there yet.
+    # An embedding, three parts of each of six layers, and what comes out; only what feed-forward adds is not there yet.
     expect(parts).to_have_count(20)
-    expect(parts.filter(has_text="?")).to_have_count(12)
+    expect(parts.filter(has_text="?")).to_have_count(6)
     show(tab)
     before = np.linalg.norm(trace.hidden_states[1][3])
     expect(tab.page.get_by_text(f"enters layer 2 with norm {before:.2f}")).to_be_visible()

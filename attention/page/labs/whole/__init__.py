@@ -70,7 +70,7 @@ def _guess(scene: HeadContext | None) -> Guess | None:
 
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return the diagram without the layers' contributions, and the open part if it does not give the answer."""
+    """Return the diagram without what the feed-forward networks add, and the open part if it does not give that."""
     found = () if scene is None or not scene.use.is_reading else passages(scene)
     if scene is None or not found:
         return ()

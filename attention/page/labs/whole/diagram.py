@@ -27,7 +27,7 @@ Outcome = tuple[tuple[str, float], ...]
 def diagram(
     scene: HeadContext, found: Sequence[Passage], part: Part, likeliest: Outcome, *, is_covered: bool = False
 ) -> Stream:
-    """Return the diagram for the word in focus, without the layers' contributions if that ``is_covered``."""
+    """Return the diagram for the word in focus, without what the feed-forward networks add if that ``is_covered``."""
     states = np.stack([state[scene.word] for state in scene.trace.hidden_states])
     fed = [each.fed for each in found if each.fed is not None]
     best = [(int(each.heads.argmax()), float(each.heads.max())) for each in found]
