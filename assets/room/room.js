@@ -208,7 +208,12 @@ function keepTime() {
   if (given.isScreen || place.hasAttribute("data-over") === isOver) return;
   place.toggleAttribute("data-over", isOver);
   for (const field of place.querySelectorAll("button, input")) field.disabled = isOver;
-  setText(place.querySelector(".said"), isOver ? message("Time is up.") : saidOf(question));
+  setText(place.querySelector(".said"), isOver ? lateFor(question) : saidOf(question));
+}
+
+/** What pupils read when the time is up: shares that were dragged and not sent don't count. */
+function lateFor(asked) {
+  return asked.shape === "shares" ? message("Time is up. Only sent answers count.") : message("Time is up.");
 }
 
 setInterval(keepTime, 250);

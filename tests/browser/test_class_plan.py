@@ -1,12 +1,13 @@
 """A teacher's own lesson plan: made from views, taught by its one button, kept, and shared as a link and a file."""
 
+import csv
 import json
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.classroom import CROSSED, Pupil, Teacher
+from tests.browser.classroom import CROSSED, SENTENCE, Pupil, Teacher
 from tests.browser.looks import expect_no_barrier
 
 QUESTION = "Where <b>would</b> you look?"
@@ -141,6 +142,26 @@ def test_a_question_with_a_time_limit_closes_and_opens_again_with_more_time(own_
     own_plan.press("Show the answers")
     expect(times[0]).to_be_hidden()
     assert pupil.counts() == [0, 1, 0]
+
+
+def test_before_a_class_ends_its_true_answers_can_be_saved(own_plan, new_person):
+    pupils = [Pupil(new_person()).join(own_plan.code) for _ in range(2)]
+    stages(own_plan).first.click()
+    own_plan.press_plan()
+    expect(own_plan.plan).to_have_text("Ask the class")
+    own_plan.press_plan()
+    for pupil, index in zip(pupils, (0, 1), strict=True):
+        pupil.answer(index)
+    own_plan.press("Show the answers")
+    expect(pupils[0].question.locator(".count")).not_to_have_count(0)
+    own_plan.press("See the picture")
+    own_plan.press("End the class")
+    file = own_plan.tab.take_away("Download the answers")
+    assert own_plan.code.lower() in file.suggested_filename
+    rows = list(csv.DictReader(file.path().read_text("utf-8-sig").splitlines()))
+    assert {row["question"] for row in rows} == {QUESTION}
+    assert {row["sentence"] for row in rows} == {SENTENCE}
+    assert sorted((row["answer"], row["right"]) for row in rows) == [("geese", "0"), ("pond", "1")]
 
 
 def test_stages_move_and_go_and_a_ready_plan_can_be_copied(teacher):
