@@ -144,6 +144,20 @@ def test_a_question_with_a_time_limit_closes_and_opens_again_with_more_time(own_
     assert pupil.counts() == [0, 1, 0]
 
 
+def test_shares_that_were_dragged_but_not_sent_count_for_nothing_and_it_is_said(new_person):
+    teacher = Teacher(new_person()).open(step="softmax", word="2")
+    pupil = Pupil(new_person())
+    pupil.page.clock.install()
+    pupil.join(teacher.code)
+    teacher.bar.get_by_label("Time limit").select_option("30 s")
+    teacher.press("Ask")
+    pupil.question.get_by_role("slider").first.fill("60")
+    pupil.page.clock.fast_forward(31_000)
+    expect(pupil.said).to_contain_text("sent")
+    expect(pupil.question.get_by_role("slider").first).to_be_disabled()
+    expect(teacher.bar).to_contain_text("0 of 1 answered")
+
+
 def test_before_a_class_ends_its_true_answers_can_be_saved(own_plan, new_person):
     pupils = [Pupil(new_person()).join(own_plan.code) for _ in range(2)]
     stages(own_plan).first.click()
