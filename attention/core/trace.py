@@ -425,9 +425,12 @@ class LayerTrace:
         if self.inputs is None or self.sources is None or self.projections is None:
             raise ValueError("the inputs and projections of this layer are not known, so they cannot be multiplied")
         parts, group = self.projections, head // (self.queries.shape[0] // self.keys.shape[0])
-        keys = np.zeros(self.keys.shape[1:], np.float32)
-        keys[: len(self.sources)] = _project_head(self.sources, parts.W_K, parts.b_K, group, self.keys.shape[-1])
-        return _project_head(self.inputs, parts.W_Q, parts.b_Q, head, self.queries.shape[-1]), keys
+        keys = _project_head(self.sources, parts.W_K, parts.b_K, group, self.keys.shape[-1])
+        n_sinks = max(0, self.keys.shape[1] - len(keys))
+        return (
+            _project_head(self.inputs, parts.W_Q, parts.b_Q, head, self.queries.shape[-1]),
+            np.pad(keys, ((0, n_sinks), (0, 0))),
+        )
 
     def capped(self, scaled_scores: Float[Array, "*H Q K"]) -> Float[Array, "*H Q K"]:
         """Cap scaled scores, if the model does."""

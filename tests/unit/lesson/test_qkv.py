@@ -22,7 +22,7 @@ def test_query_key_and_value_have_the_lengths_that_are_told(scene):
 
 
 @pytest.mark.parametrize(
-    ("kind", "part", "source"), [("t5gemma", "cross", "Z"), ("switch_transformers", "encoder", "X")]
+    ("kind", "part", "source"), [("t5gemma", "cross", "Z"), ("switch_transformers", "decoder", "X")]
 )
 def test_of_what_is_not_known_no_matrix_of_weights_is_named(model_of, kind, part, source):
     trace = model_of(kind).trace("The cat sat on the mat.").part(part)
