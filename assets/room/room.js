@@ -96,9 +96,14 @@ function say(text) {
 
 // ------------------------------------------------------------------------------------- the view
 
+// The last view heard of: its scripts may arrive before those of an earlier one.
+let newest = null;
+
 async function showView(view) {
+  newest = view;
   const modules = Object.entries(view.modules);
   const loaded = await Promise.all(modules.map(([, address]) => import(new URL(address, document.baseURI))));
+  if (view !== newest) return;
   const components = Object.fromEntries(modules.map(([name], index) => [name, loaded[index]]));
   setText(part("page"), view.page);
   setText(part("title"), view.title);

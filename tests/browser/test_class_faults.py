@@ -110,3 +110,21 @@ def test_a_wall_can_be_read_from_the_back_row(new_person, scheme):
     code = wall.page.get_by_role("img", name="QR code of the address")
     assert code.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
     expect_no_barrier(wall.tab, f"wall, {scheme}")
+
+
+def test_a_view_whose_scripts_are_late_does_not_replace_a_newer_one(teacher, new_person):
+    pupil, held = Pupil(new_person()), []
+
+    def hold(route):
+        held.append(route)
+
+    # A step's matrix, which can turn into the next; other pages have one at rest.
+    pupil.page.route("**/_attention/matrix.*.js", hold)
+    with pupil.page.expect_request("**/_attention/matrix.*.js"):
+        pupil.join(teacher.code)
+    teacher.tab.page.goto(f"{teacher.tab.url}/compare?model=toy&text=One+two&versus=One+three")
+    expect(pupil.title).to_have_text("One two / One three")
+    held[0].continue_()
+    pupil.page.evaluate("address => import(address)", held[0].request.url)
+    expect(pupil.title).to_have_text("One two / One three")
+    expect(pupil.page.locator("#view .matrix .name")).to_have_count(5)
