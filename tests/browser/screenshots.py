@@ -27,6 +27,12 @@ LARGEST = """() => {
   });
   return sizes.sort((one, other) => other.area - one.area)[0];
 }"""
+HAS_IMAGES_AND_CHARTS = """() => {
+  const plots = [...document.querySelectorAll(".page .figure")].flatMap((each) => [
+    ...(each.shadowRoot?.querySelectorAll(".plot") ?? []),
+  ]);
+  return [...document.images].every((each) => each.complete) && plots.every((each) => each.querySelector(".main-svg"));
+}"""
 # Views to show instead of a page's default.
 BEST = {pages.STEP_BY_STEP: "?step=softmax"}
 STEP_PAGE = "step_by_step?step="
@@ -61,6 +67,7 @@ def settle(page: Page) -> None:
     expect(page.locator(".page > .waiting")).to_have_count(0, timeout=60_000)
     page.wait_for_function(IS_DRAWN, timeout=60_000)
     page.wait_for_function("() => document.fonts.ready.then(() => true)")
+    page.wait_for_function(HAS_IMAGES_AND_CHARTS)
     # Wait for turns to end.
     expect(page.locator("[data-turning]")).to_have_count(0, timeout=60_000)
 
@@ -81,7 +88,9 @@ def shoot_tour(browser: Browser, url: str, path: Path) -> None:
 def shoot_thumbnails(browser: Browser, url: str) -> None:
     """Save a light and a dark thumbnail of every page, and delete those of former pages."""
     THUMBNAILS.mkdir(parents=True, exist_ok=True)
-    for old in THUMBNAILS.glob("*.webp"):
+    of_now = {THUMBNAILS / f"{each.name}-{scheme}.webp" for each in pages.PAGES for scheme in ("light", "dark")}
+    # The others stay meanwhile: the overviews show them.
+    for old in {*THUMBNAILS.glob("*.webp")} - of_now:
         old.unlink()
     for scheme in ("light", "dark"):
         tab = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme=scheme, reduced_motion="reduce")
