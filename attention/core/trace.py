@@ -97,6 +97,8 @@ class ModelInfo:
     layer_kinds: tuple[str, ...] = ()
     # What runs beside attention in each layer, such as "Mamba", and is also added to the residual stream.
     beside: str = ""
+    # Whether each layer of an architecture missing from the table is known to add its heads' output as it is.
+    adds_as_is: bool = False
     # The width of a value, if it differs from ``d_head``.
     d_value: int | None = None
     # Whether its tokenizer has a chat template.

@@ -46,8 +46,9 @@ class HeadContext:
 
     @property
     def knows_layers(self) -> bool:
-        """Whether the rest of the layer is recorded; not for an architecture missing from the table."""
-        return self.attention.lengths is not None or self.trace.embeddings is not None
+        """Whether it is known what the layer does with its heads' output."""
+        is_recorded = self.attention.lengths is not None or self.trace.embeddings is not None
+        return is_recorded or self.info.adds_as_is
 
     @property
     def stream(self) -> Array | None:

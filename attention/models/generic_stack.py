@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -72,6 +71,7 @@ class OtherStack:
         # A step is shown for all layers or for none.
         if all(known):
             self._known = known
+        self._adds_as_is = all(known) and self._takes_sums([call.module for call in calls])
 
     def _trial_run(self) -> tuple[list[AttentionCall], list[Array]]:
         """Run the model on a few tokens; return its attention calls and the input of each layer with attention."""
@@ -82,6 +82,19 @@ class OtherStack:
         if len(calls) < self._n_layers and [_number_of(self.module, call) for call in calls] != [*self._numbers]:
             raise ValueError(message("other layers have attention than its config.json says"))
         return calls, [numbers(states[number][0]) for number in self._numbers]
+
+    def _takes_sums(self, attentions: Sequence[torch.nn.Module]) -> bool:
+        """Tell whether a module in each layer is given the layer's input plus its heads' output, both as they are."""
+        taken: list[list[torch.Tensor]] = [[] for _ in attentions]
+        hooks = [
+            part.register_forward_pre_hook(partial(_note_taken, found))
+            for attention, found in zip(attentions, taken, strict=True)
+            for part in _layer_around(self.module, attention).modules()
+        ]
+        calls, states = self._trial_run()
+        for hook in hooks:
+            hook.remove()
+        return all(_has_sum(found, state, call.added) for found, state, call in zip(taken, states, calls, strict=True))
 
     def _check(self, calls: Sequence[AttentionCall]) -> _Shapes:
         """Refuse a model whose attention or mask differs from the steps; return the shapes of its heads."""
@@ -110,6 +123,7 @@ class OtherStack:
             d_head=d_head,
             d_value=None if d_value == d_head else d_value,
             beside=self._beside,
+            adds_as_is=self._adds_as_is,
         )
 
     @torch.inference_mode()
@@ -356,9 +370,7 @@ def _entering_norm(model: Any, call: AttentionCall, state: Array) -> tuple[Norm 
     atol = nearness(call.entered.dtype) * float(np.abs(entered).max())
     if np.allclose(entered, state, rtol=0, atol=atol):
         return (None,)
-    path = _path_of(model, call.module)
-    around = re.match(r".*\.[0-9]+(?=\.)", path)
-    layer = model if around is None else attrgetter(around[0])(model)
+    layer = _layer_around(model, call.module)
     for name, module in (*layer.named_children(), *_parent_of(model, call.module).named_children()):
         if "norm" not in name.lower() and "ln" not in name.lower():
             continue
@@ -381,6 +393,26 @@ def _output_of(model: Any, module: torch.nn.Module) -> torch.nn.Module | None:
 def _beside(model: Any, module: torch.nn.Module) -> str:
     """Return the name of a state-space model in the same layer; "" if there is none."""
     return "Mamba" if "mamba" in dict(_parent_of(model, module).named_children()) else ""
+
+
+def _layer_around(model: Any, module: torch.nn.Module) -> torch.nn.Module:
+    """Return the numbered part of a model that contains a module; the model itself if there is none."""
+    around = re.match(r".*\.[0-9]+(?=\.)", _path_of(model, module))
+    layer: torch.nn.Module = model if around is None else model.get_submodule(around[0])
+    return layer
+
+
+def _note_taken(found: list[torch.Tensor], _module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
+    found += [each for each in inputs[:1] if isinstance(each, torch.Tensor)]
+
+
+def _has_sum(found: Sequence[torch.Tensor], state: Array, added: torch.Tensor | None) -> bool:
+    """Return whether one of several tensors is a layer's input plus what its heads add."""
+    if added is None:
+        return False
+    total = state + numbers(added[0])
+    atol = nearness(added.dtype) * float(np.abs(total).max())
+    return any(each.shape == added.shape and np.allclose(numbers(each[0]), total, rtol=0, atol=atol) for each in found)
 
 
 def _parent_of(model: Any, module: torch.nn.Module) -> torch.nn.Module:

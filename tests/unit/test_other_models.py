@@ -38,7 +38,7 @@ ALONE = {name: size for name, size in SIZES.items() if name != "num_key_value_he
 CONFIGS = {
     "Starcoder2": SIZES | {"sliding_window": 4},
     "SmolLM3": SIZES,
-    "Granite": SIZES | {"attention_multiplier": 0.3, "logits_scaling": 3.0},
+    "Granite": SIZES | {"attention_multiplier": 0.3, "logits_scaling": 3.0, "residual_multiplier": 0.5},
     "Olmo2": SIZES,
     "StableLm": SIZES | {"partial_rotary_factor": 0.5},
     "Phi": SIZES | {"num_key_value_heads": 6},
@@ -133,6 +133,29 @@ def test_what_is_told_of_its_parts_holds_and_the_rest_is_not_told(other):
     assert "part by part" in trace.info.note
     if name in FOUND_WHOLE:
         assert trace.layers[0].projections is not None
+
+
+def test_the_heads_output_is_told_to_be_added_as_it_is_where_the_next_norm_takes_that_sum(other):
+    name, model, eager = other
+    trace = model.trace(SENTENCE)
+    if name in ENCODERS:  # whose norms have other names
+        return
+    layer, found = eager.layers[0], {}
+    # Phi adds what both parts of a layer write at once, and has no norm between them.
+    if trace.layers[0].projections is None or not hasattr(layer, "post_attention_layernorm"):
+        assert not model.info.adds_as_is
+        return
+    hooks = [
+        layer.self_attn.register_forward_hook(lambda _module, _inputs, output: found.update(added=output[0])),
+        layer.post_attention_layernorm.register_forward_pre_hook(lambda _, inputs: found.update(taken=inputs[0])),
+    ]
+    with torch.inference_mode():
+        state = eager(ids_of(trace), output_hidden_states=True).hidden_states[0]
+    for hook in hooks:
+        hook.remove()
+    is_sum = torch.allclose(found["taken"], state + found["added"], rtol=0, atol=1e-5)
+    assert model.info.adds_as_is == is_sum
+    assert is_sum == (name != "Granite")
 
 
 def test_what_comes_next_is_what_the_whole_model_says_with_all_layers_and_without_the_last(other):

@@ -15,8 +15,8 @@ from tests.unit.lesson.telling import facts_in, rounded
         ("llama", "The result, ΔE, is added to the vector that came in", True),
         ("gpt_neox", "The result, ΔE, is added to the vector that came in", True),
         ("gemma2", "The result, ΔE, is normalised (RMSNorm), then added", False),
-        # Qwen2-VL adds it as it is; T5Gemma normalises it first. Of neither is it known here.
-        ("Qwen2VL", "is unknown", False),
+        ("Qwen2VL", "The result, ΔE, is added to the vector that came in", True),
+        # T5Gemma normalises it first, which is not known here.
         ("t5gemma", "is unknown", False),
     ],
 )
