@@ -13,7 +13,7 @@ from attention.core.trace import PARTS, Part
 from attention.lesson import steps
 from attention.models import get_info
 from attention.page.content.compare import EXAMPLES, shortly
-from attention.page.content.pane import Pane
+from attention.page.content.pane import Pane, mask_choices, word_choices
 from attention.page.content.registry import Content
 from attention.page.content.step_by_step import asks_for_tokens
 from attention.page.pages import STEP_BY_STEP
@@ -77,15 +77,12 @@ def controls(view: View, panes: list[Pane], content: Content) -> components.Part
         line.fold(
             message("More"), is_changed=view[GUESS] or view.beside or view[CHAT] or view.mask != masks_of(info)[0]
         )
+    # Without a text there is nothing to choose, to mask or to compare.
     for pane in panes[:1]:
-        if "word" not in without:
-            _add_word(line, pane)
-    # Without a text there is nothing to mask or to compare.
-    if MASK.name not in without and panes:
-        names, masks = info.build.mask_names, masks_of(info)
-        line.list(MASK, message("Mask"), masks, [names[mask] for mask in masks], help=info.build.mask_help)
-    if MASK.name not in without and panes and info.has_chat:
-        line.switch(CHAT, message("As a chat"), help=message("Puts the text into the model's chat template."))
+        words = () if "word" in without else word_choices(pane)
+        masks = () if MASK.name in without else mask_choices(view, info)
+        for each in (*words, *masks):
+            line.setting(each)
     if "beside" not in without and panes and info.reading.takes_sentences:
         line.switch(BESIDE, message("Side by side"))
     if GUESS in view.page.own and "guess" not in without and panes and is_for:
@@ -139,14 +136,6 @@ def _take_both(
     if state.current().model != model:
         return
     state.set_all([(parameter, value if parameter is chosen else shown) for parameter, shown in place])
-
-
-def _add_word(line: Line, pane: Pane) -> None:
-    scene = pane.scene
-    if scene is None:
-        return
-    labels = [f"{position} {label}" for position, label in enumerate(scene.labels)]
-    line.list(WORD, scene.info.reading.label, range(len(labels)), labels, value=scene.word)
 
 
 # ------------------------------------------------------------------------------------- of the page Compare

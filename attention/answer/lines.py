@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeVar
 
 from attention.answer import components, state
+from attention.page.blocks import Setting
 from attention.page.parameters import Parameter
 
 T = TypeVar("T")
@@ -134,6 +135,24 @@ class Line:
         data: Data = {"kind": kind, "name": parameter.name, "label": label, "value": value, "help": help}
         self._add(data | {"off": is_off})
         self._acts[parameter.name] = _of_kind(bool, take or state.setter(parameter))
+
+    def setting(self, each: Setting, take: Take | None = None) -> None:
+        """Add a control of the content: a choice of its options or, if it has none, a switch."""
+        if not each.options:
+            self.switch(each.parameter, each.label, help=each.help, is_off=each.is_off, take=take)
+            return
+        self.list(
+            each.parameter,
+            each.label,
+            tuple(each.options),
+            tuple(each.options.values()),
+            value=each.value,
+            name=each.key,
+            help=each.help,
+            take=take,
+            is_silent=each.is_silent,
+            look="list" if each.is_list else "scale" if each.is_scale else "choice",
+        )
 
     def hear(self, parameter: Parameter[Any], take: Callable[[str], None]) -> None:
         """Set a handler for any text sent for a control, even if it is no longer an option."""

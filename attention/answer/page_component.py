@@ -129,21 +129,7 @@ class Sheet:
     def _setting(self, block: Setting) -> Data:
         line = Line(block.key, "content").group(block.label)
         take = partial(_choose, block.parameter, block.clears) if block.clears else None
-        if block.options:
-            line.list(
-                block.parameter,
-                block.label,
-                tuple(block.options),
-                tuple(block.options.values()),
-                value=block.value,
-                name=block.key,
-                help=block.help,
-                take=take,
-                is_silent=block.is_silent,
-                look="list" if block.is_list else "scale" if block.is_scale else "choice",
-            )
-        else:
-            line.switch(block.parameter, block.label, help=block.help, is_off=block.is_off, take=take)
+        line.setting(block, take)
         return self.place(line.part())
 
     def _entry(self, block: Entry) -> Data:

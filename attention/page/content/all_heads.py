@@ -49,7 +49,7 @@ from attention.page.blocks import (
 )
 from attention.page.content.on_map import map_of_heads
 from attention.page.content.outcome import alignment
-from attention.page.content.pane import Found, Pane, missing
+from attention.page.content.pane import Found, Pane, mask_choices, missing, word_choices
 from attention.page.figure_files import (
     figure_html,
     figure_json,
@@ -77,7 +77,6 @@ from attention.page.settings import (
     WORD,
     WORDS,
     ZOOM,
-    masks_of,
 )
 from attention.page.view import View
 
@@ -129,25 +128,10 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
         Setting(HIDE, message("Hide"), shown.look.hide, hides, is_list=True),
         *words,
         renormalise,
-        *(setting for pane in panes for setting in _reading(view, pane)),
+        *(each for pane in panes for each in (*word_choices(pane), *mask_choices(view, pane.info))),
     )
     line = Section("look", settings, is_line=True)
     return (Fold("looks", message("Sort, hide, mask"), (line,), bool(view[LOOKS]), LOOKS),)
-
-
-def _reading(view: View, pane: Pane) -> tuple[Setting, ...]:
-    """Return the choices of the word in focus, the mask, and the chat template."""
-    info, scene = pane.info, pane.scene
-    names = {} if scene is None else {at: f"{at} {label}" for at, label in enumerate(scene.labels)}
-    masks = {mask: info.build.mask_names[mask] for mask in masks_of(info)}
-    chat = Setting(
-        CHAT, message("As a chat"), view[CHAT], help=message("Puts the text into the model's chat template.")
-    )
-    return (
-        *(() if scene is None else (Setting(WORD, info.reading.label, scene.word, names, is_list=True),)),
-        Setting(MASK, message("Mask"), view.mask, masks, is_list=True, help=info.build.mask_help),
-        *((chat,) if info.has_chat else ()),
-    )
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:

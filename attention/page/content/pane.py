@@ -27,7 +27,7 @@ from attention.models import ModelInfo, ModelUnavailableError
 from attention.models.downloads import State
 from attention.page import settings
 from attention.page.address import Address, RunKey
-from attention.page.blocks import Blocks, Code, Notice, ProofLine, Proven
+from attention.page.blocks import Blocks, Code, Notice, ProofLine, Proven, Setting
 from attention.page.labs.base import Runs
 from attention.page.parameters import Values
 from attention.page.view import View
@@ -162,3 +162,21 @@ def proof_of(view: Values, proofs: Sequence[tuple[str, Proof]]) -> Blocks:
 def _line(name: str, proof: Proof) -> ProofLine:
     rows = (_TITLES, *(tuple(row) for row in proof.table()))
     return ProofLine(proof.sentence(name), proof.holds, rows, tell_proof(name, proof))
+
+
+def word_choices(pane: Pane) -> tuple[Setting, ...]:
+    """Return the choice of the word in focus; none without a run."""
+    if pane.scene is None:
+        return ()
+    labels = {position: f"{position} {label}" for position, label in enumerate(pane.scene.labels)}
+    return (Setting(settings.WORD, pane.info.reading.label, pane.scene.word, labels, is_list=True),)
+
+
+def mask_choices(view: View, info: ModelInfo) -> tuple[Setting, ...]:
+    """Return the choice of the mask and, for a model with a chat template, whether to use that."""
+    masks = {mask: info.build.mask_names[mask] for mask in settings.masks_of(info)}
+    mask = Setting(settings.MASK, message("Mask"), view.mask, masks, is_list=True, help=info.build.mask_help)
+    if not info.has_chat:
+        return (mask,)
+    told = message("Puts the text into the model's chat template.")
+    return (mask, Setting(settings.CHAT, message("As a chat"), view[settings.CHAT], help=told))
