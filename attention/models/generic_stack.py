@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -63,7 +64,8 @@ class OtherStack:
         for call in calls:
             attend_plainly(call.module)
             _watch(model, call.module)
-        calls, states = self._trial_run()
+        with _noting_inputs(model, [call.module for call in calls]) as taken:
+            calls, states = self._trial_run()
         self._shapes = self._check(calls)
         self._beside = _beside(model, calls[0].module)
         self._has_each_once = any(have_each_once(call.turns) for call in calls)
@@ -71,7 +73,8 @@ class OtherStack:
         # A step is shown for all layers or for none.
         if all(known):
             self._known = known
-        self._adds_as_is = all(known) and self._takes_sums([call.module for call in calls])
+        # Whether a module in each layer is given the layer's input plus its heads' output, both as they are.
+        self._adds_as_is = all(known) and all(map(_has_sum, taken, states, calls))
 
     def _trial_run(self) -> tuple[list[AttentionCall], list[Array]]:
         """Run the model on a few tokens; return its attention calls and the input of each layer with attention."""
@@ -82,19 +85,6 @@ class OtherStack:
         if len(calls) < self._n_layers and [_number_of(self.module, call) for call in calls] != [*self._numbers]:
             raise ValueError(message("other layers have attention than its config.json says"))
         return calls, [numbers(states[number][0]) for number in self._numbers]
-
-    def _takes_sums(self, attentions: Sequence[torch.nn.Module]) -> bool:
-        """Tell whether a module in each layer is given the layer's input plus its heads' output, both as they are."""
-        taken: list[list[torch.Tensor]] = [[] for _ in attentions]
-        hooks = [
-            part.register_forward_pre_hook(partial(_note_taken, found))
-            for attention, found in zip(attentions, taken, strict=True)
-            for part in _layer_around(self.module, attention).modules()
-        ]
-        calls, states = self._trial_run()
-        for hook in hooks:
-            hook.remove()
-        return all(_has_sum(found, state, call.added) for found, state, call in zip(taken, states, calls, strict=True))
 
     def _check(self, calls: Sequence[AttentionCall]) -> _Shapes:
         """Refuse a model whose attention or mask differs from the steps; return the shapes of its heads."""
@@ -402,12 +392,29 @@ def _layer_around(model: Any, module: torch.nn.Module) -> torch.nn.Module:
     return layer
 
 
+@contextmanager
+def _noting_inputs(model: Any, attentions: Sequence[torch.nn.Module]) -> Iterator[list[list[torch.Tensor]]]:
+    """Note, for each attention module, the first input of every part of its layer."""
+    taken: list[list[torch.Tensor]] = [[] for _ in attentions]
+    hooks = [
+        part.register_forward_pre_hook(partial(_note_taken, found))
+        for attention, found in zip(attentions, taken, strict=True)
+        for part in _layer_around(model, attention).modules()
+    ]
+    try:
+        yield taken
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
 def _note_taken(found: list[torch.Tensor], _module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
     found += [each for each in inputs[:1] if isinstance(each, torch.Tensor)]
 
 
-def _has_sum(found: Sequence[torch.Tensor], state: Array, added: torch.Tensor | None) -> bool:
+def _has_sum(found: Sequence[torch.Tensor], state: Array, call: AttentionCall) -> bool:
     """Return whether one of several tensors is a layer's input plus what its heads add."""
+    added = call.added
     if added is None:
         return False
     total = state + numbers(added[0])
