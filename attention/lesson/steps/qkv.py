@@ -214,7 +214,7 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     )
     if layer.inputs is None or layer.projections is None:
         return Detail(title, lesson("qkv/cell-unknown"), (), np.zeros(0), "")
-    if cell.row >= len(layer.inputs) and scene.has_sink:
+    if _is_sink(scene, cell):
         return Detail(title, lesson("qkv/cell-sink"), (), np.zeros(0), "")
     if symbol == "v" or not layer.is_changed:
         return _products(scene, cell, title, _LETTER_OF[cell.matrix])
@@ -240,10 +240,14 @@ def _explain_normed(scene: HeadContext, cell: Cell, title: str) -> Detail:
     return Detail(title, note, (message("before"), message("after")), np.array([before, after]), message("the norm"))
 
 
+def _is_sink(scene: HeadContext, cell: Cell) -> bool:
+    """Return whether a cell is the attention sink's, whose row comes last."""
+    return scene.has_sink and cell.row == len(scene.tokens)
+
+
 def _explain_projected(scene: HeadContext, cell: Cell) -> Detail:
     symbol = cell.matrix.removeprefix("projected_")[0]
     projected = scene.projected["qk".index(symbol)]
-    is_sink = scene.has_sink and cell.row == len(scene.tokens)
     title = lesson(
         "qkv/cell-projected",
         symbol=_symbol(symbol),
@@ -251,7 +255,7 @@ def _explain_projected(scene: HeadContext, cell: Cell) -> Detail:
         dimension=cell.column,
         value=projected[cell.row, cell.column],
     )
-    if is_sink:
+    if _is_sink(scene, cell):
         return Detail(title, lesson("qkv/cell-sink"), (), np.zeros(0), "")
     return _products(scene, cell, title, _LETTER_OF[cell.matrix])
 
