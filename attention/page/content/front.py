@@ -95,7 +95,7 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     choice = (Setting(GUESS, message("Guess first"), view[GUESS], key="front_guess"),) if has_choice else ()
     info = pane.info
     picked = message("This head was picked by hand.") if is_by_hand(info, scene.trace.text) else ""
-    about = " ".join(filter(None, (picked, f"{info.name}:", info.summary, info.note)))
+    about = " ".join(filter(None, (picked, f"{info.name}.", info.summary, info.note)))
     return (
         *_title(title, whole=whole),
         intro,
