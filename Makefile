@@ -15,8 +15,7 @@ TESTS ?=
 # How many links to send, and the seed of a run to repeat: make fuzz LINKS=500 SEED=7
 LINKS ?=
 SEED ?=
-# Three processes keep two cores busy while one waits for a browser.
-PYTEST_ARGS ?= --numprocesses=3 --dist=loadfile --no-loadscope-reorder
+PYTEST_ARGS ?= --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 BIN := .venv/bin
