@@ -21,12 +21,13 @@ const ROOM = { one: 150, broken: 34, slim: 38 }; // above the words, in px: on o
 const stateOf = remembering((parent) => {
   const root = make("div", "root arcs");
   const words = make("div", "words");
+  const unit = make("span", "unit");
   const lines = svg("svg", { "aria-hidden": "true", focusable: "false" });
   const told = make("p", "unseen");
   const sentences = make("div", "sentences");
   root.append(lines, words, sentences, told);
   parent.append(root);
-  const state = { root, words, lines, sentences, told, places: [], reached: 0, pointed: null };
+  const state = { root, words, unit, lines, sentences, told, places: [], reached: 0, pointed: null };
   state.observer = new ResizeObserver(() => fit(state));
   words.onpointerover = ({ target }) => {
     // Pressing a number chooses its word, not the row of the word above it.
@@ -54,6 +55,8 @@ export default function ({ data, parentElement, setStateValue }) {
   setAttribute(state.words, "aria-label", data.label);
   setText(state.told, data.alt);
   state.root.classList.toggle("slim", data.slim);
+  setText(state.unit, data.unit);
+  state.unit.hidden = !data.unit;
   if (state.drawn !== drawn) rebuild(state);
   else if (wasDrawn) state.root.classList.add("still");
   state.drawn = drawn;
@@ -90,8 +93,7 @@ function rebuild(state) {
     }
     return place;
   });
-  const { unit } = state.data;
-  state.words.replaceChildren(...(unit ? [make("span", "unit", unit)] : []), ...state.places);
+  state.words.replaceChildren(state.unit, ...state.places);
   // A new sentence is drawn once, from the word in focus.
   state.root.classList.remove("still");
 }
@@ -183,7 +185,7 @@ const slanted = ({ x }, y, { x: otherX }, otherY) => {
 function fit(state) {
   const { root, words, places, data } = state;
   if (!root.clientWidth || !places.length) return;
-  const id = `${root.clientWidth} ${state.drawn} ${document.fonts.status}`;
+  const id = `${root.clientWidth} ${state.drawn} ${data.unit} ${document.fonts.status}`;
   if (state.fitted !== id) {
     state.fitted = id;
     const sizes = data.slim ? SLIM_SIZES : SIZES;

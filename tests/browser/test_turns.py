@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.lesson.initial_selection import first_place
+from attention.lesson.steps import STEPS, step_of
 from tests.bench.client import STEP_PAGE, Visitor, visited
 from tests.browser.server import serve
 
@@ -41,6 +42,14 @@ def test_a_step_further_is_one_answer(opened, models):
     layer, head = first_place(models["toy"].info, SENTENCE)
     opened.matrix("scaled").expect_to_show(models["toy"].trace(SENTENCE).layers[layer].head(head).scaled_scores)
     assert len([url for url in asked if "/_attention/page/" in url]) == 1
+
+
+def test_the_sentence_names_the_numbers_of_each_step(opened):
+    unit = opened.page.locator(".st-key-sentence .unit")
+    for step in STEPS[STEPS.index(step_of("scores")) :]:
+        opened.expect_query(model="toy", text=SENTENCE, step=step.key)
+        expect(unit).to_have_text(step.unit or "weights")
+        press(opened, "ArrowRight")
 
 
 def test_a_page_in_a_frame_stays_as_it_is_framed(tab):
