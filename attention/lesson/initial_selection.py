@@ -92,10 +92,13 @@ def _pronoun(tokens: tuple[Token, ...]) -> int | None:
 def tell_opening(scene: HeadContext) -> str:
     """Return the caption of the head that was chosen for the scene's text; empty for all others.
 
-    The caption is shown only if each of its keys has the largest weight in its row.
+    The caption is shown only for a word that it names as a query, and only if each of its keys has the largest weight
+    in its row.
     """
     opening = _opening(scene.info.model_id, scene.trace.text)
     if opening is None or not opening.caption or (opening.layer, opening.head) != (scene.layer, scene.head):
+        return ""
+    if scene.word not in {query for query, _ in opening.pairs}:
         return ""
     weights = scene.steps.weights
     is_there = max(map(max, opening.pairs)) < min(weights.shape)

@@ -12,7 +12,7 @@ from attention.figures.format import number
 from attention.figures.tokens import TokenStrip
 from attention.lesson import front
 from attention.lesson.head_context import HeadContext
-from attention.lesson.initial_selection import first_word, is_by_hand, openings, tell_opening
+from attention.lesson.initial_selection import is_by_hand, openings, tell_opening
 from attention.lesson.prose import lesson, listed, word
 from attention.lesson.steps import softmax
 from attention.models import bundled
@@ -123,9 +123,7 @@ def _tell_marks(scene: HeadContext) -> str:
 
 
 def _tell_row(scene: HeadContext) -> str:
-    # The head's caption is about one word.
-    caption = tell_opening(scene) if scene.word == first_word(scene.trace) else ""
-    return softmax.tell_weights(scene) + caption
+    return softmax.tell_weights(scene) + tell_opening(scene)
 
 
 def _is_in_line(scene: HeadContext) -> bool:

@@ -19,7 +19,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.initial_selection import tell_opening
 from attention.lesson.picture import overlay, picture_table
 from attention.lesson.prose import in_short
-from attention.lesson.steps import embed, step_of
+from attention.lesson.steps import embed, softmax, step_of
 from attention.lesson.steps.base import Step, Strip, explained, no_words
 from attention.page.blocks import (
     Block,
@@ -195,7 +195,7 @@ class _Pane:
         scene = self.pane.scene
         if scene is None:
             return ()
-        caption = tell_opening(scene) if self.step.is_of_pairs else ""
+        caption = tell_opening(scene) if self.step is softmax.STEP else ""
         aside = self.step.aside(scene)
         return (
             Prose(self.step.words(scene) + caption),

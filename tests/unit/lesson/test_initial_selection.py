@@ -1,6 +1,7 @@
 """The defaults of a bare link, against the record and transformers' eager attention."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -63,9 +64,10 @@ def test_it_finds_the_animal_when_that_is_tired_and_hardly_when_it_is_wide(minil
     assert found == pytest.approx([0.64, 0.27], abs=0.005)
 
 
-def test_no_caption_is_told_of_another_head_or_where_the_mask_makes_it_untrue(minilm):
+def test_no_caption_is_told_of_another_head_or_word_or_where_the_mask_makes_it_untrue(minilm):
     scene = opened(minilm, CAT)
-    assert tell_opening(scene)
+    told = [word for word in range(len(scene.tokens)) if tell_opening(replace(scene, word=word))]
+    assert told == [1, 5]
     assert not tell_opening(HeadContext(scene.trace, scene.layer, scene.head + 1, scene.word))
     # The articles can no longer see the nouns, which come later.
     causal = opened(minilm, CAT, "causal")
