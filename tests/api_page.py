@@ -13,7 +13,7 @@ import attention
 from attention import models, show
 from attention.core.interventions import Run
 from attention.core.steps import HeadSteps
-from attention.core.trace import LayerTrace, Token
+from attention.core.trace import LayerTrace, ModelInfo, Token
 from attention.models.base import Model, NextToken
 from tests.sources import ROOT
 
@@ -28,6 +28,7 @@ CHAPTERS: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = (
             ("attention.trace", attention.trace),
             ("attention.models.list_models", models.list_models),
             ("attention.models.get_info", models.get_info),
+            ("ModelInfo", ModelInfo),
             ("Model", Model),
             ("Model.trace", Model.trace),
             ("Model.as_chat", Model.as_chat),
@@ -44,7 +45,7 @@ CHAPTERS: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = (
             ("Trace[…]", attention.Trace.__getitem__),
             *(
                 (f"Trace.{name}", vars(attention.Trace)[name])
-                for name in ("weights", "scores", "logits", "part", "check")
+                for name in ("weights", "scores", "logits", "key_tokens", "attended", "part", "check")
             ),
             *((f"Trace.{name}", getattr(attention.Trace, name)) for name in ("save", "load", "to_pandas", "to_xarray")),
             ("Token", Token),

@@ -15,6 +15,21 @@ from numpy import ndarray as Array
 _TREE = "tree"
 
 
+def are_same(one: Any, other: Any) -> bool:
+    """Return whether two objects are equal, with arrays compared bit by bit."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        return (one.dtype, one.shape) == (other.dtype, other.shape) and one.tobytes() == other.tobytes()
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(are_same, one, other))
+    if is_dataclass(one):
+        return all(are_same(getattr(one, each.name), getattr(other, each.name)) for each in fields(one) if each.compare)
+    return bool(one == other)
+
+
 @dataclass(frozen=True, slots=True)
 class ArrayFile:
     """A file format: ``kinds`` are the allowed dataclasses, ``named`` the objects stored by name.
@@ -38,7 +53,7 @@ class ArrayFile:
             with np.load(path, allow_pickle=False) as file:
                 return self._value(json.loads(str(file[_TREE])), dict(file))
         except (KeyError, TypeError, AttributeError, ValueError, EOFError, BadZipFile) as error:
-            raise ValueError(f"{Path(path).name} is no file of a trace, or was written by another version") from error
+            raise ValueError(f"{Path(path).name} is not a trace file, or another version wrote it") from error
 
     def _tree(self, value: Any, arrays: dict[str, Array], places: dict[int, str]) -> Any:
         if isinstance(value, np.ndarray):

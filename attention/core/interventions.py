@@ -245,7 +245,7 @@ def checked(given: Any, n_layers: int, n_heads: int, n_tokens: int) -> tuple[Int
 
 
 def _place(given: Any) -> tuple[int, int]:
-    numbers = tuple(counted("place", each) for each in integers("place", given))
+    numbers = tuple(counted("place", each) for each in integers("place (layer, head)", given))
     if len(numbers) != 2:
         raise ValueError(f"place must be a pair of a layer and a head, got {given!r}")
     return numbers[0], numbers[1]

@@ -20,7 +20,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from attention.core import long_table, steps
-from attention.core.array_file import ArrayFile
+from attention.core.array_file import ArrayFile, are_same
 from attention.core.given import integer, integers
 from attention.core.kinds import CROSS, DECODER, ENCODER, ENCODER_DECODER, SELF, WRITTEN, Build, Use
 from attention.core.positions import Rotary, apply_rotary
@@ -59,9 +59,14 @@ def tolerance(spacing: float) -> float:
     return max(_LEAST_TOLERANCE, _SPACINGS * spacing)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ModelInfo:
-    """A model's sizes, limit and source. Layers and heads count from 0."""
+    """A model's sizes, limit and source.
+
+    ``n_layers`` layers of ``n_heads`` query heads, which share ``n_key_value_heads`` key/value heads; vectors of
+    ``d_model`` numbers, and ``d_head`` in a head. Texts have ``max_tokens`` tokens at most. ``layer_kinds`` names what
+    each layer has instead of attention ("" for attention; empty if all have it), ``beside`` what runs beside it.
+    """
 
     model_id: str
     name: str
@@ -105,6 +110,15 @@ class ModelInfo:
     has_chat: bool = False
     # The spacing of numbers near 1 in the model's type.
     spacing: float = 2.0**-23
+
+    def __repr__(self) -> str:
+        """Return its sizes: all its fields would be a page."""
+        return f"<ModelInfo {self.model_id}: {self.architecture}, {self.sizes}, at most {self.max_tokens} tokens>"
+
+    @property
+    def sizes(self) -> str:
+        """Its layers, heads and widths."""
+        return f"{self.n_layers} × {self.n_heads} heads, d_model {self.d_model}, d_head {self.d_head}"
 
     @property
     def label(self) -> str:
@@ -335,6 +349,8 @@ class LayerTrace:
     def __repr__(self) -> str:
         """Return its sizes: its numbers would be thousands of lines."""
         n_heads, n_queries, d_head = self.queries.shape
+        if not n_heads:
+            return f"<LayerTrace: no attention, {n_queries} tokens>"
         return f"<LayerTrace: {n_heads} heads, {n_queries} × {self.keys.shape[1]} tokens, d_head {d_head}>"
 
     @property
@@ -507,9 +523,9 @@ class LayerTrace:
         return found
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Trace:
-    """One run of one model on one text.
+    """One run of one model on one text; ``==`` compares two of them bit by bit.
 
     ``tokens`` are the tokens read, and ``info`` describes the model. ``hidden_states`` are the residual stream before
     each layer and after the last one, each of shape (tokens, d_model); ``layers`` has a :class:`LayerTrace` per layer.
@@ -540,7 +556,7 @@ class Trace:
 
     @property
     def key_tokens(self) -> tuple[Token, ...]:
-        """The tokens attended to: the same as ``tokens`` except in cross-attention."""
+        """The tokens attended to, the axis K: ``tokens``, with a last one for an attention sink; or the source's."""
         return self.tokens if self.memory is None else self.memory
 
     def part(self, name: Part) -> Trace:
@@ -564,8 +580,18 @@ class Trace:
         """Return the largest absolute difference of :meth:`LayerTrace.check`, over all layers of all parts."""
         return float(np.max([layer.check() for trace in self.traces for layer in trace.attended.values()]))
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether all numbers of two traces are equal, bit by bit."""
+        return are_same(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.text, self.tokens))
+
     def __repr__(self) -> str:
-        sizes = f"{len(self.tokens)} tokens, {len(self.attended)} × {self.info.n_heads} heads"
+        tokens = f"{len(self.tokens)} token{'s' if len(self.tokens) > 1 else ''}"
+        sizes = f"{tokens}, {len(self.layers)} × {self.info.n_heads} heads"
+        if len(self.attended) < len(self.layers):
+            sizes += f", attention only in layers {', '.join(map(str, self.attended))}"
         cut = "" if self.cut is None else f", cut after {self.cut.kept} of {self.cut.total} tokens"
         text = self.text if len(self.text) <= _MOST_SHOWN else f"{self.text[:_MOST_SHOWN]}…"
         return f"<Trace of {text!r} in {self.info.name}: {sizes}{cut}>"
@@ -579,7 +605,7 @@ class Trace:
     def weights(self) -> Float[Array, "L H Q K"]:
         """The attention weights of all heads, derived at each access; rows sum to 1, or to 0 if fully masked.
 
-        They are NaN in layers without attention.
+        They are NaN in layers without attention. With attention sinks (gpt-oss), the last key is the sink.
         """
         return self._of_layers(lambda layer: layer.steps().weights)
 

@@ -23,6 +23,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return list(__all__)
+
+
 def list_models() -> list[ModelInfo]:
     """Return a description of every available model, the bundled ones first, without loading any."""
     return [*bundled.infos(), *(found.info for found in find_others() if found.info is not None)]

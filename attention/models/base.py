@@ -12,6 +12,7 @@ from numpy import ndarray as Array
 from attention.core.ablation import Change, Output
 from attention.core.interventions import Intervention, Run
 from attention.core.masks import MaskName
+from attention.core.steps import softmax
 from attention.core.trace import Cut, LayerTrace, ModelInfo, Token, Trace
 from attention.models.one_page import Insides
 
@@ -37,7 +38,7 @@ class Batch:
     info: ModelInfo
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NextToken:
     """A decoder's prediction of the token that follows a text.
 
@@ -50,6 +51,12 @@ class NextToken:
     logits: Float[Array, "L+1 V"]
     labels: tuple[str, ...]
     texts: tuple[str | None, ...]
+
+    def __repr__(self) -> str:
+        """Return the most probable tokens and the logits' shape: labels and numbers would be pages."""
+        probabilities = softmax(self.logits[-1])
+        best = ", ".join(f"{self.labels[at]!r} {probabilities[at]:.1%}" for at in probabilities.argsort()[:-4:-1])
+        return f"<NextToken: {best}; logits {self.logits.shape}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +162,7 @@ class Model(Protocol):
 
 def repr_of(info: ModelInfo) -> str:
     """Return what a model shows of itself: its id and sizes."""
-    sizes = f"{info.n_layers} × {info.n_heads} heads, d_model {info.d_model}, d_head {info.d_head}"
-    return f"<Model {info.model_id}: {sizes}>"
+    return f"<Model {info.model_id}: {info.sizes}>"
 
 
 def check_batch(texts: Sequence[Encoded]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from attention import models
 from attention.core.masks import MaskName
 from attention.models import local
-from attention.models.base import Model
+from attention.models.base import Model, ModelUnavailableError
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
@@ -111,7 +111,8 @@ def trace(
         return own.trace_tokens(tokens_of(input_ids, tokens, own.reader, model.config.vocab_size))
     if isinstance(text, str):
         return own.trace(text, pair, mask=mask)
-    texts = list(text)
+    texts = text if isinstance(text, Iterable) else [text]
+    texts = list(texts)
     if pair is not None or not all(isinstance(each, str) for each in texts):
         raise TypeError("text must be a text, or a list of texts without a pair")
     return [own.trace(each, mask=mask) for each in texts]
@@ -134,7 +135,21 @@ def _by_name(name: str | Path) -> Model:
     if isinstance(name, Path) or Path(name).expanduser().is_dir():
         return local.load(local.in_folder(Path(name)))
     folder = _in_cache(name)
-    return models.load(name) if folder is None else local.load(local.in_folder(folder, name))
+    if folder is None:
+        raise _missing(name)
+    return local.load(local.in_folder(folder, name))
+
+
+def _missing(name: str) -> ModelUnavailableError:
+    if Path(name).is_absolute() or name.startswith(("~", ".")):
+        return ModelUnavailableError(f"There is no folder {name}.", "")
+    ids = ", ".join(info.model_id for info in models.list_models())
+    remedy = f"hf download {name}"
+    return ModelUnavailableError(
+        f"There is no model {name}: no available one ({ids}), no folder, and none in the Hugging Face cache. To "
+        f"download it from the hub, run: {remedy}",
+        remedy,
+    )
 
 
 def _in_cache(name: str) -> Path | None:

@@ -341,8 +341,8 @@ def _check_belongs(tokenizer: Any, name: str, n_known: int) -> None:
         return
     raise ValueError(
         message(
-            "The files of {model} do not match: {n_tokens} tokens with IDs up to {highest}, but {n_known} token "
-            "embeddings. Put the right tokenizer beside them: {files}.",
+            "Tokenizer and weights of {model} do not match: {n_tokens} tokens with IDs up to {highest}, but {n_known} "
+            "token embeddings. Use the model's own tokenizer: {files}.",
             model=name,
             n_tokens=f"{len(numbers):,}",
             highest=f"{max(numbers, default=-1):,}",

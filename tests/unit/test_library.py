@@ -1,9 +1,11 @@
 """The package as a library: what is there, and models that one has in memory, which stay as they are."""
 
 import json
+import re
 import subprocess
 import sys
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from shutil import copytree
@@ -180,6 +182,7 @@ def test_a_tokenizer_that_cuts_and_pads_still_does_so_afterwards(given):
         (("minilm-l6", "a text"), {}, TypeError, r"attention\.load"),
         ((), {}, TypeError, "either a text or input_ids"),
         ((None, "tokenizer"), {}, TypeError, "model.trace"),
+        ((None, None, 5), {}, TypeError, "text must be a text"),
         ((None, ["no", "tokenizer"], "a"), {}, TypeError, "expected a fast transformers tokenizer"),
         ((None, None, "a text"), {}, ValueError, "tokenizer"),
         ((), {"input_ids": [1, 2]}, ValueError, "tokens"),
@@ -236,8 +239,13 @@ def test_a_model_is_loaded_by_its_id_from_a_folder_or_from_the_cache_of_the_hub(
     assert {trace.info.name for trace in traces} == {"llama", "tiny"}
     assert all(np.array_equal(trace.weights, traces[0].weights) for trace in traces)
     assert attention.load("toy").info.model_id == "toy"
-    for missing in ("somebody/nothing", tmp_path / "nothing", "not an id: ?"):
-        with pytest.raises(ModelUnavailableError, match=r"nothing|not an id"):
+    for missing, why in (
+        ("somebody/nothing", "hf download somebody/nothing"),
+        (tmp_path / "nothing", "nothing"),
+        (str(tmp_path / "nothing"), "no folder .*nothing"),
+        ("not an id: ?", "not an id"),
+    ):
+        with pytest.raises(ModelUnavailableError, match=why):
             attention.load(missing)
 
 
@@ -335,6 +343,7 @@ def test_a_mean_is_that_of_the_outputs_and_a_patch_carries_a_run_into_another(ow
         (lambda _: Patch((0, 0), attention.load("toy").trace("a")), ValueError, "source must have 3 layers of 6 heads"),
         (lambda _: Ablate((0, -1)), ValueError, "must not be negative"),
         (lambda _: Ablate((0,)), ValueError, "pair"),
+        (lambda _: Ablate(0), TypeError, "layer, head"),
         (lambda _: Ablate((0, 0), "shuffled"), ValueError, "how must be one of zero, mean, uniform"),
         (lambda _: Ablate((0, 0.5)), TypeError, "whole number"),
         (lambda _: "zero", TypeError, "Ablate, CutEdge or Patch, got str"),
@@ -371,7 +380,10 @@ def test_a_trace_is_indexed_by_any_integers_and_says_what_it_is(own):
     for place, error in (((3, 0), IndexError), ((0, 6), IndexError), ("a", TypeError), ((1, 2, 3), TypeError)):
         with pytest.raises(error):
             trace[place]
-    assert all(len(repr(each)) < 200 for each in (trace, trace[0], trace[0, 0], own, own.run(SENTENCE, [])))
+    predicted = own.next_token(trace)
+    shown = (trace, trace[0], trace[0, 0], own, own.run(SENTENCE, []), own.info, predicted)
+    assert all(len(repr(each)) < 200 for each in shown)
+    assert f"<NextToken: {predicted.labels[predicted.logits[-1].argmax()]!r} " in repr(predicted)
 
 
 @pytest.mark.parametrize("kind", ["llama", "t5", "toy"])
@@ -380,6 +392,7 @@ def test_a_trace_is_saved_whole_and_needs_no_model(given, tmp_path, kind):
     trace.save(tmp_path / "run.npz")
     found = Trace.load(tmp_path / "run.npz")
     assert repr(found) == repr(trace)
+    assert found == trace
     assert (found.info, found.structure, found.use) == (trace.info, trace.structure, trace.use)
     for one, other in zip(found.traces, trace.traces, strict=True):
         np.testing.assert_array_equal(one.weights, other.weights)
@@ -391,8 +404,19 @@ def test_a_trace_is_saved_whole_and_needs_no_model(given, tmp_path, kind):
     (tmp_path / "other.npz").write_bytes(b"no archive")
     np.savez(tmp_path / "another.npz", a=np.zeros(1))
     for name in ("other.npz", "another.npz"):
-        with pytest.raises(ValueError, match="no file of a trace"):
+        with pytest.raises(ValueError, match="not a trace file"):
             Trace.load(tmp_path / name)
+
+
+def test_traces_are_equal_only_if_every_bit_is(own):
+    trace = own.trace(SENTENCE)
+    assert trace == own.trace(SENTENCE)
+    keys = trace.layers[1].keys.copy()
+    keys[0, 2, 1] = np.nextafter(keys[0, 2, 1], 2, dtype=np.float32)
+    other = replace(trace, layers=(trace.layers[0], replace(trace.layers[1], keys=keys), *trace.layers[2:]))
+    assert other != trace
+    assert trace != own.trace("The dog sat on the mat")
+    assert trace != SENTENCE
 
 
 def test_a_table_has_a_row_for_each_weight(own):
@@ -414,7 +438,7 @@ heavy = [name for name in ("numpy", "torch", "attention.core.trace", "attention.
 print(*sorted(name for name in dir(attention) if not name.startswith("_")))
 print(heavy, attention.load("toy").trace("the cat").weights.shape, attention.show.step.__name__)
 print(attention.models.get_info("toy").n_heads, "torch" in sys.modules)
-print(set(dir(attention.show)) - set(attention.show.__all__))
+print([set(dir(each)) - set(each.__all__) for each in (attention.show, attention.models)])
 """
     process = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
@@ -423,7 +447,7 @@ print(set(dir(attention.show)) - set(attention.show.__all__))
         "Ablate CutEdge Patch Trace load models show trace",
         "[] (1, 3, 2, 2) step",
         "3 False",
-        str(set()),
+        str([set(), set()]),
     ]
     assert all(hasattr(attention, name) for name in attention.__all__)
     with pytest.raises(AttributeError, match="nothing"):
@@ -449,3 +473,34 @@ def test_the_recipes_run_as_they_are_written(given, tmp_path, monkeypatch):
     assert names["cut"][place].weights[3, 2] == 0
     assert names["moved"].shape == (len(names["trace"].tokens),)
     assert names["lens"].labels[names["trace"].logits[-1].argmax()] == names["top"][-1]
+
+
+def test_what_transformerlens_records_is_where_the_table_says(given):
+    model, tokenizer = given("llama")
+    trace = attention.trace(model, tokenizer, SENTENCE)
+    table = (ROOT / "docs" / "notebooks.md").read_text("utf-8").partition("| TransformerLens |")[2].partition("\n\n")[0]
+    there, layer, left = {}, model.model.layers[2], {}
+    for row in re.findall(r"^\| (.*) \| (.*) \|$", table, re.MULTILINE):
+        names, expressions = (re.findall(r"`([^`]+)`", cell) for cell in row)
+        pairs = zip(names, expressions, strict=False)
+        there |= {name: eval(told, {"trace": trace}) for name, told in pairs if told.startswith(("trace.", "trace["))}
+    hooks = [
+        module.register_forward_hook(
+            lambda _module, inputs, output, name=name: left.update({f"{name} in": inputs, name: output})
+        )
+        for name, module in (("heads", layer.self_attn), ("layer", layer), ("joined", layer.self_attn.o_proj))
+    ]
+    with torch.inference_mode():
+        model(torch.tensor([[token.token_id for token in trace.tokens]]))
+    for hook in hooks:
+        hook.remove()
+    wanted = {
+        'cache["pattern", 2]': left["heads"][1][0],
+        'cache["attn_out", 2]': left["heads"][0][0],
+        'cache["resid_pre", 2]': left["layer in"][0][0],
+        'cache["resid_post", 2]': (left["layer"][0] if isinstance(left["layer"], tuple) else left["layer"])[0],
+        'cache["z", 2]': left["joined in"][0][0].unflatten(-1, (6, -1)).transpose(0, 1),
+        "model.W_Q[2]": layer.self_attn.q_proj.weight.detach().T,
+    }
+    for name, numbers in wanted.items():
+        np.testing.assert_allclose(there[name], numbers, atol=1e-5, err_msg=name)
