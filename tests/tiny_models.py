@@ -636,10 +636,11 @@ _MAKERS |= {
     ),
 }
 TODAY = tuple(kind for kind in _MAKERS if kind not in KINDS)
-# Architectures without an entry: the parts of the first are found, those of the second are not.
+# Architectures without an entry: of Cohere, which rotates other pairs, the projections are not found.
 _MAKERS |= {
     "starcoder2": (_of("Starcoder2ForCausalLM", **_SHARED_OUT), _gpt2_tokenizer),
     "olmo2": (_of("Olmo2ForCausalLM", **_SHARED_OUT), _gpt2_tokenizer),
+    "cohere": (_of("CohereForCausalLM", **_SHARED_OUT), _gpt2_tokenizer),
     # Its heads have attention sinks.
     "gpt_oss": (
         _of(
@@ -679,7 +680,7 @@ _MAKERS |= {
     ),
     "t5gemma": (_t5gemma, _t5_tokenizer),
 }
-OTHERS = ("starcoder2", "olmo2", "gpt_oss", *PAIRS)
+OTHERS = ("starcoder2", "olmo2", "cohere", "gpt_oss", *PAIRS)
 # Those whose heads are not equal shares of a vector.
 UNEVEN = ("deepseek_v3", "mobilebert")
 _MAKERS |= {

@@ -322,8 +322,9 @@ class LayerTrace:
     A layer without attention has no heads (H = G = 0); ``ModelInfo.layer_kinds`` names what it is.
 
     The remaining fields are None in most models. ``query_norm`` and ``key_norm`` normalise each query and key before
-    rotation (Dehghani et al. 2023, "Scaling Vision Transformers to 22 Billion Parameters", section 2); ``softcap`` caps
-    the scaled scores (see ``steps.cap_scores``); ``added_norm`` normalises the output projection's result.
+    rotation (Dehghani et al. 2023, "Scaling Vision Transformers to 22 Billion Parameters", section 2); if they are as
+    wide as all heads, those of all heads together (Groeneveld et al. 2024, OLMo 2). ``softcap`` caps the scaled scores
+    (see ``steps.cap_scores``); ``added_norm`` normalises the output projection's result.
     """
 
     inputs: Float[Array, "Q M"] | None
@@ -442,13 +443,40 @@ class LayerTrace:
         """
         if self.inputs is None or self.sources is None or self.projections is None:
             raise ValueError("the inputs and projections of this layer are not known, so they cannot be multiplied")
-        parts, group = self.projections, head // (self.queries.shape[0] // self.keys.shape[0])
+        parts, group = self.projections, self._group(head)
         keys = _project_head(self.sources, parts.W_K, parts.b_K, group, self.keys.shape[-1])
-        n_sinks = max(0, self.keys.shape[1] - len(keys))
         return (
             _project_head(self.inputs, parts.W_Q, parts.b_Q, head, self.queries.shape[-1]),
-            np.pad(keys, ((0, n_sinks), (0, 0))),
+            self._with_sinks(keys),
         )
+
+    def unrotated(self, head: int) -> tuple[Float[Array, "Q D"], Float[Array, "K D"]]:
+        """Derive the queries and keys of one head before rotation: projected, and normalised if the model does so.
+
+        Raises:
+            ValueError: the layer's inputs or projections are unknown.
+        """
+        if self.query_norm is None and self.key_norm is None:
+            return self.projected(head)
+        queries, keys = self._all_projected()
+        normed_keys = self.normed(keys, "keys")[self._group(head)]
+        return self.normed(queries, "queries")[head], self._with_sinks(normed_keys)
+
+    def _all_projected(self) -> tuple[Float[Array, "H Q D"], Float[Array, "G K D"]]:
+        if self.inputs is None or self.sources is None or self.projections is None:
+            raise ValueError("the inputs and projections of this layer are not known, so they cannot be multiplied")
+        parts = self.projections
+        queries, keys = (
+            steps.project(self.inputs, parts.W_Q, parts.b_Q),
+            steps.project(self.sources, parts.W_K, parts.b_K),
+        )
+        return steps.split_heads(queries, len(self.queries)), steps.split_heads(keys, len(self.keys))
+
+    def _group(self, head: int) -> int:
+        return head // (self.queries.shape[0] // self.keys.shape[0])
+
+    def _with_sinks(self, keys: Float[Array, "T D"]) -> Float[Array, "K D"]:
+        return np.pad(keys, ((0, max(0, self.keys.shape[1] - len(keys))), (0, 0)))
 
     def capped(self, scaled_scores: Float[Array, "*H Q K"]) -> Float[Array, "*H Q K"]:
         """Cap scaled scores, if the model does."""
@@ -459,16 +487,30 @@ class LayerTrace:
         """Whether projected queries and keys are normalised or rotated."""
         return self.rotary is not None or self.query_norm is not None or self.key_norm is not None
 
-    def normed(self, vectors: Float[Array, "*H T D"], of: Literal["queries", "keys"]) -> Float[Array, "*H T D"]:
-        """Normalise projected queries or keys, if the model does."""
+    @property
+    def norm_spans_heads(self) -> bool:
+        """Whether the queries of all heads of a token are normalised together, and so the keys, as in OLMo 2."""
+        return self.query_norm is not None and self.query_norm.gain.size > self.queries.shape[-1]
+
+    def normed(self, vectors: Float[Array, "H T D"], of: Literal["queries", "keys"]) -> Float[Array, "H T D"]:
+        """Normalise the projected queries or keys of all heads, if the model does.
+
+        One head will do unless ``norm_spans_heads``.
+        """
         norm = self.query_norm if of == "queries" else self.key_norm
-        return vectors if norm is None else norm(vectors)
+        if norm is None:
+            return vectors
+        return self._over_all_heads(norm, vectors) if self.norm_spans_heads else norm(vectors)
+
+    @staticmethod
+    def _over_all_heads(norm: Norm, vectors: Float[Array, "H T D"]) -> Float[Array, "H T D"]:
+        return steps.split_heads(norm(steps.join_heads(vectors)), len(vectors))
 
     def turned(self, vectors: Float[Array, "*H T D"]) -> Float[Array, "*H T D"]:
         """Rotate queries or keys, if the model does."""
         return vectors if self.rotary is None else apply_rotary(vectors, self.rotary)
 
-    def finished(self, vectors: Float[Array, "*H T D"], of: Literal["queries", "keys"]) -> Float[Array, "*H T D"]:
+    def finished(self, vectors: Float[Array, "H T D"], of: Literal["queries", "keys"]) -> Float[Array, "H T D"]:
         """Normalise and rotate projected queries or keys, as far as the model does."""
         return self.turned(self.normed(vectors, of))
 
@@ -509,8 +551,7 @@ class LayerTrace:
         if parts is None:
             return found
         if self.inputs is not None and self.sources is not None:
-            queries = steps.split_heads(steps.project(self.inputs, parts.W_Q, parts.b_Q), len(self.queries))
-            keys = steps.split_heads(steps.project(self.sources, parts.W_K, parts.b_K), len(self.keys))
+            queries, keys = self._all_projected()
             values = steps.split_heads(steps.project(self.sources, parts.W_V, parts.b_V), len(self.values))
             found["queries"] = Difference.between(self.finished(queries, "queries"), self.queries)
             # Attention sinks, which come last, are not projected.

@@ -62,8 +62,13 @@ class HeadContext:
 
     @cached_property
     def projected(self) -> tuple[Array, Array]:
-        """This head's queries and keys before rotation by position."""
+        """This head's queries and keys before any norm and rotation by position."""
         return self.attention.projected(self.head)
+
+    @cached_property
+    def unrotated(self) -> tuple[Array, Array]:
+        """The same after their norm, if the model has one."""
+        return self.attention.unrotated(self.head)
 
     @cached_property
     def steps(self) -> HeadSteps:

@@ -105,10 +105,10 @@ def _tell_norms(scene: HeadContext) -> str:
     query = scene.projected[0][scene.word]
     return lesson(
         "qkv/norms",
-        norm=norm.name,
+        norm=message("{norm} over all heads", norm=norm.name) if scene.attention.norm_spans_heads else norm.name,
         focus=scene.focus_word,
         before=length(query),
-        after=length(scene.attention.normed(query, "queries")),
+        after=length(scene.unrotated[0][scene.word]),
     )
 
 
@@ -263,8 +263,7 @@ def _explain_projected(scene: HeadContext, cell: Cell) -> Detail:
 def _explain_rotated(scene: HeadContext, cell: Cell, title: str, turns: Rotary) -> Detail:
     """Explain a number of a query or key by the pair of numbers that was rotated."""
     of_queries = cell.matrix[0] == "q"
-    vector = scene.projected[0 if of_queries else 1][cell.row]
-    vector, half = scene.attention.normed(vector, "queries" if of_queries else "keys"), turns.width // 2
+    vector, half = scene.unrotated[0 if of_queries else 1][cell.row], turns.width // 2
     pair = cell.column % half
     cosine, sine = float(turns.cosines[cell.row, pair]), float(turns.sines[cell.row, pair])
     x, y = float(vector[pair]), float(vector[pair + half])

@@ -223,6 +223,17 @@ def test_a_query_and_a_key_are_moved_apart_and_where_they_stand_is_their_score(l
     assert f"{current(curve)} place" in prose(blocks)
 
 
+@pytest.mark.parametrize("kind", ["qwen3", "olmo2"])
+def test_normalised_queries_and_keys_are_moved_apart_after_their_norm(model_of, kind):
+    """One kind normalises each head, the other all heads together."""
+    scene = HeadContext(model_of(kind).trace("The cat sat on the mat"), 1, 1, 4)
+    before, after = scene.projected[0][4], scene.unrotated[0][4]
+    assert not np.allclose(before, after, atol=1e-2)
+    (curve,) = figure(shown(scene, scheme="rotary"), "apart").figure.data
+    key = 4 - current(curve)
+    np.testing.assert_allclose(curve.y[current(curve)], scene.steps.scores[4, key], atol=1e-4)
+
+
 def test_in_a_long_text_the_line_reaches_as_far_as_the_two_stand_apart():
     scene = HeadContext(load("smollm2-135m").trace("one two three four five " * 20), 0, 0, 95)
     (curve,) = figure(shown(scene, scheme="rotary"), "apart").figure.data

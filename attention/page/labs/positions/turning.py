@@ -109,7 +109,7 @@ def _of_head(scene: HeadContext | None) -> _Turning | None:
     assert scene.attention.rotary is not None
     weights = scene.steps.weights[scene.word, : len(scene.tokens)].copy()
     weights[scene.word] = -1  # the key with the most weight, other than the query's own
-    queries, keys = scene.projected
+    queries, keys = scene.unrotated
     keys = keys[: len(scene.tokens)]
     return _Turning(queries, keys, scene.attention.rotary, scene.word, int(weights.argmax()), scene)
 
