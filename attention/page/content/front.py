@@ -20,7 +20,7 @@ from attention.models.bundled import Bundled
 from attention.page.blocks import Block, Blocks, Heading, Notice, Picture, Prose, Row, Section, Setting, Way
 from attention.page.content.pane import Pane, Server, missing
 from attention.page.content.quiz import Asked, next_word
-from attention.page.pages import STEP_BY_STEP
+from attention.page.pages import ALL_HEADS, STEP_BY_STEP
 from attention.page.settings import (
     AT,
     BESIDE,
@@ -95,13 +95,17 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     choice = (Setting(GUESS, message("Guess first"), view[GUESS], key="front_guess"),) if has_choice else ()
     info = pane.info
     picked = message("This head was picked by hand.") if is_by_hand(info, scene.trace.text) else ""
-    about = " ".join(filter(None, (picked, f"{info.name}.", info.summary, info.note)))
+    about = " ".join(filter(None, (picked, f"{info.name}.", info.summary)))
     return (
         *_title(title, whole=whole),
         intro,
         _picture(view, scene, is_hidden=is_hidden),
         # Above the question, which would otherwise appear under the pointer that asked for it.
-        Section("front_ways", (_way_in(view, pane, scene, is_hidden=is_hidden), *choice), is_line=True),
+        Section(
+            "front_ways",
+            (_way_in(view, pane, scene, is_hidden=is_hidden), *choice, *_way_to_heads(view, pane)),
+            is_line=True,
+        ),
         *asked.content(),
         *(() if is_hidden or _is_in_line(scene) else (Prose(_tell_row(scene)),)),
         Prose(lesson("front/head", **scene.numbers) + _tell_marks(scene) + lesson("front/truth"), "aside"),
@@ -164,6 +168,12 @@ def _way_in(view: View, pane: Pane, scene: HeadContext, *, is_hidden: bool) -> W
     return Way(
         f"way_in_{pane.info.model_id}", label, STEP_BY_STEP, view.for_page(STEP_BY_STEP).without(STEP).to_query()
     )
+
+
+def _way_to_heads(view: View, pane: Pane) -> Blocks:
+    if not ALL_HEADS.is_for(pane.info):
+        return ()
+    return (Way("way_to_heads", message("All heads ▸"), ALL_HEADS, view.for_page(ALL_HEADS).to_query()),)
 
 
 def _ways_to(models: Sequence[Bundled], server: Server) -> Blocks:
