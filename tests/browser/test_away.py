@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from attention.lesson.steps import step_of
 from tests.browser.cable import cable_to
 
 # What Streamlit tells the console when it would open a dialog.
@@ -48,7 +49,7 @@ def test_while_the_server_is_away_the_page_says_so_once_and_can_be_read_on(cable
     of_streamlit = tab.page.get_by_text(re.compile(r"Streamlit|\bConnecting", re.IGNORECASE))
     expect(of_streamlit.locator("visible=true")).to_have_count(0)
     # What needs no server is still there for the eye and the hand.
-    reason = tab.page.locator("details").filter(has_text="Why is it done this way?").first
+    reason = tab.page.locator("details").filter(has_text=step_of("scores").why).first
     reason.locator("summary").click()
     expect(reason).to_have_attribute("open", "")
     come_back(tab, cable)

@@ -89,7 +89,8 @@ class Step:
         factors: by the letter of the weights, the factors of a product and the product itself; shown instead.
         charts: the charts under the opened cell, by name.
         guess: the question to ask before the step is shown; None if this scene leaves nothing to guess.
-        whys: answers to likely questions, with the scene's numbers (HTML).
+        why: the question that a newcomer is likely to ask here; empty if there is none.
+        whys: its answer, with the scene's numbers (HTML).
         aside: a less important text, in small print (HTML).
         main: the name of the step's main matrix, if not the first.
         unit: what the numbers of that matrix are, if it has one for each pair of tokens.
@@ -116,6 +117,7 @@ class Step:
     factors: Callable[[HeadContext], Mapping[str, tuple[StepMatrix, ...]]] = lambda _: {}
     charts: Callable[[HeadContext], dict[str, Bars]] = lambda _: {}
     guess: Callable[[HeadContext], Guess | None] = lambda _: None
+    why: str = ""
     whys: Callable[[HeadContext], str] = no_words
     aside: Callable[[HeadContext], str] = tell_mostly_guessed
     main: str = ""

@@ -463,6 +463,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    why=message("What would happen without positions?"),
     whys=_whys,
     exhibits=_exhibits,
     code=_code,

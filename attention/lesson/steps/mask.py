@@ -93,7 +93,9 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     return (StepMatrix(replace(masked, later=_LATER if _could_be_causal(scene) else ""), _explain, change),)
 
 
-_LATER = message("A decoder would mask the hatched cells: tokens attend only to themselves and earlier tokens.")
+_LATER = message(
+    "To predict the next token, a decoder masks the hatched cells: tokens attend only to themselves and earlier tokens."
+)
 
 
 def _could_be_causal(scene: HeadContext) -> bool:
@@ -237,6 +239,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    why=message("Why −∞, and not 0?"),
     whys=_whys,
     exhibits=_exhibits,
     code=_code,

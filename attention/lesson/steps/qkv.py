@@ -69,7 +69,6 @@ def _product(scene: HeadContext | None, source: str, symbol: str) -> str:
 
 
 def _words(scene: HeadContext) -> str:
-    steps = scene.steps
     is_known = scene.attention.projections is not None
     text = lesson(
         scene.use.lesson("qkv/words"),
@@ -77,19 +76,10 @@ def _words(scene: HeadContext) -> str:
         width=scene.info.d_model,
         d_head=scene.d_head,
         focus=scene.focus_word,
-        query=length(steps.queries[scene.word]),
         keys=len(scene.key_tokens),
-        **_own_lengths(scene),
     )
     text = text if is_known else text + lesson("qkv/unknown")
     return text + _tell_biases(scene) + _tell_norms(scene) + _tell_rotary(scene) + _tell_groups(scene)
-
-
-def _own_lengths(scene: HeadContext) -> dict[str, str]:
-    own = scene.own_key
-    if own is None:
-        return {}
-    return {"key": length(scene.steps.keys[own]), "value": length(scene.steps.values[own])}
 
 
 def _tell_biases(scene: HeadContext) -> str:
@@ -514,6 +504,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    why=message("Why three vectors?"),
     whys=_whys,
     exhibits=_exhibits,
     factors=_factors,

@@ -208,6 +208,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    why=message("Why divide, and by a root?"),
     whys=_whys,
     exhibits=_exhibits,
     charts=_charts,

@@ -148,6 +148,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    why=message("What does this cost?"),
     whys=_whys,
     exhibits=_exhibits,
     code=_code,

@@ -260,6 +260,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    why=message("Why do rows add up to 1? Is attention symmetric?"),
     whys=_whys,
     exhibits=_exhibits,
     code=_code,

@@ -17,7 +17,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, times, word
 from attention.lesson.quiz import Guess, around
 from attention.lesson.snippets import shapes
-from attention.lesson.steps.base import Step, Strip, no_words
+from attention.lesson.steps.base import Step, Strip
 from attention.lesson.transitions import splitting
 
 # Special tokens with a sentence of their own.
@@ -76,7 +76,7 @@ def _words(scene: HeadContext) -> str:
     text = _tell_count(scene) + lesson("tokens/counting")
     if scene.use.has_pieces and scene.info.reading.has_pieces:
         text += _tell_pieces(scene)
-    return text + _note(scene)
+    return text
 
 
 def _tell_pieces(scene: HeadContext) -> str:
@@ -201,8 +201,9 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    why=message("What is attention for?"),
     whys=_whys,
-    aside=no_words,
+    aside=_note,
     strips=_strips,
     code=_code,
     shapes=_shapes,

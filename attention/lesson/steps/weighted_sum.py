@@ -162,7 +162,6 @@ def _whys(scene: HeadContext) -> str:
     if heaviest[row] == longest[row]:
         told = lesson(
             "sum/why-importance-agreed",
-            unit=scene.info.reading.unit,
             focus=scene.query_word(own),
             best=word(names[heaviest[own]]),
             weight=weights[own, heaviest[own]],
@@ -171,7 +170,6 @@ def _whys(scene: HeadContext) -> str:
         return told + beyond
     told = lesson(
         "sum/why-importance",
-        unit=scene.info.reading.unit,
         focus=scene.query_word(row),
         best=word(names[heaviest[row]]),
         weight=weights[row, heaviest[row]],
@@ -190,6 +188,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    why=message("Is the largest weight the most important?"),
     whys=_whys,
     exhibits=_exhibits,
     code=_code,

@@ -19,8 +19,8 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.initial_selection import tell_opening
 from attention.lesson.picture import overlay, picture_table
 from attention.lesson.prose import in_short
-from attention.lesson.steps import embed, softmax, step_of
-from attention.lesson.steps.base import Step, Strip, explained, no_words
+from attention.lesson.steps import embed, softmax, step_of, weighted_sum
+from attention.lesson.steps.base import Step, Strip, explained
 from attention.page.blocks import (
     Block,
     Blocks,
@@ -47,7 +47,7 @@ from attention.page.content.place import place_of
 from attention.page.content.quiz import Asked
 from attention.page.content.sentence import sentence
 from attention.page.content.step_extras import EXTRAS, NEXT_TOKEN, WHAT_NOW, over_picture
-from attention.page.pages import STEP_BY_STEP
+from attention.page.pages import PAGES, STEP_BY_STEP
 from attention.page.parameters import Parameter
 from attention.page.settings import FACTORS, HEAD, LAYER, MAP, NEXT, WHY, WORD, Panel
 from attention.page.view import View
@@ -64,6 +64,7 @@ _PANELS: tuple[tuple[Panel, str], ...] = (
 _PATCHES = "patches"
 _ALL_PANELS = frozenset(key for key, _ in _PANELS)
 _CODE = frozenset[Panel]({"shapes", "numpy", "pytorch"})
+_EXPLAIN = next(page for page in PAGES if page.address == "explain")
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebook: bool = False) -> Blocks:
@@ -200,9 +201,9 @@ class _Pane:
         return (
             Prose(self.step.words(scene) + caption),
             *(() if self.whole else self._first_layer(scene)),
-            *((Prose(aside, "aside"),) if aside else ()),
             *outcome(self.view, (self.pane,)),
             *self._whys(scene),
+            *((Prose(aside, "aside"),) if aside else ()),
         )
 
     def _first_layer(self, scene: HeadContext) -> Blocks:
@@ -214,15 +215,21 @@ class _Pane:
         return (Way("way_to_embedding", message("See the embeddings in layer 1 ▸"), STEP_BY_STEP, first.to_query()),)
 
     def _whys(self, scene: HeadContext) -> Blocks:
-        """Return the answers to likely questions, made only when opened."""
-        if self.pane.is_other or self.step.whys is no_words:
+        """Return the answer to the likely question, made only when opened."""
+        if self.pane.is_other or not self.step.why:
             return ()
         is_open = self.whole or self.view[WHY]
         told = self.step.whys(scene) if is_open else ""
         if is_open and not told:
             return ()
-        blocks = (Prose(told, "detail"),) if told else ()
-        return (Fold("why", message("Why is it done this way?"), blocks, is_open, WHY),)
+        blocks = (Prose(told, "detail"), *self._way_to_explain()) if told else ()
+        return (Fold("why", self.step.why, blocks, is_open, WHY),)
+
+    def _way_to_explain(self) -> Blocks:
+        """Return the link from the sum of values to the lab that removes words and heads; () for other steps."""
+        if self.step is not weighted_sum.STEP or self.whole or not _EXPLAIN.is_for(self.pane.info):
+            return ()
+        return (Way("way_to_explain", f"{_EXPLAIN.title} ▸", _EXPLAIN, self.view.for_page(_EXPLAIN).to_query()),)
 
     def in_short(self) -> Blocks:
         """Return the most informative sentence."""
