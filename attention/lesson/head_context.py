@@ -48,7 +48,7 @@ class HeadContext:
     def knows_layers(self) -> bool:
         """Whether it is known what the layer does with its heads' output."""
         is_recorded = self.attention.lengths is not None or self.trace.embeddings is not None
-        return is_recorded or self.info.adds_as_is
+        return is_recorded or self.info.adds_as_is or self.attention.added_norm is not None
 
     @property
     def stream(self) -> Array | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -70,11 +71,15 @@ class OtherStack:
         self._beside = _beside(model, calls[0].module)
         self._has_each_once = any(have_each_once(call.turns) for call in calls)
         known = [_verified_parts(model, call, state) for call, state in zip(calls, states, strict=True)]
+        verified = [each for each in known if each is not None]
         # A step is shown for all layers or for none.
-        if all(known):
-            self._known = known
+        is_known = len(verified) == len(known)
         # Whether a module in each layer is given the layer's input plus its heads' output, both as they are.
-        self._adds_as_is = all(known) and all(map(_has_sum, taken, states, calls))
+        self._adds_as_is = is_known and all(map(_has_sum, taken, states, calls))
+        if is_known:
+            norms = [_added_norm(model, *each) for each in zip(taken, states, calls, strict=True)]
+            has_norms = not self._adds_as_is and all(norms)
+            self._known = [*(map(_with_added_norm, verified, norms) if has_norms else verified)]
 
     def _trial_run(self) -> tuple[list[AttentionCall], list[Array]]:
         """Run the model on a few tokens; return its attention calls and the input of each layer with attention."""
@@ -360,17 +365,24 @@ def _entering_norm(model: Any, call: AttentionCall, state: Array) -> tuple[Norm 
     atol = nearness(call.entered.dtype) * float(np.abs(entered).max())
     if np.allclose(entered, state, rtol=0, atol=atol):
         return (None,)
-    layer = _layer_around(model, call.module)
-    for name, module in (*layer.named_children(), *_parent_of(model, call.module).named_children()):
+    for norm in _norms_around(model, call.module):
+        if np.allclose(norm(state), entered, rtol=0, atol=atol):
+            return (norm,)
+    return None
+
+
+def _norms_around(model: Any, module: torch.nn.Module) -> Iterator[Norm]:
+    """Yield the norms beside an attention module and in its layer."""
+    around = _layer_around(model, module), _parent_of(model, module)
+    for name, part in chain.from_iterable(each.named_children() for each in around):
         if "norm" not in name.lower() and "ln" not in name.lower():
             continue
         try:
-            norm = norm_of(module)
+            norm = norm_of(part)
         except (ValueError, RuntimeError):
             continue
-        if norm is not None and np.allclose(norm(state), entered, rtol=0, atol=atol):
-            return (norm,)
-    return None
+        if norm is not None:
+            yield norm
 
 
 def _output_of(model: Any, module: torch.nn.Module) -> torch.nn.Module | None:
@@ -412,14 +424,24 @@ def _note_taken(found: list[torch.Tensor], _module: torch.nn.Module, inputs: tup
     found += [each for each in inputs[:1] if isinstance(each, torch.Tensor)]
 
 
-def _has_sum(found: Sequence[torch.Tensor], state: Array, call: AttentionCall) -> bool:
-    """Return whether one of several tensors is a layer's input plus what its heads add."""
+def _has_sum(found: Sequence[torch.Tensor], state: Array, call: AttentionCall, norm: Norm | None = None) -> bool:
+    """Return whether a module of a layer is given its input plus its heads' output, which ``norm`` may normalise."""
     added = call.added
     if added is None:
         return False
-    total = state + numbers(added[0])
+    change = numbers(added[0])
+    total = state + (change if norm is None else norm(change))
     atol = nearness(added.dtype) * float(np.abs(total).max())
     return any(each.shape == added.shape and np.allclose(numbers(each[0]), total, rtol=0, atol=atol) for each in found)
+
+
+def _added_norm(model: Any, found: Sequence[torch.Tensor], state: Array, call: AttentionCall) -> Norm | None:
+    """Return the norm of the heads' output before it is added to the layer's input; None if there is none."""
+    return next((norm for norm in _norms_around(model, call.module) if _has_sum(found, state, call, norm)), None)
+
+
+def _with_added_norm(known: _Known, norm: Norm | None) -> _Known:
+    return replace(known, parts=replace(known.parts, output_norm=norm))
 
 
 def _parent_of(model: Any, module: torch.nn.Module) -> torch.nn.Module:

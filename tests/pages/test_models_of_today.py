@@ -94,6 +94,7 @@ def test_every_page_is_made_whole_and_every_step_is_proven(open_tiny, kind):
             (PARALLEL, "heads", "heads/added-beside", {"beside": "Mamba"}),
             ("starcoder2", "embed", "embed/rotary", {}),
             ("gemma2", "heads", "heads/added-normed", {"norm": "RMSNorm"}),
+            ("olmo2", "heads", "heads/added-normed", {"norm": "RMSNorm"}),
         ],
         quick=[("gemma2", "scale", "scale/cap", {})],
     ),

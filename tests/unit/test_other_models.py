@@ -148,6 +148,7 @@ def test_the_heads_output_is_told_to_be_added_as_it_is_where_the_next_norm_takes
     hooks = [
         layer.self_attn.register_forward_hook(lambda _module, _inputs, output: found.update(added=output[0])),
         layer.post_attention_layernorm.register_forward_pre_hook(lambda _, inputs: found.update(taken=inputs[0])),
+        layer.mlp.register_forward_pre_hook(lambda _, inputs: found.update(fed=inputs[0])),
     ]
     with torch.inference_mode():
         state = eager(ids_of(trace), output_hidden_states=True).hidden_states[0]
@@ -157,6 +158,9 @@ def test_the_heads_output_is_told_to_be_added_as_it_is_where_the_next_norm_takes
     assert model.info.adds_as_is == is_sum
     # Granite scales what it adds, and OLMo 2 normalises it.
     assert is_sum == (name not in ("Granite", "Olmo2"))
+    assert (trace.layers[0].added_norm is not None) == (name == "Olmo2")
+    if name == "Olmo2":
+        np.testing.assert_allclose(trace.hidden_states[0] + trace.layers[0].moved(), found["fed"][0], rtol=0, atol=1e-5)
 
 
 def test_what_comes_next_is_what_the_whole_model_says_with_all_layers_and_without_the_last(other):
