@@ -63,6 +63,7 @@ const MAX_NUMBER = 14; // the largest font size of numbers, unless the page sets
 const MIN_PITCH = 22; // of a cell with a number; a smaller picture scrolls
 const SCROLLING_PITCH = 34;
 const LOW_PITCH = 40;
+const MIN_OF_BLOCKS = 3; // of a cell where columns belong together, on a phone: narrower ones look like a barcode
 const MIN_SEEN = 10; // of a cell of a long text; a smaller picture scrolls in both directions
 const MOST_OF_WINDOW = 0.6; // the height of a scrolling picture
 const MIN_ABREAST = 10; // of a cell in one of several pictures side by side, which drops its numbers before it scrolls
@@ -272,6 +273,7 @@ function layOut(state, width) {
   pitchX = Math.min(most, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, most))) / columns);
   const least = state.isAbreast ? MIN_ABREAST : MIN_PITCH;
   if (!isImage && data.showNumbers && pitchX < least) pitchX = SCROLLING_PITCH;
+  if (isImage && data.blockWidth && width < 480) pitchX = Math.max(pitchX, MIN_OF_BLOCKS);
   const isLong = isOfTokens(data) && !data.showNumbers && !state.isAbreast && pitchX < MIN_SEEN;
   if (isLong) pitchX = MIN_SEEN;
   let pitchY = isLong ? pitchX : state.fills ? maxPitch : rowPitch(data, Math.min(pitchX, maxPitch), isImage, maxPitch);

@@ -209,3 +209,12 @@ def test_a_file_has_all_its_numbers(tab):
     layer = load("minilm-l6").trace("The cat sat on the mat").layers[2]
     found = np.frombuffer(base64.b64decode(change["values"]), "<f4").reshape(layer.output().shape)
     np.testing.assert_allclose(found, layer.output(), rtol=1e-5, atol=1e-6)
+
+
+def test_on_a_phone_the_heads_side_by_side_scroll_and_words_come_before_a_second_picture(shared_tab):
+    shared_tab.page.set_viewport_size({"width": 390, "height": 844})
+    shared_tab.go(step="heads", model="minilm-l6")
+    joined, change = (shared_tab.matrix(name) for name in ("joined", "change"))
+    assert joined.picture.bounding_box()["width"] > 3 * 384
+    above, words, below = (each.bounding_box() for each in (joined.root, shared_tab.words.first, change.root))
+    assert above["y"] < words["y"] < below["y"]
