@@ -70,13 +70,13 @@ function begin(state, pages) {
   state.pages = pages;
   state.ending = new AbortController();
   const { signal } = state.ending;
-  // Before Streamlit reacts, which would run its script for the other page.
   const go = (event) => {
-    event.stopImmediatePropagation();
+    event.preventDefault();
     state.presses = [];
     void follow(state, here());
   };
-  addEventListener("popstate", go, { signal, capture: true });
+  // The document's own script reports Back and Forward, and keeps those that are taken from Streamlit.
+  addEventListener("attention.back", go, { signal });
   void follow(state, here());
 }
 

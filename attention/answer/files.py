@@ -41,6 +41,11 @@ _FOR_A_DAY = "public, max-age=86400"
 # Files that every visitor needs immediately, fetched together with Streamlit's.
 FIRST = ("page", "line", "stepper", "model_map", "matrix")
 
+# Of the listeners of a window, the first added is called first: this one is there before Streamlit's, which at every
+# step back would run its script and build the page anew.
+_BACK = """<script>addEventListener("popstate", (event) => {
+  if (!dispatchEvent(new CustomEvent("attention.back", { cancelable: true }))) event.stopImmediatePropagation();
+})</script>"""
 # Addresses are relative to the page, so they work behind any proxy. A browser never requests a module again
 # that has failed to load, so the second attempt has another address.
 _STUB = """const url = new URL("./FOLDER/NAME", document.baseURI).href;
@@ -137,7 +142,7 @@ def answer(name: str, headers: Headers) -> Response:
 
 
 def document_links() -> bytes:
-    """Return the end of every document: the first modules, the style sheet, and a sentence about a lost connection.
+    """Return the end of every document: the first modules and styles, a script, and a sentence about a lost connection.
 
     The style sheet shows the sentence while the connection is lost.
     """
@@ -145,7 +150,7 @@ def document_links() -> bytes:
     # After Streamlit's own styles, which it writes into the head.
     styles = f'<link rel="stylesheet" href="{address_of("styles")}">'
     lost = html.escape(message("Connection lost. Reconnecting …"))
-    return f'{modules}{styles}<p class="lost" role="status">{lost}</p>'.encode()
+    return f'{modules}{styles}{_BACK}<p class="lost" role="status">{lost}</p>'.encode()
 
 
 class DocumentLinks:

@@ -47,7 +47,14 @@ KINDS = ["Step by step", "What this is", "Many sentences"]
 
 
 def test_every_page_and_every_way_from_kind_to_kind_keeps_sentence_model_and_word(tab):
+    sent_to_streamlit = []
+
+    def note(message):
+        sent_to_streamlit.append(message)
+
+    tab.page.on("websocket", lambda socket: socket.on("framesent", note))
     tab.go()
+    n_at_first = len(sent_to_streamlit)
     tab.type_sentence(CHOSEN["text"]).expect_query(text=CHOSEN["text"])
     tab.pick("Model", "Toy").expect_query(text=CHOSEN["text"], model="toy", at="A-4")
     tab.select("Word", "3 sing")
@@ -65,6 +72,8 @@ def test_every_page_and_every_way_from_kind_to_kind_keeps_sentence_model_and_wor
         tab.page.go_forward()
         expect_page(tab, other)
         at = other
+    # Neither a link nor Back runs Streamlit's script again, which would build the page anew.
+    assert len(sent_to_streamlit) == n_at_first == 1
 
 
 def test_french_and_its_model_and_word_are_still_there_after_the_front_door(tab):
