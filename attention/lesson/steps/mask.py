@@ -93,9 +93,7 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     return (StepMatrix(replace(masked, later=_LATER if _could_be_causal(scene) else ""), _explain, change),)
 
 
-_LATER = message(
-    "To predict the next token, a decoder masks the hatched cells: tokens attend only to themselves and earlier tokens."
-)
+_LATER = message("To predict the next token, a decoder hides later tokens: the hatched cells.")
 
 
 def _could_be_causal(scene: HeadContext) -> bool:
