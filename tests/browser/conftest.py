@@ -203,7 +203,7 @@ def shared_tab(new_shared_tab):
 @pytest.fixture
 def opened(shared_tab):
     """The tab that the tests of a module share, at another link."""
-    return shared_tab.go
+    return shared_tab.turn_to
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ IS_DRAWN = """() => {
 }"""
 # After the second frame, everything that a scroll triggers is over.
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+TURN = "address => { history.pushState(null, '', address); dispatchEvent(new PopStateEvent('popstate')); }"
 QUERY = "() => JSON.stringify(Object.fromEntries(new URLSearchParams(location.search)))"
 
 
@@ -62,6 +63,14 @@ class Tab:
     def go(self, path: str = STEP_PAGE, **query: str) -> Tab:
         """Open a page and wait until it is there."""
         return self.go_to(f"{self.url}/{path}" + (f"?{urlencode(query)}" if query else ""))
+
+    def turn_to(self, path: str = STEP_PAGE, **query: str) -> Tab:
+        """Go to another view as Back does: the app stays, which takes a tenth of the time of loading it again."""
+        if not self.page.url.startswith(self.url):
+            return self.go(path, **query)
+        address = f"{self.url}/{path}" + (f"?{urlencode(query)}" if query else "")
+        self.page.evaluate(TURN, address)
+        return self.settled()
 
     def go_to(self, url: str) -> Tab:
         """Open a link and wait until it is there."""

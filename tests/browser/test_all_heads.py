@@ -20,7 +20,7 @@ LAYER, HEAD = 4, 2  # counted from 0
 
 @pytest.fixture
 def opened(shared_tab):
-    return lambda **query: shared_tab.go("all_heads", text=SENTENCE, **query)
+    return lambda **query: shared_tab.turn_to("all_heads", text=SENTENCE, **query)
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +198,7 @@ TWICE = """async ({ whole, sketch, numbers }) => {
 
 
 def test_all_heads_come_as_a_sketch_and_whole_once_one_points_at_them(shared_tab, models):
-    tab = shared_tab.go("models")
+    tab = shared_tab.turn_to("models")
     tiles = Tiles.of(layer.steps().weights for layer in models["minilm-l6"].trace(LONG).layers)
     figure = Atlas(tiles, by_layer(tiles), "All heads", "All heads.")
     sketch = figure.payload(lambda name: f"./at/{name}")

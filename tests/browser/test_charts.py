@@ -148,29 +148,30 @@ def test_the_arrow_keys_read_every_place(draw):
     expect(shown.locator(".plot .hoverlayer")).to_contain_text(f"{before} : 0.0625")
 
 
-def texts_in(shown):
-    """All words in a chart that are seen, with their boxes."""
-    return shown.locator(".plot").evaluate(
-        """plot => [...plot.querySelectorAll("svg text")]
-          .filter(each => each.textContent.trim() && each.getBoundingClientRect().width)
-          .filter(each => getComputedStyle(each).visibility !== "hidden")
-          .map(each => [each.textContent, each.getBoundingClientRect().toJSON()])"""
-    )
+# All words that are seen in a chart, with their boxes.
+TEXTS = """plot => [...plot.querySelectorAll("svg text")]
+  .filter(each => each.textContent.trim() && each.getBoundingClientRect().width)
+  .filter(each => getComputedStyle(each).visibility !== "hidden")
+  .map(each => [each.textContent, each.getBoundingClientRect().toJSON()])"""
 
 
 @pytest.mark.parametrize("width", [390, 800])
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_words_lie_on_one_another_or_outside(draw, kind, width):
-    shown = draw(KINDS[kind](), width)
-    frame, words = shown.locator(".plot").bounding_box(), texts_in(shown)
-    assert words
-    for text, box in words:
-        assert frame["x"] - 1 <= box["left"] <= box["right"] <= frame["x"] + frame["width"] + 1, text
-        assert frame["y"] - 1 <= box["top"] <= box["bottom"] <= frame["y"] + frame["height"] + 1, text
-    for (one, a), (other, b) in combinations(words, 2):
-        apart = a["right"] <= b["left"] + 1 or b["right"] <= a["left"] + 1
-        apart = apart or a["bottom"] <= b["top"] + 3 or b["bottom"] <= a["top"] + 3
-        assert apart, (one, other)
+def test_no_words_lie_on_one_another_or_outside(new_tab, width):
+    """Every kind of chart, in one page so wide."""
+    shown = new_tab(viewport={"width": width, "height": 800}).page
+    shown.set_content(page("All", "", tuple(Picture(kind, Chart(make())) for kind, make in KINDS.items())))
+    plots = shown.locator(".plot:has(.main-svg)")
+    expect(plots).to_have_count(len(KINDS))
+    for kind, plot in zip(KINDS, plots.all(), strict=True):
+        frame, words = plot.bounding_box(), plot.evaluate(TEXTS)
+        assert words, kind
+        for text, box in words:
+            assert frame["x"] - 1 <= box["left"] <= box["right"] <= frame["x"] + frame["width"] + 1, (kind, text)
+            assert frame["y"] - 1 <= box["top"] <= box["bottom"] <= frame["y"] + frame["height"] + 1, (kind, text)
+        for (one, a), (other, b) in combinations(words, 2):
+            apart = a["right"] <= b["left"] + 1 or b["right"] <= a["left"] + 1
+            apart = apart or a["bottom"] <= b["top"] + 3 or b["bottom"] <= a["top"] + 3
+            assert apart, (kind, one, other)
 
 
 def test_an_arrow_says_how_long_it_is_wherever_one_points_at_it(draw):

@@ -83,7 +83,7 @@ def wait_for_picture(tab, told):
 
 
 def test_what_is_drawn_with_the_pointer_is_read(shared_tab, model):
-    tab = shared_tab.go(model=MODEL)
+    tab = shared_tab.turn_to(model=MODEL)
     assert expect_answer(tab, model) == PICTURE.first
     clear(tab)
     tab.expect_query(model=MODEL, text=BLANK)
@@ -136,7 +136,7 @@ def greys_of(tab):
 
 
 def test_it_can_be_drawn_with_the_keyboard(shared_tab, model):
-    tab = shared_tab.go(model=MODEL, text=BLANK, step="softmax")
+    tab = shared_tab.turn_to(model=MODEL, text=BLANK, step="softmax")
     said = tab.page.locator(".st-key-drawing .readout")
     field(opened(tab)).focus()
     # From the middle to the upper left corner, and down the third column.
@@ -159,7 +159,7 @@ def test_it_can_be_drawn_with_the_keyboard(shared_tab, model):
 
 
 def test_a_digit_is_chosen_and_its_patches_and_heads_are_looked_at(shared_tab, model):
-    tab = shared_tab.go(model=MODEL, step="softmax")
+    tab = shared_tab.turn_to(model=MODEL, step="softmax")
     picture = list(DIGITS)[3]
     opened(tab).page.get_by_role("group", name="Example digits").get_by_role("button", name="3", exact=True).click()
     tab.expect_query(model=MODEL, step="softmax", text=picture)

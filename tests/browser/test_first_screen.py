@@ -24,14 +24,14 @@ OTHERS = [page for page in PAGES if page not in OF_LABS.values() or page.address
 @pytest.mark.parametrize("page", OTHERS, ids=lambda page: page.name)
 def test_every_page_opens_with_a_picture_in_the_first_screen(shared_tab, page):
     shared_tab.page.set_viewport_size(PROJECTOR)
-    shared_tab.go(page.address).settled()
+    shared_tab.turn_to(page.address).settled()
     shared_tab.page.wait_for_function(f"controls => Math.max(...({IN_SIGHT})(controls)) >= 80", arg=", ".join(CONTROLS))
 
 
 @pytest.mark.parametrize("overview", [EXPLORE, LABS_PAGE], ids=lambda page: page.name)
 def test_a_card_shows_each_page_of_a_group_and_leads_there_with_what_is_typed(shared_tab, overview):
     shared_tab.page.set_viewport_size(PROJECTOR)
-    shared_tab.go(overview.address, model="toy", text="Two birds sing")
+    shared_tab.turn_to(overview.address, model="toy", text="Two birds sing")
     others = [page for page in PAGES if page.group == overview.group and page is not overview]
     cards = shared_tab.page.locator(".st-key-cards .card")
     expect(cards).to_have_count(len(others))

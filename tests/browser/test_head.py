@@ -25,7 +25,7 @@ def top(locator):
 @pytest.mark.parametrize("model", MODELS)
 def test_the_picture_begins_high_on_the_page_and_eight_tokens_are_seen_whole_on_a_projector(shared_tab, model):
     shared_tab.page.set_viewport_size(PROJECTOR)
-    shared_tab.go(model=model, step=STEPS[0].key)
+    shared_tab.turn_to(model=model, step=STEPS[0].key)
     sentence = shared_tab.page.locator(".st-key-sentence .arcs")
     picture = shared_tab.page.locator(".st-key-step_right").locator(".tokens, .matrix").first
     # A picture that is read has no sentence above it.
@@ -49,7 +49,7 @@ def test_the_picture_begins_high_on_the_page_and_eight_tokens_are_seen_whole_on_
 @pytest.mark.parametrize("model", ["toy", "minilm-l6", "vit-digits"])
 def test_whose_factors_are_shown_is_chosen_in_one_line_over_the_picture(shared_tab, model):
     shared_tab.page.set_viewport_size(PROJECTOR)
-    shared_tab.go(step="heads", model=model)
+    shared_tab.turn_to(step="heads", model=model)
     options = shared_tab.page.locator(".st-key-factors .option")
     expect(options).to_have_count(2)
     one, other = (option.bounding_box() for option in options.all())
@@ -72,7 +72,7 @@ def test_whose_factors_are_shown_is_chosen_in_one_line_over_the_picture(shared_t
 @pytest.mark.parametrize("model", ["toy", "minilm-l6"])
 def test_a_large_screen_has_larger_pictures(shared_tab, model):
     shared_tab.page.set_viewport_size(PROJECTOR)
-    shared_tab.go(step="qkv", model=model, text="The cat sat on the mat")
+    shared_tab.turn_to(step="qkv", model=model, text="The cat sat on the mat")
     for step, names in (("Q · K · V", ("queries", "keys", "values")), ("Softmax", ("weights",))):
         shared_tab.to_step(step)
         areas = []
@@ -90,7 +90,7 @@ LINES = {"header": 48, "context": 40, "stepper": 44}
 
 def test_each_line_is_low_the_steps_stay_in_sight_and_the_proof_is_a_mark_that_opens(shared_tab):
     shared_tab.page.set_viewport_size(PROJECTOR)
-    shared_tab.go(step="scores")
+    shared_tab.turn_to(step="scores")
     heights = {name: shared_tab.page.locator(f".st-key-{name}").bounding_box()["height"] for name in LINES}
     assert {name: height for name, height in heights.items() if height > LINES[name]} == {}
     bars = [shared_tab.page.locator(f".around-{name}") for name in ("masthead", "way")]
@@ -110,7 +110,7 @@ def test_each_line_is_low_the_steps_stay_in_sight_and_the_proof_is_a_mark_that_o
 @pytest.mark.parametrize("model", ["minilm-l6", "toy", "smollm2-135m"])
 def test_with_the_tab_key_one_is_soon_at_the_steps(shared_tab, model):
     shared_tab.page.set_viewport_size(PROJECTOR)
-    shared_tab.go(step="scores", model=model)
+    shared_tab.turn_to(step="scores", model=model)
     shared_tab.page.locator(".st-key-header").get_by_role("button", name="Learn").focus()
     stops = [shared_tab.page.evaluate(FOCUSED)]
     while "Back" not in stops[-1]:
@@ -122,7 +122,7 @@ def test_with_the_tab_key_one_is_soon_at_the_steps(shared_tab, model):
 
 def test_the_menus_lead_to_every_page_by_mouse_and_by_keyboard(shared_tab):
     shared_tab.page.set_viewport_size(PROJECTOR)
-    shared_tab.go(model="toy", text="Two birds sing")
+    shared_tab.turn_to(model="toy", text="Two birds sing")
     shared_tab.to_page("Code lab")
     expect(shared_tab.page).to_have_title(re.compile("^Code lab"))
     shared_tab.expect_query(model="toy", text="Two birds sing")
@@ -136,7 +136,7 @@ def test_the_menus_lead_to_every_page_by_mouse_and_by_keyboard(shared_tab):
 
 
 def test_a_page_opens_in_another_tab_with_what_is_chosen(shared_tab):
-    shared_tab.go(model="toy", text="Two birds sing")
+    shared_tab.turn_to(model="toy", text="Two birds sing")
     shared_tab.menu("Explore")
     with shared_tab.page.context.expect_page() as opened:
         shared_tab.page.get_by_role("link", name="All heads").click(modifiers=["Control"])
@@ -149,7 +149,7 @@ def test_a_page_opens_in_another_tab_with_what_is_chosen(shared_tab):
 
 def test_the_examples_open_under_the_field_and_answer_to_the_keyboard(shared_tab):
     shared_tab.page.set_viewport_size(PROJECTOR)
-    shared_tab.go(model="toy", step="scores")
+    shared_tab.turn_to(model="toy", step="scores")
     shared_tab.field.focus()
     expect(shared_tab.page.locator(".examples")).to_be_hidden()
     for key in ("ArrowDown", "ArrowDown"):

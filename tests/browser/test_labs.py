@@ -260,7 +260,7 @@ def test_a_lab_can_be_read_by_everybody_taken_away_and_used_on_a_phone(new_tab, 
         values = [values[0], values[-1]]
     tab.page.set_viewport_size(PHONE)
     for value in values:
-        tab.go(page.address, **{**answered, knob.name: knob.kind.write(value)})
+        tab.turn_to(page.address, **{**answered, knob.name: knob.kind.write(value)})
         expect_to_fit(tab)
         # Where the line goes on to the right, the arrow that says so does not push the title out of sight.
         assert tab.page.get_by_role("heading", level=1).bounding_box()["x"] < 40

@@ -140,7 +140,7 @@ def expect_no_unmarked_word(tab, page, query):
 
 @pytest.mark.parametrize(("page", "query"), [*views()])
 def test_a_page_says_no_word_that_no_catalogue_has(spoken, page, query):
-    spoken.go(page.address, **query)
+    spoken.turn_to(page.address, **query)
     if page in OF_LABS.values():
         spoken.page.get_by_role("button", name="【Show me").click()
         expect(spoken.settled().page.get_by_role("heading", level=2).first).to_be_visible()
@@ -151,7 +151,7 @@ def test_a_page_says_no_word_that_no_catalogue_has(spoken, page, query):
 
 @pytest.mark.parametrize("query", [*walks()], ids=lambda query: "-".join((query["model"], *list(query.values())[2:3])))
 def test_no_step_says_a_word_that_no_catalogue_has(spoken, query):
-    spoken.go(STEP_BY_STEP.address, **query, step=KEYS[0])
+    spoken.turn_to(STEP_BY_STEP.address, **query, step=KEYS[0])
     for number in range(1, len(KEYS) + 1):
         expect(spoken.heading.first).to_have_text(re.compile(rf"\b{number}\. "))
         spoken.settled()
@@ -162,7 +162,7 @@ def test_no_step_says_a_word_that_no_catalogue_has(spoken, query):
 
 
 def test_a_page_that_is_downloaded_says_none_either(spoken, browser, tmp_path):
-    spoken.go(STEP_BY_STEP.address, model="toy", text=SENTENCE, step="softmax")
+    spoken.turn_to(STEP_BY_STEP.address, model="toy", text=SENTENCE, step="softmax")
     with spoken.page.expect_download() as download:
         spoken.page.get_by_role("button", name="【Share】").click()
         spoken.page.get_by_role("link", name="【Download this page").click()

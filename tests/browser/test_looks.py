@@ -77,7 +77,7 @@ QUICK = ("the neuron view",)
 )
 def test_every_place_can_be_read_by_everybody_and_printed(shared_tab, name, wide):
     path, query = PLACES[name]
-    shared_tab.go(path, **query)
+    shared_tab.turn_to(path, **query)
     check(shared_tab, wide)
     if name in PRINTED:
         expect_whole_on_paper(shared_tab, query.get("mask", "none"))
@@ -85,7 +85,7 @@ def test_every_place_can_be_read_by_everybody_and_printed(shared_tab, name, wide
 
 def test_what_lies_open_can_be_read_too(shared_tab):
     """The table of a cell, the code and the tables behind the pictures."""
-    shared_tab.go(step="softmax", model="toy")
+    shared_tab.turn_to(step="softmax", model="toy")
     shared_tab.page.get_by_text("These parts as a table").click()
     for panel, wide in (("NumPy", "light"), ("Table", "dark")):
         shared_tab.pick("More about this step", panel)
@@ -94,14 +94,14 @@ def test_what_lies_open_can_be_read_too(shared_tab):
 
 
 def test_what_grouped_queries_save_can_be_read_too(shared_tab):
-    shared_tab.go(step="qkv", model="vit-digits")
+    shared_tab.turn_to(step="qkv", model="vit-digits")
     shared_tab.page.get_by_text("Savings by grouped queries").click()
     expect(shared_tab.page.locator(".st-key-shared_1")).to_be_visible()
     check(shared_tab, wide="dark")
 
 
 def test_no_id_is_there_twice_at_any_step_side_by_side(shared_tab):
-    shared_tab.go(model="toy", mask="causal", beside="1")
+    shared_tab.turn_to(model="toy", mask="causal", beside="1")
     for step in STEPS:
         shared_tab.to_step(step.name)
         expect_no_id_twice(shared_tab)
@@ -147,7 +147,7 @@ def test_in_a_narrow_window_everything_can_be_reached_and_pressed(new_tab):
 
 def test_numbers_in_the_cells_can_be_read_on_their_colour(shared_tab):
     """axe does not look into drawings: of every number, the contrast with its cell is computed here."""
-    shared_tab.go(step="scores", mask="causal")
+    shared_tab.turn_to(step="scores", mask="causal")
     for scheme in ("dark", "light"):
         set_scheme(shared_tab, scheme)
         assert shared_tab.matrix("scores").root.evaluate(LOWEST_CONTRAST) >= 4.5, scheme
@@ -178,7 +178,7 @@ PHONE, PROJECTOR = {"width": 390, "height": 844}, {"width": 1280, "height": 720}
 
 @pytest.mark.parametrize("step", ["qkv", "scale", "sum", "heads"])
 def test_where_something_is_cut_at_an_edge_it_fades_there(shared_tab, step):
-    shared_tab.go(step=step, model="toy", text=TWELVE_WORDS)
+    shared_tab.turn_to(step=step, model="toy", text=TWELVE_WORDS)
     for size in (PHONE, PROJECTOR):
         shared_tab.page.set_viewport_size(size)
         shared_tab.settled()
