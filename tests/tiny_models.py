@@ -636,7 +636,7 @@ _MAKERS |= {
     ),
 }
 TODAY = tuple(kind for kind in _MAKERS if kind not in KINDS)
-# Architectures without an entry: of Cohere, which rotates other pairs, the projections are not found.
+# Architectures without an entry. OLMo 2 normalises all heads together, and Cohere rotates other pairs.
 _MAKERS |= {
     "starcoder2": (_of("Starcoder2ForCausalLM", **_SHARED_OUT), _gpt2_tokenizer),
     "olmo2": (_of("Olmo2ForCausalLM", **_SHARED_OUT), _gpt2_tokenizer),

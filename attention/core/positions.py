@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -15,15 +15,32 @@ class Rotary:
     """The rotation of each pair of numbers at each position: cosine and sine of the angle ``p·θ_i`` (radians).
 
     There are R / 2 pairs: R is the width of queries and keys, or less in a model that rotates only a part of them.
+    Number i is paired with number i + R/2 or, if pairs are ``adjacent``, number 2i with number 2i + 1.
     """
 
     cosines: Float[Array, "T R/2"]
     sines: Float[Array, "T R/2"]
+    adjacent: bool = False
 
     @property
     def width(self) -> int:
         """The number of rotated dimensions of a query or key: R."""
         return 2 * self.cosines.shape[1]
+
+    def pair(self, number: int) -> tuple[int, int]:
+        """Return the two dimensions of a pair."""
+        return (2 * number, 2 * number + 1) if self.adjacent else (number, number + self.width // 2)
+
+    def pair_of(self, dimension: int) -> int:
+        """Return the pair of a rotated dimension."""
+        return dimension // 2 if self.adjacent else dimension % (self.width // 2)
+
+    def split(self, x: Float[Array, "*H T D"]) -> tuple[Float[Array, "*H T R/2"], Float[Array, "*H T R/2"]]:
+        """Return the first and the second number of every pair."""
+        half = self.width // 2
+        if self.adjacent:
+            return x[..., 0 : 2 * half : 2], x[..., 1 : 2 * half : 2]
+        return x[..., :half], x[..., half : 2 * half]
 
 
 def sinusoidal(n_tokens: int, width: int, base: float = 10_000.0) -> Float[Array, "T M"]:
@@ -56,13 +73,13 @@ def waves(n_tokens: int, frequencies: Sequence[float] | Float[Array, " N"]) -> F
 
 
 def apply_rotary(x: Float[Array, "*H T D"], turns: Rotary) -> Float[Array, "*H T D"]:
-    r"""Rotate every query or key by given angles; number i is paired with number i + R/2.
+    r"""Rotate every query or key by given angles; by default, number i is paired with number i + R/2.
 
     .. math:: x'_i = x_i \cos p\theta_i - x_{i+R/2} \sin p\theta_i, \quad
               x'_{i+R/2} = x_{i+R/2} \cos p\theta_i + x_i \sin p\theta_i
 
-    (Su et al. 2021, "RoFormer", section 3.2.2, in the order of Llama.) The numbers after the first R are unchanged
-    (Black et al. 2022, "GPT-NeoX-20B", section 2.1.1).
+    (Su et al. 2021, "RoFormer", section 3.2.2, in the order of Llama; with ``adjacent`` pairs, in the paper's.) The
+    numbers after the first R are unchanged (Black et al. 2022, "GPT-NeoX-20B", section 2.1.1).
 
     Raises:
         ValueError: x and ``turns`` differ in the number of positions, or x is too narrow.
@@ -72,10 +89,11 @@ def apply_rotary(x: Float[Array, "*H T D"], turns: Rotary) -> Float[Array, "*H T
         raise ValueError(
             f"x must have {n_tokens} tokens and a width of at least {2 * half} to be turned, got shape {x.shape}"
         )
-    first, second, rest = x[..., :half], x[..., half : 2 * half], x[..., 2 * half :]
-    return np.concatenate(
-        [first * turns.cosines - second * turns.sines, second * turns.cosines + first * turns.sines, rest], axis=-1
-    )
+    first, second = turns.split(x)
+    turned = [first * turns.cosines - second * turns.sines, second * turns.cosines + first * turns.sines]
+    if turns.adjacent:
+        turned = [np.stack(turned, axis=-1).reshape(*x.shape[:-1], 2 * half)]
+    return np.concatenate([*turned, x[..., 2 * half :]], axis=-1)
 
 
 def apart(
@@ -93,7 +111,8 @@ def apart(
     """
     rotated = begun_at(turns, 0, n_places)
     moved = apply_rotary(np.broadcast_to(query, (n_places, len(query))), rotated)
-    return moved @ apply_rotary(key[None], Rotary(rotated.cosines[:1], rotated.sines[:1]))[0]
+    begun = replace(rotated, cosines=rotated.cosines[:1], sines=rotated.sines[:1])
+    return moved @ apply_rotary(key[None], begun)[0]
 
 
 def begun_at(turns: Rotary, place: int, n_tokens: int | None = None) -> Rotary:
@@ -108,7 +127,8 @@ def begun_at(turns: Rotary, place: int, n_tokens: int | None = None) -> Rotary:
     angles = np.outer(np.arange(place, place + count), speeds(turns))
     # Some models multiply cosines and sines by a factor.
     factors = np.hypot(turns.cosines[1], turns.sines[1], dtype=np.float64)
-    return Rotary((factors * np.cos(angles)).astype(np.float32), (factors * np.sin(angles)).astype(np.float32))
+    cosines, sines = (factors * wave(angles) for wave in (np.cos, np.sin))
+    return replace(turns, cosines=cosines.astype(np.float32), sines=sines.astype(np.float32))
 
 
 def speeds(turns: Rotary) -> Float[Array, " D/2"]:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from attention.core import masks
 from attention.core.messages import message
 from attention.core.trace import AttentionKind, LayerTrace, ModelInfo, Norm, Projections
 from attention.models.recorder import AttentionCall, attend_plainly, note_added, note_entered, note_turns, recording
-from attention.models.stack import Parts, Shared, Unembedding, have_each_once, linear_of, norm_of, record
+from attention.models.stack import Parts, Repeats, Shared, Unembedding, linear_of, norm_of, record, repeats_of
 from attention.models.tensors import nearness, numbers
 
 # Common names of the four projections, and of the norms of queries and keys.
@@ -42,12 +42,16 @@ _N_TOKENS = 6
 _Shapes = tuple[tuple[int, ...], ...]
 
 
+# Number i with number i + R/2, number 2i with number 2i + 1, or none.
+_Pairs = Literal["halves", "adjacent", "none"]
+
+
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The verified parts of a layer, and whether queries and keys are rotated as the module was told."""
+    """The verified parts of a layer, and which numbers of queries and keys are rotated in pairs."""
 
     parts: Parts
-    is_turned: bool
+    pairs: _Pairs
 
 
 class OtherStack:
@@ -69,7 +73,7 @@ class OtherStack:
             calls, states = self._trial_run()
         self._shapes = self._check(calls)
         self._beside = _beside(model, calls[0].module)
-        self._has_each_once = any(have_each_once(call.turns) for call in calls)
+        self._repeats: Repeats = next((repeats_of(call.turns) for call in calls if call.turns is not None), "halves")
         known = [_verified_parts(model, call, state) for call, state in zip(calls, states, strict=True)]
         verified = [each for each in known if each is not None]
         # A step is shown for all layers or for none.
@@ -157,7 +161,7 @@ class OtherStack:
             call if known is not None else replace(call, turns=None, entered=None, added=None)
             for call, known in zip(calls, self._known, strict=True)
         ]
-        shared = Shared(told, has_each_once=self._has_each_once)
+        shared = Shared(told, repeats=self._repeats)
         entering = [states[number] for number in self._numbers]
         layers = tuple(
             _layer(call, known, state, shared, self._kind(shared.mask(call)))
@@ -306,7 +310,9 @@ def _layer(call: AttentionCall, known: _Known | None, state: Array, shared: Shar
         return record(call, Parts(), None, shared, kind)
     inputs = state if known.parts.norm_parts is None else numbers(call.entered[0])
     layer = record(call, known.parts, inputs, shared, kind)
-    return layer if known.is_turned else replace(layer, rotary=None)
+    if layer.rotary is None or known.pairs == "none":
+        return replace(layer, rotary=None)
+    return replace(layer, rotary=replace(layer.rotary, adjacent=known.pairs == "adjacent"))
 
 
 def _watch(model: Any, module: torch.nn.Module) -> None:
@@ -329,7 +335,7 @@ def _verified_parts(model: Any, call: AttentionCall, state: Array) -> _Known | N
         return None
     (W_Q, b_Q), (W_K, b_K), (W_V, b_V), (W_O, b_O) = map(linear_of, maps)
     parts = Parts(Projections(W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O), norm_parts=norm[0])
-    guesses = (_Known(each, is_turned) for each in _with_norms(call.module, parts) for is_turned in (True, False))
+    guesses = (_Known(each, pairs) for each in _with_norms(call.module, parts) for pairs in get_args(_Pairs))
     return next((known for known in guesses if _is_verified(call, known, state)), None)
 
 
@@ -345,7 +351,7 @@ def _with_norms(module: torch.nn.Module, parts: Parts) -> Iterator[Parts]:
 
 def _is_verified(call: AttentionCall, known: _Known, state: Array) -> bool:
     """Return whether every projection of a layer reproduces the model's own numbers."""
-    shared = Shared([call], has_each_once=have_each_once(call.turns))
+    shared = Shared([call], repeats=repeats_of(call.turns))
     layer = _layer(call, known, state, shared, "self")
     try:
         found = layer.check_projections()

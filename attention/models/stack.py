@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -204,18 +204,20 @@ class LayerStack:
         return tuple(part.after(state, call) for call, part, state in zip(calls, self._attentions, states, strict=True))
 
 
+# Most models have each angle twice, once for each number of a pair: in two equal halves, or side by side (Cohere).
+# In gpt-oss, each is there once.
+Repeats = Literal["halves", "adjacent", "none"]
+
+
 class Shared:
     """The masks, biases and rotations of several calls, each stored once even if layers share it."""
 
-    def __init__(self, calls: Sequence[AttentionCall], *, has_each_once: bool = False) -> None:
+    def __init__(self, calls: Sequence[AttentionCall], *, repeats: Repeats = "halves") -> None:
         self._masks = {_address(call.mask): _recorded_mask(call.mask) for call in calls}
         self._biases = {
             _address(call.position_bias): _recorded_bias(call.position_bias, call.scaling) for call in calls
         }
-        self._turns = {
-            _address(call.turns and call.turns[0]): recorded_turns(call.turns, has_each_once=has_each_once)
-            for call in calls
-        }
+        self._turns = {_address(call.turns and call.turns[0]): recorded_turns(call.turns, repeats) for call in calls}
 
     def mask(self, call: AttentionCall) -> Array | None:
         """Return the mask of a call; None if it hides nothing."""
@@ -235,21 +237,24 @@ def _address(tensor: torch.Tensor | None) -> int:
     return 0 if tensor is None else tensor.data_ptr()
 
 
-def recorded_turns(turns: tuple[torch.Tensor, torch.Tensor] | None, *, has_each_once: bool = False) -> Rotary | None:
+def recorded_turns(turns: tuple[torch.Tensor, torch.Tensor] | None, repeats: Repeats = "halves") -> Rotary | None:
     """Return the rotations of queries and keys that a module was given."""
     if turns is None:
         return None
-    # Most models have each angle twice, once for each number of a pair.
-    n_pairs = turns[0].shape[-1] if has_each_once else turns[0].shape[-1] // 2
-    return Rotary(*(numbers(each[0, :, :n_pairs].clone()) for each in turns))
+    width = turns[0].shape[-1]
+    kept = {"halves": slice(width // 2), "adjacent": slice(0, width, 2), "none": slice(width)}[repeats]
+    cosines, sines = (numbers(each[0, :, kept].clone()) for each in turns)
+    return Rotary(cosines, sines)
 
 
-def have_each_once(turns: tuple[torch.Tensor, torch.Tensor] | None) -> bool:
-    """Return whether cosines and sines of several positions have each angle once, as in gpt-oss."""
+def repeats_of(turns: tuple[torch.Tensor, torch.Tensor] | None) -> Repeats:
+    """Return how cosines and sines of several positions repeat each angle."""
     if turns is None:
-        return False
+        return "halves"
     first, second = turns[1].tensor_split(2, dim=-1)
-    return not torch.equal(first, second)
+    if torch.equal(first, second):
+        return "halves"
+    return "adjacent" if torch.equal(turns[1][..., ::2], turns[1][..., 1::2]) else "none"
 
 
 def record(

@@ -43,6 +43,7 @@ CONFIGS = {
     "StableLm": SIZES | {"partial_rotary_factor": 0.5},
     "Phi": SIZES | {"num_key_value_heads": 6},
     "Cohere": SIZES | {"logit_scale": 0.3},
+    "Glm": SIZES | {"head_dim": 8},
     "Gemma": SIZES | {"head_dim": 8},
     "Nemotron": SIZES,
     "Mixtral": SIZES | {"num_local_experts": 4},
@@ -62,7 +63,18 @@ ENCODERS = ("RobertaPreLayerNorm", "RoCBert")
 # Where the configuration of the text alone has a name of its own.
 TEXT_CONFIGS = {"Llama4": "Llama4TextConfig"}
 # Of the others, something is done to queries and keys that is not known.
-FOUND_WHOLE = ["Starcoder2", "Granite", "Olmo2", "StableLm", "Mixtral", "Nemotron", "RobertaPreLayerNorm", "RoCBert"]
+FOUND_WHOLE = [
+    "Starcoder2",
+    "Granite",
+    "Olmo2",
+    "Cohere",
+    "Glm",
+    "StableLm",
+    "Mixtral",
+    "Nemotron",
+    "RobertaPreLayerNorm",
+    "RoCBert",
+]
 
 
 def saved(name, config, folder):
@@ -279,7 +291,7 @@ def test_an_attention_sink_is_a_key_of_its_own_that_makes_rows_add_up(folder_of,
     np.testing.assert_allclose(trace.logits, result.logits[0].numpy(), rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["gpt_oss", "olmo2", "switch_transformers", "Qwen2VL", PARALLEL])
+@pytest.mark.parametrize("kind", ["gpt_oss", "olmo2", "cohere", "switch_transformers", "Qwen2VL", PARALLEL])
 def test_projections_are_found_that_give_what_the_model_attended_with(model_of, kind):
     trace = model_of(kind).trace(SENTENCE)
     for layer in trace.layers:

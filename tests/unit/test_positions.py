@@ -64,6 +64,12 @@ def test_rotary_is_transformers_rotary(heads, tokens, pairs, base, seed):
 
     np.testing.assert_allclose(rotary(queries, base), wanted[0][0].numpy(), atol=2e-5)
     np.testing.assert_allclose(rotary(keys, base), wanted[1][0].numpy(), atol=2e-5)
+    # Cohere pairs neighbours, and has each angle twice, side by side.
+    cohere = pytest.importorskip("transformers.models.cohere.modeling_cohere")
+    cosine, sine = (each[..., :pairs].repeat_interleave(2, dim=-1) for each in (cosine, sine))
+    wanted, _ = cohere.apply_rotary_pos_emb(torch.from_numpy(queries)[None], torch.from_numpy(keys)[None], cosine, sine)
+    turns = positions.Rotary(cosine[0, :, ::2].numpy(), sine[0, :, ::2].numpy(), adjacent=True)
+    np.testing.assert_allclose(positions.apply_rotary(queries, turns), wanted[0].numpy(), atol=2e-5)
 
 
 def test_a_text_that_begins_later_is_turned_as_a_longer_one_from_there_on():

@@ -111,10 +111,13 @@ def _tell_rotary(scene: HeadContext) -> str:
     turns = scene.attention.rotary
     if turns is None:
         return ""
-    half, angles = turns.width // 2, _angles(turns, scene.word)
+    angles = _angles(turns, scene.word)
+    i = "<em>i</em>"
+    first, second = (f"2{i}", f"2{i} + 1") if turns.adjacent else (i, f"{i} + {turns.width // 2}")
     text = lesson(
         "qkv/rotary",
-        half=half,
+        first=first,
+        second=second,
         focus=scene.focus_word,
         position=scene.word,
         fastest=angles[0],
@@ -253,16 +256,16 @@ def _explain_projected(scene: HeadContext, cell: Cell) -> Detail:
 def _explain_rotated(scene: HeadContext, cell: Cell, title: str, turns: Rotary) -> Detail:
     """Explain a number of a query or key by the pair of numbers that was rotated."""
     of_queries = cell.matrix[0] == "q"
-    vector, half = scene.unrotated[0 if of_queries else 1][cell.row], turns.width // 2
-    pair = cell.column % half
+    vector, pair = scene.unrotated[0 if of_queries else 1][cell.row], turns.pair_of(cell.column)
+    first, second = turns.pair(pair)
     cosine, sine = float(turns.cosines[cell.row, pair]), float(turns.sines[cell.row, pair])
-    x, y = float(vector[pair]), float(vector[pair + half])
-    is_first = cell.column < half
+    x, y = float(vector[first]), float(vector[second])
+    is_first = cell.column == first
     own, other = (x * cosine, -y * sine) if is_first else (y * cosine, x * sine)
     note = lesson(
         "qkv/cell-turned",
-        first=pair,
-        second=pair + half,
+        first=first,
+        second=second,
         position=cell.row,
         angle=exact(float(_angles(turns, cell.row)[pair]), 2),
         x=exact(x),
@@ -272,7 +275,7 @@ def _explain_rotated(scene: HeadContext, cell: Cell, title: str, turns: Rotary) 
         other=exact(abs(other)),
         value=exact(own + other),
     )
-    labels = (f"{cell.column} × cos", f"{(cell.column + half) % (2 * half)} × sin")
+    labels = (f"{cell.column} × cos", f"{second if is_first else first} × sin")
     return Detail(title, note, labels, np.array([own, other]), message("the two parts of the rotated number"))
 
 
@@ -306,7 +309,7 @@ def _code(excerpt: CodeContext) -> str:
         return _recorded(excerpt, message("how the model computed them is unknown"))
     turns = scene.attention.rotary
     has_norm = scene.attention.query_norm is not None or scene.attention.key_norm is not None
-    if has_norm or scene.has_sink or (turns is not None and turns.width < scene.d_head):
+    if has_norm or scene.has_sink or (turns is not None and (turns.adjacent or turns.width < scene.d_head)):
         return _recorded(excerpt, _DOES_MORE)
     return _projection_code(excerpt, X, Z)
 

@@ -9,7 +9,9 @@ import torch
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
 from attention.figures.dials import Dials
+from attention.figures.matrix import Cell
 from attention.lesson.head_context import HeadContext
+from attention.lesson.steps import step_of
 from attention.models import list_models
 from attention.models.base import Encoded
 from attention.page.blocks import Notice, Picture
@@ -223,15 +225,26 @@ def test_a_query_and_a_key_are_moved_apart_and_where_they_stand_is_their_score(l
     assert f"{current(curve)} place" in prose(blocks)
 
 
-@pytest.mark.parametrize("kind", ["qwen3", "olmo2"])
-def test_normalised_queries_and_keys_are_moved_apart_after_their_norm(model_of, kind):
-    """One kind normalises each head, the other all heads together."""
+@pytest.mark.parametrize(
+    ("kind", "is_normed", "first"),
+    # Qwen 3 normalises each head, OLMo 2 all together; Cohere pairs neighbours; GPT-NeoX rotates half of its numbers.
+    [("qwen3", True, [0, 6]), ("olmo2", True, [0, 4]), ("cohere", False, [0, 1]), ("gpt_neox", False, [0, 3])],
+)
+def test_what_is_rotated_is_what_the_model_rotates_after_its_norm(model_of, kind, is_normed, first):
     scene = HeadContext(model_of(kind).trace("The cat sat on the mat"), 1, 1, 4)
-    before, after = scene.projected[0][4], scene.unrotated[0][4]
-    assert not np.allclose(before, after, atol=1e-2)
-    (curve,) = figure(shown(scene, scheme="rotary"), "apart").figure.data
+    assert np.allclose(scene.projected[0][4], scene.unrotated[0][4], atol=1e-2) != is_normed
+    blocks = shown(scene, scheme="rotary")
+    (curve,) = figure(blocks, "apart").figure.data
     key = 4 - current(curve)
     np.testing.assert_allclose(curve.y[current(curve)], scene.steps.scores[4, key], atol=1e-4)
+    dials = figure(blocks, "dials")
+    np.testing.assert_allclose(dials.query[0], scene.steps.queries[4, first], atol=1e-4)
+    np.testing.assert_allclose(dials.key[0], scene.steps.keys[key, first], atol=1e-4)
+    # A cell of the step is explained by the same pair.
+    explained = step_of("qkv").detail(replace(scene, cell=Cell("queries", 4, first[1])))
+    assert sum(explained.parts) == pytest.approx(scene.steps.queries[4, first[1]], abs=1e-5)
+    facts = facts_in(explained.note, "qkv/cell-turned")
+    assert [facts["first"], facts["second"]] == first
 
 
 def test_in_a_long_text_the_line_reaches_as_far_as_the_two_stand_apart():

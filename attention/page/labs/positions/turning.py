@@ -76,9 +76,9 @@ class _Turning(NamedTuple):
 
     def arrows(self) -> tuple[Float[Array, "P 2"], Float[Array, "P 2"]]:
         """Return the pairs of the query and of the key, rotated for a text that begins at 0."""
-        turns, half = begun_at(self.turns, 0), self.queries.shape[1] // 2
+        turns = begun_at(self.turns, 0)
         query, key = apply_rotary(self.queries, turns)[self.query], apply_rotary(self.keys, turns)[self.key]
-        return np.stack([query[:half], query[half:]], axis=1), np.stack([key[:half], key[half:]], axis=1)
+        return np.stack(turns.split(query), axis=1), np.stack(turns.split(key), axis=1)
 
 
 def _numbered(letter: str) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ def _tell(drawn: _Turning, scene: HeadContext | None) -> str:
         model=word(drawn.scene.info.name),
         layer=drawn.scene.layer + 1,
         head=drawn.scene.head + 1,
-        pairs=drawn.queries.shape[1] // 2,
+        pairs=drawn.turns.width // 2,
     )
 
 
@@ -209,7 +209,7 @@ def _tell_shift(drawn: _Turning, shift: int, before: Float[Array, "T T"], after:
 
 def _dials(drawn: _Turning, shift: int) -> Dials:
     """Return some of the pairs, from the fastest to the slowest."""
-    n_pairs = drawn.queries.shape[1] // 2
+    n_pairs = drawn.turns.width // 2
     chosen = np.unique(np.linspace(0, n_pairs - 1, min(N_DIALS, n_pairs)).round().astype(int))
     query, key = (arrows[chosen] for arrows in drawn.arrows())
     angles, products = speeds(drawn.turns)[chosen], (query * key).sum(axis=1)
