@@ -12,9 +12,7 @@ HOSTILE = "<script>alert(1)</script>"
 BEFORE, AFTER = np.array([0.5, 0.25, 0.125, 0.0625]), np.array([0.1, 0.2, 0.3, 0.4])
 LAYERS = np.linspace(0, 1, 12).reshape(3, 4)
 NAMES = ("the", "cat", "cat", HOSTILE)
-CHAIN = Chain(
-    "cat", np.array([[0.0, 0.0], [2.0, 1.0], [3.0, 3.0]]), ("one", "two"), ("sent", "other"), True, ("a", "b")
-)
+CHAIN = Chain("cat", np.array([[0.0, 0.0], [2.0, 1.0], [3.0, 3.0]]), ("one", "two"), ("sent", "other"), ("a", "b"))
 AXES = ("60% of the variance", "20% of the variance")
 
 KINDS = {

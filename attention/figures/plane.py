@@ -21,20 +21,17 @@ Ink = Literal["sent", "change", "other"]
 _COLOURS: Mapping[Ink, str | None] = {"sent": VALUE, "change": None, "other": INACTIVE}
 # The number of points along an arrow that show its tooltip.
 _PLACES = 9
-# If the main chains span less than this part of the whole, the frame fits them and cuts off the others.
-_LEAST = 0.3
 _BEYOND = 0.06
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Arrows from place to place with labels, inks and, optionally, short tags; main chains stand out."""
+    """Arrows from place to place with labels, inks and, optionally, short tags."""
 
     name: str
     places: Float[Array, "N+1 2"]
     labels: tuple[str, ...]
     inks: tuple[Ink, ...]
-    is_main: bool = False
     tags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -51,19 +48,17 @@ def plane_of_arrows(
     chains: Sequence[Chain], legend: Mapping[Ink, str], title: str, alt: str, axes: Sequence[str]
 ) -> go.Figure:
     """Return chains of arrows on two axes of equal scale; the legend explains each ink."""
-    quiet, main = ([each for each in chains if each.is_main == is_main] for is_main in (False, True))
     named: set[Ink] = set()
     data = []
-    # Main chains are separate lines, drawn over all others.
-    for number, some in enumerate((quiet, *([chain] for chain in main))):
+    for number, chain in enumerate(chains):
         for ink in legend:
-            drawn = _arrows(some, ink, legend[ink], is_named=ink not in named)
+            drawn = _arrows(chain, ink, legend[ink], is_named=ink not in named)
             if drawn is not None:
                 data.append({**drawn, "meta": {"chain": number}})
                 named.add(ink)
-    (left, right), (low, high) = _frame(chains, main)
+    (left, right), (low, high) = _frame(chains)
     return figure(
-        [*data, _starts(quiet, is_main=False), _starts(main, is_main=True), _names(main, quiet)],
+        [*data, _starts(chains), _names(chains)],
         title,
         alt,
         x={"title": {"text": axes[0]}, "range": [left, right], "zeroline": False},
@@ -73,20 +68,19 @@ def plane_of_arrows(
     )
 
 
-def _arrows(chains: Sequence[Chain], ink: Ink, name: str, *, is_named: bool) -> dict[str, Any] | None:
-    """Return all arrows of one ink as a single line with gaps; None if there are none."""
-    ends, labels, is_main = [], [], any(chain.is_main for chain in chains)
-    for chain in chains:
-        for index, label in enumerate(chain.labels):
-            if chain.inks[index] == ink:
-                ends.append(chain.places[index : index + 2])
-                labels.append(escaped(label))
+def _arrows(chain: Chain, ink: Ink, name: str, *, is_named: bool) -> dict[str, Any] | None:
+    """Return a chain's arrows of one ink as a single line with gaps; None if there are none."""
+    ends, labels = [], []
+    for index, label in enumerate(chain.labels):
+        if chain.inks[index] == ink:
+            ends.append(chain.places[index : index + 2])
+            labels.append(escaped(label))
     if not ends:
         return None
     along = np.linspace(0, 1, _PLACES)[:, None]
     paths = np.stack([np.vstack([start + along * (end - start), [[np.nan, np.nan]]]) for start, end in ends])
     sizes = np.zeros(paths.shape[:2], dtype=int)
-    sizes[:, _PLACES - 1] = 12 if is_main else 8
+    sizes[:, _PLACES - 1] = 12
     colour = {} if _COLOURS[ink] is None else {"color": _COLOURS[ink]}
     return {
         "type": "scatter",
@@ -96,7 +90,7 @@ def _arrows(chains: Sequence[Chain], ink: Ink, name: str, *, is_named: bool) -> 
         "showlegend": is_named,
         "x": paths[..., 0].ravel(),
         "y": paths[..., 1].ravel(),
-        "line": {**colour, "width": 2.25 if is_main else 1.25},
+        "line": {**colour, "width": 2.25},
         "marker": {
             **colour,
             "symbol": "arrow",
@@ -110,29 +104,28 @@ def _arrows(chains: Sequence[Chain], ink: Ink, name: str, *, is_named: bool) -> 
     }
 
 
-def _starts(chains: Sequence[Chain], *, is_main: bool) -> dict[str, Any]:
+def _starts(chains: Sequence[Chain]) -> dict[str, Any]:
     places = np.array([chain.places[0] for chain in chains]).reshape(-1, 2)
     return {
         "type": "scatter",
         "mode": "markers",
         "x": places[:, 0],
         "y": places[:, 1],
-        "marker": {"size": 7} if is_main else {"size": 6, "color": INACTIVE, "symbol": "circle-open"},
+        "marker": {"size": 7},
         "hoverinfo": "skip",
         "showlegend": False,
     }
 
 
-def _names(main: Sequence[Chain], quiet: Sequence[Chain]) -> dict[str, Any]:
+def _names(chains: Sequence[Chain]) -> dict[str, Any]:
     """Return the chains' names and the arrows' tags; where two overlap, the browser shows the first."""
-    own = [(chain.places[0], f"<b>{shortened(chain.name)}</b>") for chain in main if chain.name]
+    own = [(chain.places[0], f"<b>{shortened(chain.name)}</b>") for chain in chains if chain.name]
     tags = [
         (chain.places[index : index + 2].mean(axis=0), shortened(tag))
-        for chain in (*main, *quiet)
+        for chain in chains
         for index, tag in enumerate(chain.tags)
     ]
-    others = [(chain.places[-1], shortened(chain.name)) for chain in quiet if chain.name]
-    written = [*own, *tags, *others]
+    written = [*own, *tags]
     places = np.array([place for place, _ in written]).reshape(-1, 2)
     return {
         "type": "scatter",
@@ -142,23 +135,15 @@ def _names(main: Sequence[Chain], quiet: Sequence[Chain]) -> dict[str, Any]:
         "text": [text for _, text in written],
         # A halo keeps them readable over an arrow.
         "textfont": {"shadow": "auto"},
-        "textposition": ["top right"] * len(own) + ["bottom center"] * len(tags) + ["top right"] * len(others),
+        "textposition": ["top right"] * len(own) + ["bottom center"] * len(tags),
         "hoverinfo": "skip",
         "showlegend": False,
     }
 
 
-def _frame(chains: Sequence[Chain], main: Sequence[Chain]) -> Float[Array, "2 2"]:
-    """Return the ends of both axes: around all chains or, if the main ones would shrink to a dot, around these."""
-    whole, own = _bounds(chains), _bounds(main or chains)
-    size, own_size = ((high - low).max() for low, high in (whole, own))
-    if 0 < own_size < _LEAST * size:
-        # The main chains fill half of the picture.
-        whole = np.stack([np.maximum(whole[0], own[0] - own_size / 2), np.minimum(whole[1], own[1] + own_size / 2)])
-    beyond = _BEYOND * ((whole[1] - whole[0]).max() or 1)
-    return np.stack([whole[0] - beyond, whole[1] + beyond], axis=-1)
-
-
-def _bounds(chains: Sequence[Chain]) -> Float[Array, "2 2"]:
+def _frame(chains: Sequence[Chain]) -> Float[Array, "2 2"]:
+    """Return the ends of both axes, around all chains."""
     places = np.vstack([chain.places for chain in chains])
-    return np.stack([places.min(axis=0), places.max(axis=0)])
+    low, high = places.min(axis=0), places.max(axis=0)
+    beyond = _BEYOND * ((high - low).max() or 1)
+    return np.stack([low - beyond, high + beyond], axis=-1)

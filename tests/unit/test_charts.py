@@ -112,21 +112,13 @@ def test_medians_lie_across_the_places_of_their_points():
 
 def test_arrows_lead_from_place_to_place_as_they_were_given():
     places = np.array([[0.5, 1], [2, -3], [4, 0]])
-    chain = Chain("sat", places, ("one", "two"), ("sent", "other"), is_main=True)
+    chain = Chain("sat", places, ("one", "two"), ("sent", "other"))
     figure = plane_of_arrows([chain], {"sent": "sent", "other": "else"}, "", "", ("x", "y"))
     found = [arrow for trace in figure.data if trace.hoverinfo != "skip" for arrow in arrows(trace)]
     way, path = way_of(found)
     np.testing.assert_allclose(way, places)
     assert [(arrow.label, arrow.ink) for arrow in path] == [("one", "sent"), ("two", "other")]
     assert figure.layout.yaxis.scaleanchor == "x"
-
-
-def test_what_stands_out_is_framed_where_all_would_make_a_dot_of_it():
-    own = Chain("own", np.array([[0.0, 0.0], [1.0, 0.0]]), ("own",), ("change",), is_main=True)
-    far = Chain("far", np.array([[0.0, 0.0], [100.0, 0.0]]), ("far",), ("other",))
-    layout = plane_of_arrows([far, own], {"change": "", "other": ""}, "", "", ("x", "y")).layout
-    assert layout.xaxis.range[0] <= 0
-    assert 1.5 <= layout.xaxis.range[1] < 2
 
 
 def test_arrows_that_do_not_match_their_labels_are_refused():

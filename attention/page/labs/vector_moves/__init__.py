@@ -50,9 +50,8 @@ SCOPES: tuple[Scope, ...] = ("head", "heads", "layers")
 SCOPE: Parameter[Scope] = Parameter("scope", Choice(lambda _: SCOPES), "heads")
 
 N_SENT = 6  # tokens with an arrow of their own
-MUCH_LONGER = 3  # relative to the median: longer vectors would leave the others no room
+MUCH_LONGER = 3  # relative to the median: longer vectors would turn the plane to themselves
 MUCH_HIGHER = 10  # relative to the median: a higher layer would flatten the others in a chart
-MAX_NAMED = 24  # with more tokens, only the one in focus is named
 BORDERS = (0.9, 0.5, 0.0)  # of the answers, as cosines
 
 _SCOPE_NAMES: dict[Scope, str] = {
@@ -60,7 +59,7 @@ _SCOPE_NAMES: dict[Scope, str] = {
     "heads": message("all heads"),
     "layers": message("all layers"),
 }
-_RIGHT: dict[Scope, str] = {"head": message("What this head adds"), "heads": message("ΔE")}
+_RIGHT: dict[Scope, str] = {"head": message("this head's sum"), "heads": message("ΔE")}
 
 # ------------------------------------------------------------------------------------- the question
 
@@ -149,8 +148,7 @@ def _moves(
         way = _through_layers(scene, plane, changes)
     else:
         plane, way = _in_layer(scene, seen, is_one=scope == "head")
-    others = _other_arrows(scene, plane, shown, states[at[0]], states[at[-1]])
-    picture = _picture(scene, scope, plane, (*others, *way.chains))
+    picture = _picture(scene, scope, plane, way.chains)
     facts: dict[str, str | int] = {
         "width": scene.info.d_model,
         "share": _in_percent(plane),
@@ -187,7 +185,7 @@ def _place(scene: HeadContext, scope: Scope) -> str:
 
 
 def _shown(scene: HeadContext, states: Sequence[Float[Array, "T M"]]) -> list[int]:
-    """Return the tokens in the picture: the word in focus, and all without an outlying norm."""
+    """Return the tokens that count for the plane: the word in focus, and all without an outlying norm."""
     lengths = np.linalg.norm(np.stack(states), axis=-1)
     are_usual = (lengths <= MUCH_LONGER * np.median(lengths, axis=-1, keepdims=True)).all(axis=0)
     return [
@@ -205,39 +203,11 @@ def _tell_left_out(scene: HeadContext, shown: Sequence[int]) -> str:
     return lesson("vector-moves/left-out", times=MUCH_LONGER, names=listed(names)) if names else ""
 
 
-def _other_arrows(
-    scene: HeadContext, plane: Plane, shown: Sequence[int], before: Float[Array, "T M"], after: Float[Array, "T M"]
-) -> tuple[Chain, ...]:
-    """Return an arrow for each word not in focus, from its vector before to its vector after."""
-    has_names = len(shown) <= MAX_NAMED
-    places = plane.places(np.stack([before, after], axis=1))  # (T, 2, 2)
-    return tuple(
-        Chain(
-            scene.names[token] if has_names else "",
-            places[token],
-            (
-                message(
-                    "“{word}”, before and after: moves by {length}",
-                    word=scene.names[token],
-                    length=number(float(np.linalg.norm(after[token] - before[token]))),
-                ),
-            ),
-            ("other",),
-        )
-        for token in shown
-        if token != scene.word
-    )
-
-
 def _picture(scene: HeadContext, scope: Scope, plane: Plane, chains: tuple[Chain, ...]) -> Chart:
     focus = scene.names[scene.word]
     legend: dict[Scope, tuple[tuple[Ink, str], ...]] = {
-        "head": (
-            ("sent", message("sent by a token")),
-            ("change", message("added by the head")),
-            ("other", message("other words")),
-        ),
-        "heads": (("sent", message("sent by a token")), ("change", "ΔE"), ("other", message("all else"))),
+        "head": (("sent", message("sent by a token")), ("change", message("added by the head"))),
+        "heads": (("sent", message("sent by a token")), ("change", "ΔE"), ("other", message("rest of the layer"))),
         "layers": (
             ("sent", message("sent by a token, in all layers")),
             ("change", message("ΔE of a layer")),
@@ -249,7 +219,7 @@ def _picture(scene: HeadContext, scope: Scope, plane: Plane, chains: tuple[Chain
         chains,
         dict(legend[scope]),
         message("how “{word}” moves", word=focus),
-        message("Arrows in a plane: how the vector of “{word}” moves, and those of the other words.", word=focus),
+        message("Arrows in a plane: how the vector of “{word}” moves.", word=focus),
         shares,
     )
     return Chart(arrows)
@@ -323,7 +293,7 @@ def _chain(
 ) -> Chain:
     """Return arrows head to tail, from a start."""
     places = plane.places(np.vstack([start, start + np.cumsum(steps, axis=0)]))
-    return Chain("", places, tuple(labels), (ink,) * len(labels), is_main=True)
+    return Chain("", places, tuple(labels), (ink,) * len(labels))
 
 
 def _table_of_steps(names: Sequence[str], steps: Float[Array, "N M"], added: Float[Array, " M"]) -> Columns:
@@ -354,7 +324,7 @@ def _through_layers(scene: HeadContext, plane: Plane, changes: Float[Array, "L M
         ]
         inks += ["change", "other"]
     places = plane.places(np.vstack([states[0], states[0] + np.cumsum(steps, axis=0)]))
-    chain = Chain(scene.names[scene.word], places, tuple(labels), tuple(inks), is_main=True)
+    chain = Chain(scene.names[scene.word], places, tuple(labels), tuple(inks))
     words, of_words = _by_words(scene, plane, states, changes)
     told = lesson(
         "vector-moves/layers",
