@@ -56,14 +56,24 @@ def _tell_sink(scene: HeadContext) -> str:
     is_first = bool(scene.hides_later) and best == 0 and scene.word > 0
     if is_first and (_share(scene, 0) > MOST or (is_free and row[best] > MOST)):
         return _sink("softmax/sink-first", scene, best)
-    return _sink("softmax/sink", scene, best) if scene.key_tokens[best].is_special else ""
+    why = tell_special(scene)
+    return _sink("softmax/sink", scene, best, why) if why else ""
 
 
-def _sink(name: str, scene: HeadContext, best: int) -> str:
-    """Return the text on a sink, and where most of the remaining weight goes."""
+def tell_special(scene: HeadContext) -> str:
+    """Say why a special token may get the most weight of the word in focus; empty if another token does."""
+    best = int(scene.steps.weights[scene.word].argmax())
+    is_sink = scene.info.reading.has_sinks and scene.key_tokens[best].is_special
+    return lesson("softmax/sink-why") if is_sink else ""
+
+
+def _sink(name: str, scene: HeadContext, best: int, why: str = "") -> str:
+    """Return the text on a sink, why it may be one, and where most of the remaining weight goes."""
     row = scene.steps.weights[scene.word]
     words = [position for position in words_of(scene.key_tokens) if position not in (scene.own_key, best)]
-    text = lesson(name, special=scene.key_word(best), share=fact(_share(scene, best)), rows=_rows_that_choose(scene))
+    text = (
+        lesson(name, special=scene.key_word(best), share=fact(_share(scene, best)), rows=_rows_that_choose(scene)) + why
+    )
     second = max(words, key=row.__getitem__, default=best)
     if second == best or row[second] < SMALLEST_TOLD or scene.word not in words_of(scene.tokens):
         return text

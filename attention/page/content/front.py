@@ -127,7 +127,7 @@ def _tell_marks(scene: HeadContext) -> str:
 
 
 def _tell_row(scene: HeadContext) -> str:
-    return softmax.tell_weights(scene) + tell_opening(scene)
+    return softmax.tell_weights(scene) + tell_opening(scene) + softmax.tell_special(scene)
 
 
 def _is_in_line(scene: HeadContext) -> bool:
