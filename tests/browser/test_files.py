@@ -79,7 +79,7 @@ def test_they_are_found_under_a_base_path_on_every_page(context, tmp_path):
         page.get_by_role("link", name="What this is").click()
         expect(page.locator(".st-key-front_picture")).to_be_visible()
         page.get_by_role("button", name="Explore", exact=True).click()
-        page.get_by_role("link", name="All heads").click()
+        page.get_by_role("link", name="All heads", exact=True).click()
         for picture in (".atlas", ".head-view"):
             expect(page.locator(picture)).to_be_visible()
         assert {"arcs", "atlas", "head_view", "matrix", "page"} <= set(page.evaluate(TRAVELLED))
