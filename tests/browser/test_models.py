@@ -18,7 +18,7 @@ ID, ALIAS = "google-bert/bert-base-uncased", "bert-base-uncased"
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     place = tmp_path_factory.mktemp("tiny")
-    return {kind: tiny_models.make(kind, place / kind) for kind in ("bert", "llama")}
+    return {kind: tiny_models.make(kind, place / kind) for kind in ("bert", "llama", "olmo2")}
 
 
 @pytest.fixture(scope="module")
@@ -29,12 +29,12 @@ def small_hub():
 
 @pytest.fixture(scope="module")
 def running(small_hub, folders, tmp_path_factory):
-    """A server that may fetch all of the small hub, with a folder of its owner's and one that is not there."""
+    """A server that may fetch all of the small hub, with two folders of its owner's and one that is not there."""
     environment = {
         "HF_ENDPOINT": small_hub.url,
         "ATTENTION_HUB": "*",
         "ATTENTION_HUB_DIR": str(tmp_path_factory.mktemp("hub")),
-        local.MODEL_DIRS_VARIABLE: f"{folders['llama']}:/nowhere/at-all",
+        local.MODEL_DIRS_VARIABLE: f"{folders['llama']}:{folders['olmo2']}:/nowhere/at-all",
     }
     with serve(tmp_path_factory.mktemp("server") / "log", environment) as server:
         yield server
@@ -109,6 +109,15 @@ def test_who_cancels_sees_that_nothing_is_left(page, hub):
     expect(page.page.get_by_role("button", name="Cancel")).to_have_count(0)
     expect(page.page.get_by_role("progressbar")).to_have_count(0)
     expect(card(page, "tiny/llama")).to_have_count(0)
+
+
+def test_a_model_without_a_map_leaves_room_for_words_and_matrices(running, hub, new_tab):
+    tab = new_tab(at=running).go(model="olmo2", text="The cat sat", step="qkv")
+    expect(tab.page.locator(".around-step_map")).to_have_count(0)
+    words, pictures = (tab.page.locator(f".around-step_{side}").bounding_box() for side in ("left", "right"))
+    assert words["width"] > 200
+    assert pictures["width"] > 2 * words["width"]
+    assert pictures["x"] >= words["x"] + words["width"]
 
 
 @pytest.mark.slow
