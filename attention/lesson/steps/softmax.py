@@ -68,14 +68,14 @@ def tell_special(scene: HeadContext) -> str:
 
 
 def _sink(name: str, scene: HeadContext, best: int, why: str = "") -> str:
-    """Return the text on a sink, why it may be one, and where most of the remaining weight goes."""
+    """Return the text on a sink, why it may be one, and which word gets most of the rest, if that is still untold."""
     row = scene.steps.weights[scene.word]
     words = [position for position in words_of(scene.key_tokens) if position not in (scene.own_key, best)]
-    text = (
-        lesson(name, special=scene.key_word(best), share=fact(_share(scene, best)), rows=_rows_that_choose(scene)) + why
-    )
+    facts = {"special": scene.key_word(best), "share": fact(_share(scene, best)), "rows": _rows_that_choose(scene)}
+    text = lesson(name, **facts) + why
     second = max(words, key=row.__getitem__, default=best)
-    if second == best or row[second] < SMALLEST_TOLD or scene.word not in words_of(scene.tokens):
+    is_told = second in np.argsort(-row, kind="stable")[:2]
+    if is_told or row[second] < SMALLEST_TOLD or scene.word not in words_of(scene.tokens):
         return text
     return text + lesson(
         "softmax/sink-others", focus=scene.focus_word, best_word=scene.key_word(second), best_word_weight=row[second]

@@ -61,7 +61,7 @@ def test_no_runner_up_is_named_whose_weight_would_be_written_as_nothing(scene_of
 
 
 def test_a_token_that_the_model_added_and_that_gets_most_is_told_with_its_mean_share(scene_of):
-    scene = scene_of("minilm-l6", layer=5, head=6, at=3)
+    scene = scene_of("minilm-l6", layer=5, head=8, at=3)
     weights = scene.steps.weights.astype(float)
     words = [1, 2, 4, 5, 6]
     best = max(words, key=lambda place: weights[3, place])
@@ -98,8 +98,9 @@ def test_the_first_token_of_a_decoder_is_told_to_be_a_sink_where_it_takes_most(s
         assert "more than one" in facts["rows"]
         others = [place for place in range(1, len(row)) if place != at]
         best = max(others, key=row.__getitem__)
-        assert is_told("softmax/sink-others", told) == (row[best] >= 0.005)
-        if row[best] >= 0.005:
+        is_second = best == np.argsort(-row, kind="stable")[1]
+        assert is_told("softmax/sink-others", told) == (row[best] >= 0.005 and not is_second)
+        if is_told("softmax/sink-others", told):
             words = facts_in(told, "softmax/sink-others")
             assert words["best_word"] in equals(scene, row, row[best])
             assert words["best_word_weight"] == rounded(row[best])
