@@ -632,7 +632,8 @@ class Trace:
         tokens = f"{len(self.tokens)} token{'s' if len(self.tokens) > 1 else ''}"
         sizes = f"{tokens}, {len(self.layers)} × {self.info.n_heads} heads"
         if len(self.attended) < len(self.layers):
-            sizes += f", attention only in layers {', '.join(map(str, self.attended))}"
+            layers = "layers" if len(self.attended) > 1 else "layer"
+            sizes += f", attention only in {layers} {', '.join(map(str, self.attended))}"
         cut = "" if self.cut is None else f", cut after {self.cut.kept} of {self.cut.total} tokens"
         text = self.text if len(self.text) <= _MOST_SHOWN else f"{self.text[:_MOST_SHOWN]}…"
         return f"<Trace of {text!r} in {self.info.name}: {sizes}{cut}>"

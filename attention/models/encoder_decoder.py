@@ -101,6 +101,8 @@ class TargetReader:
             encoder_outputs=encoded,
             attention_mask=self._tensor(~hidden[None]),
             max_new_tokens=limit,
+            # Of two limits, transformers warns.
+            max_length=None,
             # A growing cache: generate() would make one with as many layers as the encoder has.
             past_key_values=EncoderDecoderCache(DynamicCache(), DynamicCache()),
             # Override a model's own generation settings: always greedy.

@@ -50,6 +50,10 @@ ENVIRONMENT = {
 
 
 def said(program, **environment):
+    return ran(program, **environment).stdout
+
+
+def ran(program, **environment):
     process = subprocess.run(
         [sys.executable, "-c", program],
         cwd=ROOT,
@@ -60,7 +64,7 @@ def said(program, **environment):
         timeout=300,
     )
     assert not process.returncode, process.stderr
-    return process.stdout
+    return process
 
 
 def module_names():
@@ -90,7 +94,10 @@ def test_to_load_a_model_and_run_it_changes_nothing_and_asks_nobody():
         "    load(model_id).trace('le chat dort')\n"
         "print(json.dumps([changed(), asked]))"
     )
-    assert json.loads(said(program)) == [{}, []]
+    process = ran(program)
+    assert json.loads(process.stdout) == [{}, []]
+    # Nor is anyone warned.
+    assert process.stderr == ""
 
 
 START = """
