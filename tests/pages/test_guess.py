@@ -119,3 +119,14 @@ def test_answers_to_whys_are_made_once_they_are_opened_and_are_in_the_link(open_
     shown.open(mask.STEP.why)
     assert tells(shown.text, "mask/why-infinity")
     assert shown.view.to_query()["why"] == "1"
+
+
+@pytest.mark.parametrize("link", [{"model": "toy", "mask": "causal"}, {"model": "vit-digits"}], ids=str)
+def test_a_question_is_asked_only_where_it_has_an_answer(open_page, link):
+    """A causal mask tells orders apart without positions, and patches are no words."""
+    asked = {}
+    for step in filter(lambda step: step.why, STEPS):
+        closed, opened = (open_page(**link, step=step.key, **more) for more in ({}, {"why": "1"}))
+        asked[step.key] = step.why in closed.folds
+        assert (step.why in opened.folds) == asked[step.key]
+    assert set(asked.values()) == {True, False}

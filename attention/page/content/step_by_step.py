@@ -215,14 +215,12 @@ class _Pane:
         return (Way("way_to_embedding", message("See the embeddings in layer 1 ▸"), STEP_BY_STEP, first.to_query()),)
 
     def _whys(self, scene: HeadContext) -> Blocks:
-        """Return the answer to the likely question, made only when opened."""
-        if self.pane.is_other or not self.step.why:
+        """Return the answer to the likely question, sent only when opened; () where there is none."""
+        told = "" if self.pane.is_other else self.step.whys(scene)
+        if not told:
             return ()
         is_open = self.whole or self.view[WHY]
-        told = self.step.whys(scene) if is_open else ""
-        if is_open and not told:
-            return ()
-        blocks = (Prose(told, "detail"), *self._way_to_explain()) if told else ()
+        blocks = (Prose(told, "detail"), *self._way_to_explain()) if is_open else ()
         return (Fold("why", self.step.why, blocks, is_open, WHY),)
 
     def _way_to_explain(self) -> Blocks:
