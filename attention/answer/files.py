@@ -42,7 +42,7 @@ _FOR_A_DAY = "public, max-age=86400"
 FIRST = ("page", "line", "stepper", "model_map", "matrix")
 
 # Of the listeners of a window, the first added is called first: this one is there before Streamlit's, which at every
-# step back would run its script and build the page anew.
+# step back would run its script and rebuild the page.
 _BACK = """<script>addEventListener("popstate", (event) => {
   if (!dispatchEvent(new CustomEvent("attention.back", { cancelable: true }))) event.stopImmediatePropagation();
 })</script>"""

@@ -66,8 +66,9 @@ def test_what_was_typed_is_never_interpreted():
 def test_a_model_that_reads_no_lexicon_says_nothing_of_it_but_what_its_name_does_not(minilm):
     scene = HeadContext(minilm.trace("Кошка сидит"), 0, 0, 1)
     assert tell_guessed(scene) == tell_mostly_guessed(scene) == ""
-    words = plain(step_of("tokens").words(scene))
+    tokens, softmax = step_of("tokens"), step_of("softmax")
+    words = plain(tokens.words(scene) + tokens.aside(scene))
     # Once, where one meets it.
     assert words.count("all-MiniLM-L6-v2") == 1
     assert "distilled" in words
-    assert "distilled" not in plain(step_of("softmax").words(scene))
+    assert "distilled" not in plain(softmax.words(scene) + softmax.aside(scene))
