@@ -128,8 +128,8 @@ def stops(tab):
     pytest.fail(f"the Tab key does not come to an end: {found}")
 
 
-def test_the_tab_key_reaches_everything_in_the_order_of_the_page(opened):
-    tab = opened(model="toy", step="scores")
+def test_the_tab_key_reaches_everything_in_the_order_of_the_page(tab):
+    tab.go(model="toy", step="scores")
     found = stops(tab)
     wanted = [
         "Learn",
@@ -155,8 +155,8 @@ def test_the_tab_key_reaches_everything_in_the_order_of_the_page(opened):
         places.append(matching[0])
 
 
-def test_a_cell_can_be_chosen_with_the_keyboard_alone(opened):
-    tab = opened(model="toy", step="scores", word="2")
+def test_a_cell_can_be_chosen_with_the_keyboard_alone(tab):
+    tab.go(model="toy", step="scores", word="2")
     matrix = tab.matrix("scores")
     # On the way there are other pictures that have a keyboard, such as the chart of the opened cell.
     for _ in range(40):
