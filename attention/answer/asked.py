@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from attention.core.messages import message
 from attention.page.page import Page
-from attention.page.pages import PAGES
+from attention.page.pages import BY_ADDRESS, PAGES
 
 # Make a response from a page, the rest of the path and the page's link; None if it does not exist.
 Give = Callable[[Page, str, Mapping[str, str]], Response | None]
@@ -28,7 +28,6 @@ PACKED = 4
 # In bytes: enough for a text to learn from and everything that a browser remembers.
 MAX_BODY = 2**21
 
-_BY_ADDRESS = {page.address: page for page in PAGES}
 _BY_NAME = {page.name: page for page in PAGES}
 _LOGGER = logging.getLogger(__name__)
 
@@ -46,7 +45,7 @@ def answer_page(method: str, address: str, body: bytes | None, headers: Mapping[
     """Answer a request for a page; ``body`` is None if it was too long."""
     from attention.answer import asked_page
 
-    page = _BY_ADDRESS.get(address)
+    page = BY_ADDRESS.get(address)
     if page is None:
         return _not_found()
     if body is None:

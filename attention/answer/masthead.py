@@ -13,7 +13,7 @@ from attention.core.messages import message
 from attention.models import list_models
 from attention.page.blocks import Blocks, Notice, Way
 from attention.page.page import Page
-from attention.page.pages import CLASSROOM, GROUP_TITLES, GROUPS, MODELS, PAGES
+from attention.page.pages import BY_ADDRESS, CLASSROOM, GROUP_TITLES, GROUPS, MODELS, PAGES
 from attention.page.settings import ANSWER, FIRST_ANSWER, GET, MODEL, PRESENT
 from attention.page.view import View
 
@@ -71,9 +71,8 @@ def _pages(line: Line, here: Page) -> None:
 
 
 def _go(address: str) -> None:
-    for page in PAGES:
-        if page.address == address:
-            state.go_to(page)
+    if page := BY_ADDRESS.get(address):
+        state.go_to(page)
 
 
 def _model(line: Line) -> None:

@@ -16,14 +16,13 @@ from attention.models import by_id, get_info
 from attention.page.content.find_it import judged, run_as, sentences
 from attention.page.content.pane import Pane
 from attention.page.page import Page
-from attention.page.pages import PAGES
+from attention.page.pages import BY_ADDRESS
 from attention.page.parameters import Context
 from attention.page.settings import MODEL
 from attention.page.view import View
 
 # Longer sentences are shortened in lists of links.
 MAX_SENTENCE = 120
-_PAGES = {page.address: page for page in PAGES}
 
 
 def view_of(pasted: str, host: str) -> View:
@@ -53,7 +52,7 @@ def judge(task: Task, given: ModelHead | None, view: View) -> Find:
 
 def place_of(page: str, link: str) -> ModelHead:
     """Return the head that a view shows; raise UnfitError unless it belongs to a model that reads sentences."""
-    view = _view(_PAGES[page], link)
+    view = _view(BY_ADDRESS[page], link)
     with in_turn():
         panes = [] if _is_empty(view) else run_page(view, load_silently)
     scene = next((pane.scene for pane in panes if pane.scene is not None), None)
@@ -74,7 +73,7 @@ def _page(path: str) -> Page | None:
     """Return the page at a path, wherever the app is mounted; the front page has no name."""
     whole = path.strip("/")
     name = whole.rpartition("/")[2]
-    return _PAGES.get("" if whole in ("", ".", base_path()) else name)
+    return BY_ADDRESS.get("" if whole in ("", ".", base_path()) else name)
 
 
 def _view(page: Page, link: str) -> View:

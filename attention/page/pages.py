@@ -189,6 +189,7 @@ PAGES = (
     CLASSROOM,
     MODELS,
 )
+BY_ADDRESS: Mapping[str, Page] = MappingProxyType({page.address: page for page in PAGES})
 GROUPS: tuple[Group, ...] = tuple(name for name in get_args(Group) if any(page.group == name for page in PAGES))
 
 

@@ -12,7 +12,7 @@ from attention.lesson.steps import weighted_sum
 from attention.page.blocks import Block, Blocks, Heading, Notice, Prose, Section, Setting, Way
 from attention.page.content.pane import Pane
 from attention.page.content.sentence import sentence
-from attention.page.pages import PAGES
+from attention.page.pages import BY_ADDRESS
 from attention.page.settings import PLAN
 from attention.page.view import View
 
@@ -45,7 +45,7 @@ def _plan(plan: Plan) -> Blocks:
 def _part(plan: Plan, place: int, part: Part) -> Block:
     before = sum(each.minutes for each in plan.parts[:place])
     when = message("Minute {first} to {last}", first=before, last=before + part.minutes)
-    page = next(each for each in PAGES if each.address == part.page)
+    page = BY_ADDRESS[part.page]
     query = dict(parse_qsl(part.link))
     way = Way(f"{plan.name}-{part.name}", message("Open this view ▸"), page, query)
     return Section(f"plan_{part.name}", (Notice(when, is_quiet=True), Prose(lesson(part.words)), way), is_framed=True)

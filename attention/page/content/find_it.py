@@ -25,7 +25,7 @@ from attention.lesson.tasks import (
 )
 from attention.page.blocks import Block, Blocks, Heading, Notice, Picture, Prose, Row, Section, Setting, Way
 from attention.page.content.pane import Pane, missing
-from attention.page.pages import COMPARE, FIND_IT, PAGES
+from attention.page.pages import BY_ADDRESS, COMPARE, FIND_IT
 from attention.page.settings import BESIDE, CELL, HEAD, LAYER, OTHER, SOUGHT, STEP, TASK
 from attention.page.view import View
 
@@ -127,7 +127,7 @@ def _changed_row(first: HeadContext, second: HeadContext) -> Matrix:
 
 
 def _ways(task: Task, view: View) -> Block:
-    page = next(each for each in PAGES if each.address == task.page)
+    page = BY_ADDRESS[task.page]
     sought = {SOUGHT.name: task.name}
     example = Way(
         "find_example", message("Start with an example: {page} ▸", page=page.title), page, {**task.start(), **sought}

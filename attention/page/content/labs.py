@@ -18,7 +18,7 @@ from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import Asked
 from attention.page.labs import Lab
 from attention.page.labs.base import ONWARD
-from attention.page.pages import PAGES
+from attention.page.pages import BY_ADDRESS
 from attention.page.parameters import Parameter
 from attention.page.view import View
 
@@ -52,10 +52,9 @@ def content(lab: Lab, view: View, panes: Sequence[Pane], *, whole: bool = False)
 
 
 def _ways(lab: Lab, view: View, scene: HeadContext) -> Blocks:
-    pages = {page.address: page for page in PAGES}
     found: list[Way] = []
     for number, onward in enumerate(lab.onward(view, scene), 1):
-        there = view.for_page(pages[onward.address])
+        there = view.for_page(BY_ADDRESS[onward.address])
         for parameter, value in onward.values:
             there = there.with_value(parameter, value)
         found.append(Way(f"way_onward_{number}", onward.label, there.page, there.to_query()))

@@ -21,7 +21,7 @@ from attention.page.blocks import Blocks, Picture, Section
 from attention.page.content.pane import Pane
 from attention.page.labs.whole import SHOWN
 from attention.page.page import Page
-from attention.page.pages import PAGES, STEP_BY_STEP
+from attention.page.pages import BY_ADDRESS, STEP_BY_STEP
 from attention.page.parameters import Parameter
 from attention.page.settings import CELL, MAP, NEXT, PART, STEP
 from attention.page.view import View
@@ -71,7 +71,7 @@ def _place(pane: Pane) -> dict[str, Parameter[Any]]:
     return of_pane if pane.is_other else {"part": PART, **of_pane}
 
 
-WHOLE = next(page for page in PAGES if page.address == "whole")
+WHOLE = BY_ADDRESS["whole"]
 _NEXT = {STEP.name: steps.heads.STEP.key, NEXT.name: "1"}
 
 

@@ -47,7 +47,7 @@ from attention.page.content.place import place_of
 from attention.page.content.quiz import Asked
 from attention.page.content.sentence import sentence
 from attention.page.content.step_extras import EXTRAS, NEXT_TOKEN, WHAT_NOW, over_picture
-from attention.page.pages import PAGES, STEP_BY_STEP
+from attention.page.pages import BY_ADDRESS, STEP_BY_STEP
 from attention.page.parameters import Parameter
 from attention.page.settings import FACTORS, HEAD, LAYER, MAP, NEXT, WHY, WORD, Panel
 from attention.page.view import View
@@ -64,7 +64,7 @@ _PANELS: tuple[tuple[Panel, str], ...] = (
 _PATCHES = "patches"
 _ALL_PANELS = frozenset(key for key, _ in _PANELS)
 _CODE = frozenset[Panel]({"shapes", "numpy", "pytorch"})
-_EXPLAIN = next(page for page in PAGES if page.address == "explain")
+_EXPLAIN = BY_ADDRESS["explain"]
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebook: bool = False) -> Blocks:

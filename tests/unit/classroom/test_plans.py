@@ -14,7 +14,7 @@ from attention.lesson.tasks import task_of
 from attention.models import list_models, load
 from attention.page.blocks import Section, Way
 from attention.page.content import classroom
-from attention.page.pages import CLASSROOM, OF_LABS, PAGES
+from attention.page.pages import BY_ADDRESS, CLASSROOM, OF_LABS
 from attention.page.view import View
 from tests.unit.saying import plain
 
@@ -31,7 +31,7 @@ def test_they_are_twenty_forty_five_and_ninety_minutes_long():
 @pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
 def test_every_view_can_be_shown_and_its_link_is_one_that_a_page_writes(part):
     assert is_shown(part.page)
-    page = next(page for page in PAGES if page.address == part.page)
+    page = BY_ADDRESS[part.page]
     models = {info.model_id: info for info in list_models()}
     view, problems = View.from_query(dict(parse_qsl(part.link)), page, models)
     assert problems == []
