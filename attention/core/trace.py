@@ -441,14 +441,10 @@ class LayerTrace:
         Raises:
             ValueError: the layer's inputs or projections are unknown.
         """
-        if self.inputs is None or self.sources is None or self.projections is None:
-            raise ValueError("the inputs and projections of this layer are not known, so they cannot be multiplied")
-        parts, group = self.projections, self._group(head)
-        keys = _project_head(self.sources, parts.W_K, parts.b_K, group, self.keys.shape[-1])
-        return (
-            _project_head(self.inputs, parts.W_Q, parts.b_Q, head, self.queries.shape[-1]),
-            self._with_sinks(keys),
-        )
+        inputs, sources, parts = self._factors()
+        queries = _project_head(inputs, parts.W_Q, parts.b_Q, head, self.queries.shape[-1])
+        keys = _project_head(sources, parts.W_K, parts.b_K, self._group(head), self.keys.shape[-1])
+        return queries, self._with_sinks(keys)
 
     def unrotated(self, head: int) -> tuple[Float[Array, "Q D"], Float[Array, "K D"]]:
         """Derive the queries and keys of one head before rotation: projected, and normalised if the model does so.
@@ -463,14 +459,14 @@ class LayerTrace:
         return self.normed(queries, "queries")[head], self._with_sinks(normed_keys)
 
     def _all_projected(self) -> tuple[Float[Array, "H Q D"], Float[Array, "G K D"]]:
+        inputs, sources, parts = self._factors()
+        queries, keys = steps.project(inputs, parts.W_Q, parts.b_Q), steps.project(sources, parts.W_K, parts.b_K)
+        return steps.split_heads(queries, len(self.queries)), steps.split_heads(keys, len(self.keys))
+
+    def _factors(self) -> tuple[Float[Array, "Q M"], Float[Array, "K M"], Projections]:
         if self.inputs is None or self.sources is None or self.projections is None:
             raise ValueError("the inputs and projections of this layer are not known, so they cannot be multiplied")
-        parts = self.projections
-        queries, keys = (
-            steps.project(self.inputs, parts.W_Q, parts.b_Q),
-            steps.project(self.sources, parts.W_K, parts.b_K),
-        )
-        return steps.split_heads(queries, len(self.queries)), steps.split_heads(keys, len(self.keys))
+        return self.inputs, self.sources, self.projections
 
     def _group(self, head: int) -> int:
         return head // (self.queries.shape[0] // self.keys.shape[0])
@@ -500,11 +496,9 @@ class LayerTrace:
         norm = self.query_norm if of == "queries" else self.key_norm
         if norm is None:
             return vectors
-        return self._over_all_heads(norm, vectors) if self.norm_spans_heads else norm(vectors)
-
-    @staticmethod
-    def _over_all_heads(norm: Norm, vectors: Float[Array, "H T D"]) -> Float[Array, "H T D"]:
-        return steps.split_heads(norm(steps.join_heads(vectors)), len(vectors))
+        if self.norm_spans_heads:
+            return steps.split_heads(norm(steps.join_heads(vectors)), len(vectors))
+        return norm(vectors)
 
     def turned(self, vectors: Float[Array, "*H T D"]) -> Float[Array, "*H T D"]:
         """Rotate queries or keys, if the model does."""

@@ -81,9 +81,9 @@ class OtherStack:
         # Whether a module in each layer is given the layer's input plus its heads' output, both as they are.
         self._adds_as_is = is_known and all(map(_has_sum, taken, states, calls))
         if is_known:
-            norms = [_added_norm(model, *each) for each in zip(taken, states, calls, strict=True)]
-            has_norms = not self._adds_as_is and all(norms)
-            self._known = [*(map(_with_added_norm, verified, norms) if has_norms else verified)]
+            ran = [] if self._adds_as_is else zip(taken, states, calls, strict=True)
+            norms = [_added_norm(model, *each) for each in ran]
+            self._known = [*(map(_with_added_norm, verified, norms) if norms and all(norms) else verified)]
 
     def _trial_run(self) -> tuple[list[AttentionCall], list[Array]]:
         """Run the model on a few tokens; return its attention calls and the input of each layer with attention."""

@@ -111,8 +111,7 @@ def trace(
         return own.trace_tokens(tokens_of(input_ids, tokens, own.reader, model.config.vocab_size))
     if isinstance(text, str):
         return own.trace(text, pair, mask=mask)
-    texts = text if isinstance(text, Iterable) else [text]
-    texts = list(texts)
+    texts = list(text) if isinstance(text, Iterable) else [text]
     if pair is not None or not all(isinstance(each, str) for each in texts):
         raise TypeError("text must be a text, or a list of texts without a pair")
     return [own.trace(each, mask=mask) for each in texts]
