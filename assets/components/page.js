@@ -75,7 +75,7 @@ function begin(state, pages) {
     state.presses = [];
     void follow(state, here());
   };
-  // The document's own script reports Back and Forward, and keeps those that are taken from Streamlit.
+  // The document's script sends this at Back and Forward; Streamlit does not hear of those that are followed here.
   addEventListener("attention.back", go, { signal });
   void follow(state, here());
 }

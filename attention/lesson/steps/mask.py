@@ -93,7 +93,7 @@ def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:
     return (StepMatrix(replace(masked, later=_LATER if _could_be_causal(scene) else ""), _explain, change),)
 
 
-_LATER = message("To predict the next token, a decoder hides later tokens: the hatched cells.")
+_LATER = message("A decoder predicts the next token, so it would hide the hatched cells: later tokens.")
 
 
 def _could_be_causal(scene: HeadContext) -> bool:
