@@ -62,15 +62,17 @@ class Tab:
 
     def go(self, path: str = STEP_PAGE, **query: str) -> Tab:
         """Open a page and wait until it is there."""
-        return self.go_to(f"{self.url}/{path}" + (f"?{urlencode(query)}" if query else ""))
+        return self.go_to(self._address(path, query))
 
     def turn_to(self, path: str = STEP_PAGE, **query: str) -> Tab:
         """Go to another view as Back does: the app stays, which takes a tenth of the time of loading it again."""
         if not self.page.url.startswith(self.url):
             return self.go(path, **query)
-        address = f"{self.url}/{path}" + (f"?{urlencode(query)}" if query else "")
-        self.page.evaluate(TURN, address)
+        self.page.evaluate(TURN, self._address(path, query))
         return self.settled()
+
+    def _address(self, path: str, query: dict[str, str]) -> str:
+        return f"{self.url}/{path}" + (f"?{urlencode(query)}" if query else "")
 
     def go_to(self, url: str) -> Tab:
         """Open a link and wait until it is there."""

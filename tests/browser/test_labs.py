@@ -283,7 +283,7 @@ def expect_drawn_without_a_network(browser, file):
 
 
 def test_names_of_arrows_lie_apart(tab):
-    show(tab.go("vector_moves", model="minilm-l6"))
+    show(tab.go("vector_moves", model="minilm-l6", scope="layers"))
     expect(tab.page.locator(".st-key-way .textpoint").first).to_be_visible()
     boxes = tab.page.locator(".st-key-way .plot").evaluate(
         """plot => [...plot.querySelectorAll('.textpoint > text')]
@@ -291,7 +291,7 @@ def test_names_of_arrows_lie_apart(tab):
           .map(each => each.getBoundingClientRect())
           .map(({ left, top, right, bottom }) => [left, top, right, bottom])"""
     )
-    assert len(boxes) > 4
+    assert len(boxes) > 6
     for index, (left, top, right, bottom) in enumerate(boxes):
         for other in boxes[:index]:
             assert right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
