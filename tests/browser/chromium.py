@@ -13,7 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The shell first: it has no window of its own, for which a whole Chromium keeps a renderer busy even without a screen.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+DEBIANS_PACKAGES = ("chromium-headless-shell", "chromium")
 ADVICE = "No Chromium for the browser tests: install the package chromium, or set CHROMIUM to one's path."
 
 
@@ -47,19 +49,18 @@ def _playwrights_own() -> str | None:
 def install() -> str | None:
     """Install a Chromium and return its path, or None if that fails.
 
-    Use Debian's package (as root, with apt-get), otherwise Playwright's downloader. If CHROMIUM is set but wrong, do
+    Use Debian's packages (as root, with apt-get), otherwise Playwright's downloader. If CHROMIUM is set but wrong, do
     nothing.
     """
     if os.environ.get("CHROMIUM"):
         return None
     if _is_root() and shutil.which("apt-get"):
         _run("apt-get", "update", "--quiet")
-        _run(
-            *("apt-get", "install", "--yes", "--quiet", "--no-install-recommends"),
-            *("chromium", "fonts-dejavu-core"),
-        )
-        if path := find():
-            return path
+        options = ("--yes", "--quiet", "--no-install-recommends")
+        for package in DEBIANS_PACKAGES:
+            _run("apt-get", "install", *options, package, "fonts-dejavu-core")
+            if path := find():
+                return path
     _run(sys.executable, "-m", "playwright", "install", "chromium")
     return find()
 
