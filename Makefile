@@ -16,7 +16,8 @@ TESTS ?=
 LINKS ?=
 SEED ?=
 PYTEST_ARGS ?= --numprocesses=2 --dist=loadfile --no-loadscope-reorder
-PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
+# Keep compiled files whatever the environment says: otherwise each start of the app, and there are dozens, compiles it.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install
