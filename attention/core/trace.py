@@ -308,9 +308,9 @@ class Lengths:
     left: Float[Array, " Q"] | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class LayerTrace:
-    """The causes of one layer's attention, and the output of the model itself.
+    """The causes of one layer's attention, and the output of the model itself; ``==`` compares bit by bit.
 
     ``inputs`` are what the projections multiply: the vectors after the layer's ``norm``, if it has one before
     attention. Queries and keys are those of the scores: with RoPE (``rotary``), they are already rotated, so
@@ -346,6 +346,13 @@ class LayerTrace:
     key_norm: Norm | None = None
     softcap: float | None = None
     added_norm: Norm | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether all numbers of two layers are equal, bit by bit."""
+        return are_same(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.queries.shape, self.keys.shape))
 
     def __repr__(self) -> str:
         """Return its sizes: its numbers would be thousands of lines."""

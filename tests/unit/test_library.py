@@ -413,7 +413,10 @@ def test_traces_are_equal_only_if_every_bit_is(own):
     assert trace == own.trace(SENTENCE)
     keys = trace.layers[1].keys.copy()
     keys[0, 2, 1] = np.nextafter(keys[0, 2, 1], 2, dtype=np.float32)
-    other = replace(trace, layers=(trace.layers[0], replace(trace.layers[1], keys=keys), *trace.layers[2:]))
+    layer = replace(trace.layers[1], keys=keys)
+    assert layer != trace.layers[1]
+    assert replace(layer, keys=trace.layers[1].keys.copy()) == trace.layers[1]
+    other = replace(trace, layers=(trace.layers[0], layer, *trace.layers[2:]))
     assert other != trace
     assert trace != own.trace("The dog sat on the mat")
     assert trace != SENTENCE
