@@ -13,6 +13,14 @@ BEFORE, AFTER = np.array([0.5, 0.25, 0.125, 0.0625]), np.array([0.1, 0.2, 0.3, 0
 LAYERS = np.linspace(0, 1, 12).reshape(3, 4)
 NAMES = ("the", "cat", "cat", HOSTILE)
 CHAIN = Chain("cat", np.array([[0.0, 0.0], [2.0, 1.0], [3.0, 3.0]]), ("one", "two"), ("sent", "other"), ("a", "b"))
+# Arrows so short that their names have no space beside one another.
+CLOSE = Chain(
+    "dog",
+    np.array([[0.0, 0.0], [9.0, 9.0], [9.1, 9.1], [9.2, 9.2]]),
+    ("far", "near", "next"),
+    ("sent",) * 3,
+    ("a",) * 3,
+)
 AXES = ("60% of the variance", "20% of the variance")
 
 KINDS = {
@@ -42,4 +50,5 @@ KINDS = {
     "plane": lambda: plane_of_arrows(
         [CHAIN], {"sent": "sent by a token", "other": "all else"}, "The way", "Arrows.", AXES
     ),
+    "close plane": lambda: plane_of_arrows([CLOSE], {"sent": "sent by a token"}, "The way", "Arrows.", AXES),
 }
