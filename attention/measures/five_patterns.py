@@ -22,14 +22,14 @@ PATTERN_TITLES: Mapping[PatternName, str] = {
     "diagonal": message("diagonal"),
     "vertical + diagonal": message("vertical + diagonal"),
     "block": message("block"),
-    "heterogeneous": message("heterogeneous"),
+    "heterogeneous": message("irregular"),
 }
 PATTERN_MEANINGS: Mapping[PatternName, str] = {
     "vertical": message("Vertical: every row attends to the same one or two columns"),
     "diagonal": message("Diagonal: each row attends to its own position and its neighbours"),
     "vertical + diagonal": message("Vertical + diagonal: one or two columns, plus each row’s own position"),
     "block": message("Block: each sentence attends to itself"),
-    "heterogeneous": message("Heterogeneous: none of these shapes"),
+    "heterogeneous": message("Irregular: none of these shapes"),
 }
 PATTERN_NAMES: tuple[PatternName, ...] = get_args(PatternName)
 
