@@ -202,14 +202,14 @@ LEAST_TOLD = 0.01
 
 def _whys(scene: HeadContext) -> str:
     """Say which weight a score of 0 would get: in the row in focus or, if that is negligible, in that of most."""
-    rows = [row for row in range(len(scene.tokens)) if scene.visible[row].sum() > 1]
-    if scene.word not in rows:
+    if scene.visible[scene.word].sum() < 2:
         return ""
-    found = {row: _weight_of_zero(scene.steps.masked_scores[row], _hidden_key(scene, row)) for row in rows}
-    row = max(rows, key=found.__getitem__)
-    if found[scene.word] >= LEAST_TOLD or found[row] < LEAST_TOLD:
+    keys = {row: _hidden_key(scene, row) for row in range(len(scene.tokens)) if _has_hidden_key(scene, row)}
+    found = {row: _weight_of_zero(scene.steps.masked_scores[row], key) for row, key in keys.items()}
+    row = max(found, key=found.__getitem__)
+    if scene.word in found and (found[scene.word] >= LEAST_TOLD or found[row] < LEAST_TOLD):
         row = scene.word
-    scores, key = scene.steps.masked_scores[row], _hidden_key(scene, row)
+    scores, key = scene.steps.masked_scores[row], keys[row]
     names = {"focus": scene.query_word(row), "key": scene.key_word(key)}
     if found[row] >= LEAST_TOLD:
         return lesson("mask/why-infinity", zero=exact(found[row]), **names)
@@ -219,10 +219,16 @@ def _whys(scene: HeadContext) -> str:
     return lesson("mask/why-infinity-shifted", highest=fact(highest), zero=lowered, **names)
 
 
+def _has_hidden_key(scene: HeadContext, row: int) -> bool:
+    """Return whether a row sees several keys and has one to hide: where a decoder would, the last row has none."""
+    return scene.visible[row].sum() > 1 and not (_could_be_causal(scene) and row == len(scene.tokens) - 1)
+
+
 def _hidden_key(scene: HeadContext, row: int) -> int:
-    """Return the first hidden key of a row or, without one, that of the lowest score."""
+    """Return the first hidden key of a row or, without one, that of the lowest score which a decoder would hide."""
     hidden = np.flatnonzero(~scene.visible[row])
-    return int(hidden[0]) if hidden.size else int(scene.steps.masked_scores[row].argmin())
+    first = row + 1 if _could_be_causal(scene) else 0
+    return int(hidden[0]) if hidden.size else first + int(scene.steps.masked_scores[row, first:].argmin())
 
 
 def _weight_of_zero(scores: Float[Array, " K"], key: int) -> float:
