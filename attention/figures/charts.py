@@ -384,6 +384,8 @@ def factors(
         },
         y=_log([curve.values for curve in curves]),
         hovermode="x unified",
+        # A single curve is named, too: the others may be covered.
+        showlegend=True,
         # A readout names the axis at every point, without the note on its scale.
         meta={"alt": alt, "axis": escaped(axis)},
     )

@@ -47,6 +47,7 @@ from attention.page.content.place import place_of
 from attention.page.content.quiz import Asked
 from attention.page.content.sentence import sentence
 from attention.page.content.step_extras import EXTRAS, NEXT_TOKEN, WHAT_NOW, over_picture
+from attention.page.labs.explain import EXPERIMENT
 from attention.page.pages import BY_ADDRESS, STEP_BY_STEP
 from attention.page.parameters import Parameter
 from attention.page.settings import FACTORS, HEAD, LAYER, MAP, NEXT, WHY, WORD, Panel
@@ -227,7 +228,8 @@ class _Pane:
         """Return the link from the sum of values to the lab that removes words and heads; () for other steps."""
         if self.step is not weighted_sum.STEP or self.whole or not _EXPLAIN.is_for(self.pane.info):
             return ()
-        return (Way("way_to_explain", f"{_EXPLAIN.title} ▸", _EXPLAIN, self.view.for_page(_EXPLAIN).to_query()),)
+        occluded = self.view.for_page(_EXPLAIN).with_value(EXPERIMENT, "words")
+        return (Way("way_to_explain", f"{_EXPLAIN.title} ▸", _EXPLAIN, occluded.to_query()),)
 
     def in_short(self) -> Blocks:
         """Return the most informative sentence."""
