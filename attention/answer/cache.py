@@ -5,16 +5,13 @@ from __future__ import annotations
 import gc
 import logging
 import os
-import sys
 import traceback
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from threading import Condition
 from typing import Any, TypeVar
 
 import numpy as np
-from cachetools import LRUCache, cached
 from jaxtyping import Float
 from numpy import ndarray as Array
 
@@ -360,18 +357,3 @@ class Shared:
 def _read_only(numbers: Array) -> Array:
     numbers.setflags(write=False)
     return numbers
-
-
-def settle() -> None:
-    """Hide all living objects from the garbage collector, if modules have been imported since the last call.
-
-    Libraries create many objects on import, and never release them. Searching it at every collection would take
-    far longer than a rerun of a page.
-    """
-    _freeze(len(sys.modules))
-
-
-@cached(LRUCache(1), condition=Condition())
-def _freeze(n_modules: int) -> None:  # noqa: ARG001 - the cache key
-    gc.collect()
-    gc.freeze()

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from attention.answer import controls, fields, jobs, running, state
-from attention.answer.cache import model_or_reason, settle, shelf, waiting
+from attention.answer.cache import model_or_reason, shelf, waiting
 from attention.answer.masthead import is_presented, masthead, no_field, notices
 from attention.answer.page_component import Data, Sheet
 from attention.answer.run_queue import aside
@@ -91,7 +91,6 @@ def _answered(visit: state.Visit, asked: Mapping[str, str]) -> dict[str, Any]:
     """Return a visit's page; its link stays unchanged until the user chooses something."""
     page = visit.view.page
     blocks, follow = _drawn(visit.view)
-    settle()
     link = visit.view.to_query() if visit.is_changed else asked
     return {
         "page": page.address,

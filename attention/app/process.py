@@ -1,7 +1,8 @@
-"""Environment variables for the app's process; importing the package sets none."""
+"""Settings of the app's process; importing the package sets none."""
 
 from __future__ import annotations
 
+import gc
 import os
 
 _SETTINGS = {
@@ -15,9 +16,16 @@ _SETTINGS = {
     # Transformers' warnings would fill the server's log.
     "TRANSFORMERS_VERBOSITY": "error",
 }
+# How many objects are created before the youngest are collected; of all objects, after a hundred times as many. A full
+# collection stops every request, in a class of a thousand for 150 ms.
+_COLLECTED_AFTER = 10_000
 
 
 def prepare() -> None:
-    """Set the variables that NumPy, torch and transformers read on import, unless set; child processes inherit them."""
+    """Set the variables that NumPy, torch and transformers read on import, unless set, and collect garbage less often.
+
+    Child processes inherit the variables.
+    """
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
+    gc.set_threshold(_COLLECTED_AFTER)
