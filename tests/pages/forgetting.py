@@ -6,7 +6,6 @@ KEPT = (
     cache._caches,
     cache.shelf,
     cache.downloads,
-    cache._freeze,
     fetching._owned,
     jobs.jobs,
     jobs._owned,

@@ -7,6 +7,7 @@ import pytest
 
 from attention.lesson.behaviour import describe, head_table
 from attention.lesson.survey import Look, order, place, survey
+from attention.measures.five_patterns import PATTERN_TITLES
 from attention.measures.likeness import head_distance
 from tests.loaded import load
 
@@ -50,7 +51,9 @@ def test_a_head_is_most_like_itself_and_the_rest_follow_by_distance(trace, surve
 
 def test_in_the_order_by_pattern_each_head_stands_under_its_own_label(trace, surveyed):
     for title, heads in order("pattern", surveyed, trace, Look(), CURRENT).groups:
-        assert {surveyed.summary(head).pattern.label.capitalize() for head in heads} == {title.split(":")[0]}
+        assert {PATTERN_TITLES[surveyed.summary(head).pattern.label].capitalize() for head in heads} == {
+            title.split(":")[0]
+        }
 
 
 def test_words_have_rows_that_sum_to_one_and_what_is_hidden_gets_nothing(trace):
@@ -85,4 +88,4 @@ def test_the_table_has_one_row_per_head_and_the_words_about_it_its_numbers(surve
         told = describe(summary, words)
         assert words in html.unescape(told)
         assert f"{summary.entropy:.2f}" in told
-        assert all(name in told for name in (summary.pattern.label, *summary.behaviour_names))
+        assert all(name in told for name in (PATTERN_TITLES[summary.pattern.label], *summary.behaviour_names))
