@@ -1,5 +1,6 @@
 """Pictures in real notebooks: run in JupyterLab, saved and reopened, and converted by nbconvert."""
 
+import html
 import json
 import os
 import re
@@ -234,6 +235,21 @@ def test_a_saved_page_is_as_its_reader_prefers_it(browser, tmp_path):
             expect(page.locator(HEADS)).to_be_visible()
             assert ground(page) == DARK
             assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_in_a_sandboxed_frame_without_an_origin_it_is_drawn(browser):
+    """As editors and hosted notebooks frame a cell's output, with no script of theirs and nothing to fetch."""
+    from attention import show
+    from attention.models import load
+
+    drawn = show.head_view(load("toy").trace("the cat sat on the mat")).data
+    with watched(browser, offline=True) as (page, _):
+        page.set_content(
+            f'<iframe sandbox="allow-scripts" width=900 height=600 srcdoc="{html.escape(drawn)}"></iframe>'
+        )
+        frame = page.frame_locator("iframe")
+        expect(frame.locator(LINES)).to_be_visible()
+        assert frame.locator("body").evaluate("() => window.origin") == "null"
 
 
 def test_the_numbers_that_are_read_are_the_models(browser, tmp_path):
