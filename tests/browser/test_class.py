@@ -438,10 +438,10 @@ def test_the_notes_of_a_lesson_lead_from_view_to_view_and_the_controls_stay_in_s
     expect(clock).to_have_count(0)
 
 
-def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil):
+@pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.name)
+def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil, plan):
     teacher = Teacher(new_person())
     page = teacher.tab.page
-    (plan,) = (each for each in plans() if each.name == "ninety")
     teacher.tab.go("classroom", plan=plan.name)
     teacher.open_in_sight()
     pupils = [new_pupil().join(teacher.code), new_pupil(viewport=PHONE).join(teacher.code)]
