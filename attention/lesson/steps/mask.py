@@ -204,7 +204,11 @@ def _whys(scene: HeadContext) -> str:
     """Say which weight a score of 0 would get: in the row in focus or, if that is negligible, in that of most."""
     if scene.visible[scene.word].sum() < 2:
         return ""
-    keys = {row: _hidden_key(scene, row) for row in range(len(scene.tokens)) if _has_hidden_key(scene, row)}
+    # Where a decoder would hide later keys, one of those is taken; the last row has none.
+    could_be_causal = _could_be_causal(scene)
+    n_rows = len(scene.tokens) - 1 if could_be_causal else len(scene.tokens)
+    rows = [row for row in range(n_rows) if scene.visible[row].sum() > 1]
+    keys = {row: _hidden_key(scene, row, row + 1 if could_be_causal else 0) for row in rows}
     found = {row: _weight_of_zero(scene.steps.masked_scores[row], key) for row, key in keys.items()}
     row = max(found, key=found.__getitem__)
     if scene.word in found and (found[scene.word] >= LEAST_TOLD or found[row] < LEAST_TOLD):
@@ -219,15 +223,9 @@ def _whys(scene: HeadContext) -> str:
     return lesson("mask/why-infinity-shifted", highest=fact(highest), zero=lowered, **names)
 
 
-def _has_hidden_key(scene: HeadContext, row: int) -> bool:
-    """Return whether a row sees several keys and has one to hide: where a decoder would, the last row has none."""
-    return scene.visible[row].sum() > 1 and not (_could_be_causal(scene) and row == len(scene.tokens) - 1)
-
-
-def _hidden_key(scene: HeadContext, row: int) -> int:
-    """Return the first hidden key of a row or, without one, that of the lowest score which a decoder would hide."""
+def _hidden_key(scene: HeadContext, row: int, first: int) -> int:
+    """Return the first hidden key of a row or, without one, that of the lowest score from ``first`` on."""
     hidden = np.flatnonzero(~scene.visible[row])
-    first = row + 1 if _could_be_causal(scene) else 0
     return int(hidden[0]) if hidden.size else first + int(scene.steps.masked_scores[row, first:].argmin())
 
 
