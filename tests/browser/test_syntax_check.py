@@ -7,6 +7,7 @@ from attention.experiments import corpus
 from attention.experiments.study import Run
 from attention.experiments.syntax import SyntaxCheck, word_weights
 from attention.lesson.syntax_check import examples
+from tests.browser.tab import TWO_FRAMES
 
 PAGE = "syntax_check"
 
@@ -24,7 +25,7 @@ def choose_relation(tab, relation):
     field = tab.page.get_by_role("combobox", name="Relation")
     field.scroll_into_view_if_needed()
     # A page that scrolls closes a list that has just opened.
-    tab.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    tab.page.evaluate(TWO_FRAMES)
     tab.select("Relation", relation)
     expect(field).to_have_value(relation)
 
