@@ -1,4 +1,4 @@
-// Bars that share 100% among answers; their relative lengths are the guess.
+// Bars that share 100% among answers: one takes the share that it is dragged to, and the others keep their proportions.
 
 /**
  * A slider for each answer, with its share; true shares, once known, stand under the bars.
@@ -15,9 +15,8 @@ function bars({ label, answers, given, shares, means }, send, take) {
   const rows = answers.map((answer, index) => {
     const row = make("label", "bar");
     const input = make("input");
-    Object.assign(input, { type: "range", min: "0", max: "100", disabled: Boolean(shares) });
-    if (shares) input.step = "any";
-    input.value = String(stand?.[index] ?? Math.round(100 / answers.length));
+    Object.assign(input, { type: "range", min: "0", max: "100", step: "any", disabled: Boolean(shares) });
+    input.value = String(stand?.[index] ?? 100 / answers.length);
     input.dataset.answer = String(index);
     const share = make("output", "share");
     row.append(make("bdi", "name", visible(answer)), input, share);
@@ -28,16 +27,18 @@ function bars({ label, answers, given, shares, means }, send, take) {
     form.append(row);
     return { input, share };
   });
+  const values = () => rows.map(({ input }) => Number(input.value));
   const show = () => {
-    const total = sum(rows.map(({ input }) => Number(input.value)));
-    for (const { input, share } of rows) {
-      share.textContent = total ? `${Number(((100 * Number(input.value)) / total).toFixed(1))}%` : "–";
-    }
-    return total;
+    const total = sum(values());
+    for (const { input, share } of rows) share.textContent = `${Number(((100 * Number(input.value)) / total).toFixed(1))}%`;
   };
   show();
   if (shares) return form;
-  form.oninput = () => {
+  // As they stood before this one was dragged.
+  let before = values();
+  form.onchange = () => (before = values());
+  form.oninput = ({ target }) => {
+    shareRest(rows.map(({ input }) => input), target, before);
     show();
     setText(button, send);
   };
@@ -45,9 +46,18 @@ function bars({ label, answers, given, shares, means }, send, take) {
   form.append(button);
   form.onsubmit = (event) => {
     event.preventDefault();
-    if (show()) take(rows.map(({ input }) => Number(input.value)));
+    take(values().map(Math.round));
   };
   return form;
+}
+
+/** Share what one bar leaves of 100% among the others in the proportions that they had, or evenly if they had nothing. */
+function shareRest(inputs, moved, before) {
+  const rest = 100 - Number(moved.value);
+  const others = sum(before.filter((_, index) => inputs[index] !== moved));
+  inputs.forEach((input, index) => {
+    if (input !== moved) input.value = String(rest * (others ? before[index] / others : 1 / (inputs.length - 1)));
+  });
 }
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
