@@ -14,9 +14,12 @@
 
 const SIZES = { least: 18, most: 30 }; // of the letters, in px
 const SLIM_SIZES = { least: 14, most: 22 };
+const NARROW = 480; // up to this width, in px, the slim form wraps
+const MOST_LINES = 3; // of the slim form, which scrolls if it needs more
 const WIDEST = 18; // an arc of weight 1, in px
 const LEAST = 0.005; // smaller weights get no arc
-const ROOM = { one: 150, broken: 34, slim: 38 }; // above the words, in px: on one line, on several, and in the slim form
+// Above the words, in px: on one line and on several, and so in the slim form.
+const ROOM = { one: 150, broken: 34, slim: 38, wrapped: 28 };
 
 const stateOf = remembering((parent) => {
   const root = make("div", "root arcs");
@@ -148,7 +151,7 @@ function mark(state) {
 function draw(state) {
   const { data, root, words, lines, places } = state;
   const from = asking(state);
-  const room = data.slim ? ROOM.slim : words.classList.contains("broken") ? ROOM.broken : ROOM.one;
+  const room = ROOM[["broken", "wrapped"].find((form) => words.classList.contains(form)) ?? (data.slim ? "slim" : "one")];
   const box = root.getBoundingClientRect();
   const ends = places.map((place) => {
     const { left, width, top } = place.firstChild.getBoundingClientRect();
@@ -168,11 +171,12 @@ function draw(state) {
 /** An arc between the tops of two words of a line; from line to line, a curve that crosses neither word nor number. */
 function arc(from, to, room) {
   const { x, top } = from;
-  if (from === to) return `M${x} ${top}C${x - 26} ${top - 42} ${x + 26} ${top - 42} ${x} ${top}`;
+  const most = 1.2 * room; // the curve's highest point is at three quarters of the height of its handles
+  const loop = top - Math.min(42, most);
+  if (from === to) return `M${x} ${top}C${x - 26} ${loop} ${x + 26} ${loop} ${x} ${top}`;
   if (from.top > to.bottom) return slanted(from, from.top, to, to.bottom);
   if (to.top > from.bottom) return slanted(from, from.bottom, to, to.top);
-  // The curve's highest point is at three quarters of the height of its handles.
-  const height = Math.min(1.2 * room, 26 + (0.42 * Math.abs(to.x - x) * room) / ROOM.one);
+  const height = Math.min(most, 26 + (0.42 * Math.abs(to.x - x) * room) / ROOM.one);
   return `M${x} ${top}C${x} ${top - height} ${to.x} ${to.top - height} ${to.x} ${to.top}`;
 }
 
@@ -191,8 +195,13 @@ function fit(state) {
     const sizes = data.slim ? SLIM_SIZES : SIZES;
     let size = sizes.most;
     const isBroken = () => places.at(-1).offsetTop > places[0].offsetTop || words.scrollWidth > words.clientWidth;
+    const isNarrow = data.slim && root.clientWidth <= NARROW;
+    words.classList.toggle("narrow", isNarrow);
+    words.classList.remove("wrapped");
     root.style.setProperty("--size", `${size}px`);
     while (size > sizes.least && isBroken()) root.style.setProperty("--size", `${--size}px`);
+    words.classList.toggle("wrapped", isNarrow && isBroken());
+    if (new Set(places.map(({ offsetTop }) => offsetTop)).size > MOST_LINES) words.classList.remove("wrapped");
     words.classList.toggle("broken", isBroken() && !data.slim);
     state.seen = undefined;
     // A scrolling box without buttons must be focusable for the keyboard.

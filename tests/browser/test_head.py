@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from attention.lesson.steps import STEPS
 from attention.models import list_models
+from attention.page.content.front import OPENING_TEXT
 from tests.browser.tab import TWO_FRAMES
 
 PROJECTOR, PHONE, LARGE = ({"width": w, "height": h} for w, h in ((1280, 720), (390, 844), (1920, 1080)))
@@ -44,6 +45,24 @@ def test_the_picture_begins_high_on_the_page_and_eight_tokens_are_seen_whole_on_
             matrix = shared_tab.page.locator(".st-key-step_right .picture").first
             for seen in (shared_tab.heading.first, shared_tab.words.first, matrix):
                 expect(seen).to_be_in_viewport(ratio=1)
+
+
+# The ends of the thickest arc, which is drawn last, on the screen.
+ENDS = """() => {
+  const path = [...document.querySelector('.st-key-sentence').shadowRoot.querySelectorAll('path')].at(-1);
+  return [0, path.getTotalLength()].map((at) => path.getPointAtLength(at).matrixTransform(path.getScreenCTM()))
+    .map(({ x, y }) => [x, y]);
+}"""
+
+
+@pytest.mark.parametrize("model", ["minilm-l6", "smollm2-135m"])
+def test_on_a_phone_both_ends_of_the_thickest_arc_are_in_sight(shared_tab, model):
+    shared_tab.page.set_viewport_size(PHONE)
+    shared_tab.turn_to(model=model, step="softmax", text=OPENING_TEXT)
+    shared_tab.page.evaluate(TWO_FRAMES)
+    for x, y in shared_tab.page.evaluate(ENDS):
+        assert 0 < x < PHONE["width"]
+        assert 0 < y < PHONE["height"]
 
 
 @pytest.mark.parametrize("model", ["toy", "minilm-l6", "vit-digits"])

@@ -170,7 +170,7 @@ SCROLL = """share => document.querySelectorAll('.page .figure').forEach(each =>
   each.shadowRoot?.querySelectorAll('.scroller, [data-line=context], .heads, .arcs .words').forEach(box => {
     box.scrollLeft = share * (box.scrollWidth - box.clientWidth);
   }))"""
-TWELVE_WORDS = "The cat sat on the mat and the dog sat there too"
+LONG = " and ".join(["The cat sat on the mat and the dog sat there too"] * 3)
 
 
 PHONE, PROJECTOR = {"width": 390, "height": 844}, {"width": 1280, "height": 720}
@@ -178,7 +178,7 @@ PHONE, PROJECTOR = {"width": 390, "height": 844}, {"width": 1280, "height": 720}
 
 @pytest.mark.parametrize("step", ["qkv", "scale", "sum", "heads"])
 def test_where_something_is_cut_at_an_edge_it_fades_there(shared_tab, step):
-    shared_tab.turn_to(step=step, model="toy", text=TWELVE_WORDS)
+    shared_tab.turn_to(step=step, model="toy", text=LONG)
     for size in (PHONE, PROJECTOR):
         shared_tab.page.set_viewport_size(size)
         shared_tab.settled()
