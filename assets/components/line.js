@@ -382,6 +382,7 @@ function press(state, made, event) {
 function makePanel(opener, kind) {
   const panel = make("div", "panel");
   panel.popover = kind;
+  if (kind === "auto") takeTapsBeside(panel);
   panel.addEventListener("beforetoggle", ({ newState }) => {
     if (newState !== "open") return;
     const { left, bottom, width } = opener.getBoundingClientRect();

@@ -354,7 +354,10 @@ const KINDS = {
       const part = parts.get(element);
       const wasOpen = element.firstChild?.open;
       // Unchanged HTML keeps the focus.
-      if (part.html !== block.html) element.innerHTML = part.html = block.html;
+      if (part.html !== block.html) {
+        element.innerHTML = part.html = block.html;
+        takeTapsBeside(element.firstChild);
+      }
       const details = element.firstChild;
       open(details, part.isOpen === block.isOpen ? wasOpen : block.isOpen, block.key, state);
       part.isOpen = block.isOpen;
@@ -464,6 +467,7 @@ function buildPanel(block) {
   button.type = "button";
   inside.popover = "auto";
   button.popoverTargetElement = inside;
+  takeTapsBeside(inside);
   inside.addEventListener("toggle", ({ newState }) => {
     if (newState !== "open") return;
     const { left, bottom } = button.getBoundingClientRect();

@@ -1,5 +1,7 @@
 """The page itself: its menu on a phone, stray clicks, and layout stability."""
 
+import re
+
 from playwright.sync_api import expect
 
 from attention.lesson.steps import STEPS
@@ -30,6 +32,31 @@ def test_on_a_phone_the_menu_lies_over_nothing_that_can_be_pressed(new_tab):
     main.evaluate("main => main.scrollTo(0, 0)")
     menu.click()
     expect(tab.page.get_by_test_id("stMainMenuList").first).to_be_visible()
+
+
+def test_on_a_phone_a_tap_beside_an_open_panel_only_closes_it(new_tab):
+    tab = new_tab(**PHONE).go(model="toy", step="scores")
+    header, below = tab.page.locator(".st-key-header"), tab.steps.get_by_role("button", name=re.compile("^2 "))
+    openers = [
+        header.get_by_role("button", name="Share"),
+        tab.page.locator(".st-key-context .fold > button"),
+        tab.proof.locator("summary"),
+    ]
+    for opener in openers:
+        opener.tap()
+        panel = opener.locator("xpath=following-sibling::*[1]")
+        expect(panel).to_be_visible()
+        below.tap()
+        expect(panel).to_be_hidden()
+        tab.settled()
+        expect(tab.current_step).to_contain_text("4")
+    # Another opener opens its own.
+    for name in ("Labs", "Explore"):
+        header.get_by_role("button", name=name).tap()
+        expect(header.get_by_role("link", name="Overview")).to_be_visible(visible=name == "Explore")
+    header.get_by_role("button", name="Explore").tap()
+    below.tap()
+    expect(tab.heading.first).to_contain_text("2.")
 
 
 def test_a_click_beside_everything_and_an_arrow_key_leave_no_frame(tab):
