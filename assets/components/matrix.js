@@ -198,6 +198,7 @@ function draw(state) {
   const style = getComputedStyle(root);
   state.font = style.fontFamily;
   state.maxNumber = Number(style.getPropertyValue("--matrix-number")) || MAX_NUMBER;
+  state.labelSize = Number(style.getPropertyValue("--matrix-label")) || (width < 480 ? 13 : 15);
   // Rows as high as the space allows, for any number of columns.
   state.fills = style.getPropertyValue("--matrix-rows").trim() === "high";
   state.isAbreast = style.getPropertyValue("--matrix-abreast").trim() === "many";
@@ -255,8 +256,8 @@ function layOut(state, width) {
   const rows = data.rows.length;
   const columns = data.columns.length;
   const isImage = rows * columns > MAX_CELLS;
-  const labelWidth = width < 320 ? 60 : width < 480 && isOfTokens(data) ? 84 : 116;
-  const labelSize = width < 480 ? 13 : 15;
+  const { labelSize } = state;
+  const labelWidth = width < 320 ? 60 : width < 480 && isOfTokens(data) ? 84 : (116 / 15) * Math.max(15, labelSize);
   const measure = measurer(state, `700 ${labelSize}px`, labelWidth);
   const left = EDGE + 8 + widest(data.rows, measure);
   const widestColumn = widest(data.columns, measure);

@@ -105,10 +105,12 @@ async function showView(view) {
   const loaded = await Promise.all(modules.map(([, address]) => import(new URL(address, document.baseURI))));
   if (view !== newest) return;
   const components = Object.fromEntries(modules.map(([name], index) => [name, loaded[index]]));
-  setText(part("page"), view.page);
+  // A wall's header names the head, too: the room below it is for the picture.
+  setText(part("page"), given.isScreen && view.caption ? view.caption : view.page);
   setText(part("title"), view.title);
   setText(part("caption"), view.caption);
   link = view.link ?? null;
+  document.body.classList.toggle("waits", !link);
   hold();
   const open = new Set([...part("view").querySelectorAll("details[open] > summary")].map((each) => each.textContent));
   const before = pictures;
@@ -173,16 +175,16 @@ for (const media of [isDark, isPaper]) {
 
 // ------------------------------------------------------------------------------------- the question
 
-// The address of the class's view in the app; null while a question about it is open.
+// The address of the class's view in the app; null until a question about it is answered.
 let link = null;
 
-/** Block the link to the app while a question is open: the answer may be there. */
+/** Block the link to the app before the answers are shown: it would lead to them. */
 function hold() {
   const isHeld = question !== null && !question.told;
   const isOpen = !isHeld && link !== null;
   setAttribute(part("alone"), "href", isOpen ? link : null);
   setAttribute(part("alone"), "aria-disabled", isOpen ? null : "true");
-  part("held").hidden = !isHeld;
+  part("held").hidden = isOpen;
   for (const way of document.querySelectorAll("main a:not(#alone)")) way.inert = isHeld;
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.questions import MOST, QUESTIONS, Ready
 from attention.lesson.quiz import Guess
 from attention.models import ModelInfo, by_id, get_info
-from attention.page.blocks import Block, Blocks, Fold, Notice, Prose, Row, Section
+from attention.page.blocks import Block, Blocks, Fold, Heading, Notice, Picture, Prose, Row, Section, walk
 from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import SECTION
 from attention.page.content.registry import CONTENTS, title_of
@@ -119,14 +119,14 @@ def show(shown: Shown) -> dict[str, Any]:
         if shown.seen in ("closed", "opened"):
             view = _opened(view, panes) if shown.seen == "opened" else _closed(view)
         title, caption = title_of(view, panes)
+        # Nobody gets ahead of a question about the view, which the app itself would answer.
+        is_held = shown.seen in ("closed", "hidden") or CONTENTS[view.page].asked(view, panes).is_open
         # Large pictures are sent as shades, so that a first visit is light; pointing at them fetches the numbers.
         page = drawn(_blocks(view, panes, shown), partial(where, view), arranged=view.arranged)
     # From step to step, an unchanged picture may be the start of another's transition.
     pictures = page.pictures if view.page is STEP_BY_STEP else _at_rest(page.pictures)
     modules = {each["component"] for each in pictures}
     nothing = message("Nothing to see here yet.")
-    # While a question about the view is open, the page itself would show its answer.
-    is_held = shown.seen in ("closed", "hidden")
     return {
         "mark": shown.mark,
         "page": view.page.title,
@@ -178,13 +178,25 @@ def _blocks(view: View, panes: Sequence[Pane], shown: Shown) -> Blocks:
     if shown.seen == "hidden":
         return (Notice(message("This reappears with the answer."), is_quiet=True),)
     if shown.on_wall and panes and PRESENT in view.page.own:
-        return _without_question(presented(view.with_value(MAP, False), panes))
+        waiting = _while_closed(view, panes, shown.seen)
+        return (*waiting, *_without_question(presented(view.with_value(MAP, False), panes)))
     content = CONTENTS[view.page]
     # Buttons and downloads, which work only in the app, are left out if the whole page shows no more than the app.
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=not content.opens))
     if not blocks:
         return tuple(block for pane in panes for block in missing(pane.reason))
-    return (*_while_closed(view, panes, shown.seen), *_without_question(blocks))
+    shown_blocks = (*_while_closed(view, panes, shown.seen), *_without_question(blocks))
+    return tuple(_first_part(shown_blocks)) if shown.on_wall else shown_blocks
+
+
+def _first_part(blocks: Blocks) -> Iterator[Block]:
+    """Yield a page's blocks until the heading after its first picture: nobody scrolls a wall."""
+    has_picture = False
+    for block in blocks:
+        if has_picture and isinstance(block, Heading):
+            return
+        has_picture = has_picture or any(isinstance(each, Picture) for each in walk((block,)))
+        yield block
 
 
 def _while_closed(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
@@ -198,7 +210,7 @@ def _while_closed(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
         return purpose
     return (
         *purpose,
-        Notice(message("Your teacher shows this later, perhaps after a question."), is_quiet=True),
+        Notice(message("This comes later, perhaps after a question."), is_quiet=True),
     )
 
 

@@ -31,6 +31,9 @@ from tests.browser.tab import Tab
 from tests.ports import free_port
 from tests.until import until
 
+WALL = {"width": 1920, "height": 1080}
+# Pages whose answer is one screen on a wall.
+ON_ONE_SCREEN = ("step_by_step", "compare")
 HOSTILE = "<img src=x onerror=alert(1)> $x^2$ & co"
 # Records the searches for questions that go on when the class ends. Playwright may miss the abort of a held request.
 SEARCHES = """const fetched = window.fetch;
@@ -445,7 +448,7 @@ def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil, pl
     teacher.tab.go("classroom", plan=plan.name)
     teacher.open_in_sight()
     pupils = [new_pupil().join(teacher.code), new_pupil(viewport=PHONE).join(teacher.code)]
-    late, wall = new_pupil(), Pupil(new_person(viewport=WIDE))
+    late, wall = new_pupil(), Pupil(new_person(viewport=WALL))
     wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
     teacher.expect_here(2)
     for place, part in enumerate(plan.parts):
@@ -456,6 +459,10 @@ def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil, pl
         expect(page).to_have_url(re.compile(rf"/{part.page}\?"))
         expect(teacher.plan).not_to_have_text(re.compile("^(Show|Next): "), timeout=LONG)
         screens = [*pupils, wall]
+        if part.act == "ask":
+            # Nobody gets ahead of the question in the app, where one press shows the answer.
+            for pupil in pupils:
+                expect(pupil.alone).to_have_attribute("aria-disabled", "true")
         press()
         if part.act == "own":
             for pupil in pupils:
@@ -475,6 +482,12 @@ def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil, pl
                 # The picture of tokens is the only one that is not drawn.
                 picture = view.locator("svg, canvas").or_(view.get_by_role("group", name="Tokens"))
                 expect(picture.first).to_be_visible()
+            for pupil in pupils:
+                expect(pupil.alone).to_have_attribute("href", re.compile(part.page))
+            expect(wall.question).to_be_in_viewport(ratio=1)
+            # Nobody scrolls a wall.
+            for picture in wall.page.locator("#view [data-picture]").all() if part.page in ON_ONE_SCREEN else []:
+                expect(picture).to_be_in_viewport(ratio=1)
     teacher.press("End the questions")
     expect(teacher.bar.get_by_role("button", name="Ask", exact=True)).to_be_visible()
     expect(teacher.plan).to_have_count(0)

@@ -170,7 +170,7 @@ def test_the_app_a_file_and_a_room_draw_the_same(open_page, link, names):
 def test_a_file_and_a_room_say_what_is_compared_and_in_which_head():
     told = show(Shown("compare", ""))
     assert told["title"] == f"{TIRED} / {WIDE}"
-    assert re.findall(r"MiniLM|\d|none", told["caption"]) == ["MiniLM", "4", "2", "none"]
+    assert re.findall(r"MiniLM|\d|mask", told["caption"]) == ["MiniLM", "4", "2"]
     told = show(Shown("compare", "text=The+cat+sat&beside=1"))
     assert told["title"] == "The cat sat"
     assert [line.partition(":")[0] for line in told["caption"].split("\n")] == ["MiniLM", "Toy"]
@@ -182,6 +182,8 @@ def test_a_room_asks_what_the_page_asks_and_shows_nothing_of_the_second_sentence
     closed, opened = (show(Shown("compare", "", seen)) for seen in ("closed", "opened"))
     assert set(drawn(closed["pictures"])) == {"first"}
     assert set(drawn(opened["pictures"])) == set(PICTURES)
+    # On a wall, which nobody scrolls, it ends where "Both in full" begins.
+    assert set(drawn(show(Shown("compare", "", "opened", on_wall=True))["pictures"])) == {"row", "difference"}
 
 
 def test_a_task_about_the_head_on_a_screen_is_about_the_one_that_the_page_shows(open_page):

@@ -211,18 +211,9 @@ def _place(pane: Pane, *, has_word: bool) -> str:
     scene, address = pane.scene, pane.address
     if scene is None or address is None:
         return pane.info.name
-    place = message(
-        "{name}: layer {layer}, head {head}, mask {mask}",
-        name=pane.info.name,
-        **scene.numbers,
-        mask=pane.info.build.mask_names[address.run.mask],
-    )
+    place = message("{name}: layer {layer}, head {head}", name=pane.info.name, **scene.numbers)
+    if address.run.mask != "none":
+        place = message("{place}, mask {mask}", place=place, mask=pane.info.build.mask_names[address.run.mask])
     if not has_word:
         return place
-    return message(
-        "{place}, {unit} {position} {word}",
-        place=place,
-        unit=scene.info.reading.unit,
-        position=scene.word,
-        word=scene.names[scene.word],
-    )
+    return message("{place}, {unit} “{word}”", place=place, unit=scene.info.reading.unit, word=scene.names[scene.word])
