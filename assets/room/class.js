@@ -51,7 +51,7 @@ bar.tabIndex = -1;
 const sheet = make("dialog", "code");
 root.append(style, bar, sheet);
 
-let room = null; // from the server: its code, address and worksheets
+let room = null; // from the server: its code and address
 let now = { here: 0, exploring: 0, walls: 0, tally: null };
 let chosen = 0; // the index of the offered activity
 let told = ""; // the failed request, and the reason
@@ -143,7 +143,7 @@ export async function open() {
 /** Follow the room that was opened here. */
 function sit(code) {
   if (room?.code !== code) {
-    room = { code, address: "", sheets: {} };
+    room = { code, address: "" };
     lesson = kept(code);
   }
   events?.close();
@@ -281,6 +281,8 @@ function draw() {
     shown.push(sentence);
   }
   document.documentElement.toggleAttribute("data-notes", areNotesOpen);
+  // The page's own question may show what the class is about to be asked.
+  document.documentElement.toggleAttribute("data-class-asks", Boolean(room && (going ? going.hides : waits(planNow()?.parts[lesson.at]))));
   host.toggleAttribute("data-told", Boolean(told));
   bar.hidden = !shown.length;
   cover(isLarge);
@@ -327,7 +329,7 @@ function lineOf(going, isLarge) {
   if (going) children.push(...going.line);
   else children.push(...tabs(), ...ACTIVITIES[chosen].offer());
   if (going?.hides && !isPresented() && !(now.walls > 0)) children.push(privacy());
-  if (!isLarge && !isPresented()) children.push(notesButton(), ...sheetWays(), part("end", null, () => button(message("End the class"), end, "quiet end")));
+  if (!isLarge && !isPresented()) children.push(notesButton(), part("end", null, () => button(message("End the class"), end, "quiet end")));
   return put(line, children);
 }
 
@@ -370,24 +372,6 @@ function privacy() {
   });
   label.firstElementChild.checked = lesson.isPrivate;
   return label;
-}
-
-/** The links to the current view's worksheet, if there is one. */
-function sheetWays() {
-  return room.sheets?.[here().page] ? [part("worksheet", null, sheetWay)] : [];
-}
-
-function sheetWay() {
-  const way = make("a", "quiet", message("Worksheet"));
-  way.target = "_blank";
-  way.href = "#";
-  const lead = () => {
-    const { page, link } = here();
-    const sheet = room.sheets[page];
-    if (sheet) way.href = new URL(`${sheet}?${link}`, document.baseURI).href;
-  };
-  for (const kind of ["pointerdown", "focus", "click"]) way.addEventListener(kind, lead);
-  return way;
 }
 
 /** For a pupil who explores alone: the open question or task, and the way back. */

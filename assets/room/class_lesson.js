@@ -109,7 +109,7 @@ const ACTS = {
 };
 
 /** Whether the stage on the class's screens waits for its activity. */
-const waits = (stage) => stage.act && lesson.shown === lesson.at && lesson.acted !== lesson.at;
+const waits = (stage) => stage?.act && lesson.shown === lesson.at && lesson.acted !== lesson.at;
 
 /** The next action of the plan, with its label; null outside a plan, at its end, and during an activity. */
 function nextOfPlan(going) {

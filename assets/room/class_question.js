@@ -149,7 +149,8 @@ function openNow() {
     part("again", null, againButton),
     part("withdraw", null, () => button(message("Withdraw"), () => act("withdraw"))),
   ];
-  return { all: [questionOf(), possible()], own: [untilNow()], line, hides: true };
+  const about = words("sentence", "sentence", asked.sentence);
+  return { all: [about, questionOf(), possible()], own: [questionOf(), untilNow()], line, hides: true };
 }
 
 setInterval(() => {

@@ -45,7 +45,7 @@ function refuse(told) {
   part("told").textContent = told;
   part("entry").hidden = false;
   part("class").hidden = true;
-  part("entry").querySelector("input").focus();
+  part("entry").querySelector("input").select();
 }
 
 function follow() {
@@ -230,7 +230,7 @@ const ownAnswer = (asked) => (mine?.number === asked.number ? mine.given : null)
 
 /** Whether the answer has arrived. */
 function saidOf(asked) {
-  if (!ownAnswer(asked)) return "";
+  if (!ownAnswer(asked)) return asked.isAgain ? message("Asked again: discuss it, then answer once more.") : "";
   return asked.ends ? message("Sent ✓") : message("Sent. You can change it until the answers are shown.");
 }
 

@@ -34,7 +34,6 @@ from attention.page.blocks import Download, Table, walk
 from attention.page.content.pane import Pane
 from attention.page.content.registry import CONTENTS
 from attention.page.page import Page
-from attention.page.pages import PAGES
 from attention.page.parameters import other_model
 from attention.page.settings import OTHER, WORD
 from attention.page.view import View
@@ -86,11 +85,6 @@ def worksheet_of(page: Page) -> str:
 
 def _has_one_head(page: Page) -> bool:
     return page in CONTENTS and CONTENTS[page].sheet is not None
-
-
-def worksheets() -> dict[str, str]:
-    """Return the addresses of all worksheets, by page address."""
-    return {page.address: sheet for page in PAGES if (sheet := worksheet_of(page))}
 
 
 def give(page: Page, rest: str, link: Mapping[str, str], *, root: str = "") -> Response | None:

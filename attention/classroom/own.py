@@ -23,9 +23,9 @@ from attention.lesson.tables import Columns
 N_QUESTIONS = 10
 # In characters: a model can read thirty pupils' texts in a few seconds.
 MAX_SENTENCE, MAX_NICKNAME = 200, 24
-# Questions with the same answer for most sentences come last.
-_FIRST = ("tokens", "embed", "qkv", "scores", "most", "even", "longer", "special", "zero", "largest")
-_NEXT = ("mean", "itself", "sums", "symmetric", "turned", "shape", "cost", "scaled", "doubled", "after", "negative")
+# Questions with the same answer for most sentences come last; very last "scores", mostly answered like "most".
+_FIRST = ("tokens", "embed", "qkv", "most", "even", "longer", "special", "zero", "largest", "mean")
+_NEXT = ("shape", "itself", "cost", "sums", "symmetric", "turned", "scaled", "doubled", "after", "negative", "scores")
 _RANK = {name: place for place, name in enumerate(_FIRST + _NEXT)}
 _OF_STEPS = tuple(
     Ready(step.key, step.title, step.guess, names_words=True, seen_at=step.key) for step in STEPS if step.key in _RANK

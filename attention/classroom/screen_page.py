@@ -70,8 +70,8 @@ def page(typed: str, *, wall: str = "") -> str:
 <p id="told" role="status">{plain(told)}</p>
 <form action="./room">
 <div><label for="code">{label}</label>
-<input id="code" name="code" maxlength="12" autocomplete="off" autocapitalize="characters" spellcheck="false"
-required></div>
+<input id="code" name="code" value="{plain(typed[:12])}" maxlength="12" autocomplete="off"
+autocapitalize="characters" spellcheck="false" required></div>
 <button>{join}</button>
 </form>
 </div>

@@ -172,7 +172,14 @@ class Screens:
             answers = await self._database(Store.answers, room.code, room.number)
             told = asking.told(guess, answers, asking.before(room.question))
         ends = None if room.is_revealed else asking.ends(room.question)
-        return {"number": room.number, **asking.seen(guess), "ends": ends, "told": told}
+        return {
+            "number": room.number,
+            **asking.seen(guess),
+            "sentence": asking.sentence(room.question),
+            "isAgain": asking.before(room.question) is not None,
+            "ends": ends,
+            "told": told,
+        }
 
 
 def pointable(room: Room) -> str | None:

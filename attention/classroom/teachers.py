@@ -12,7 +12,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from attention.answer.downloads import csv_of
-from attention.answer.generated_files import worksheets
 from attention.classroom import asking, finds, own_store, pointing, results
 from attention.classroom.drawing import (
     Shown,
@@ -112,7 +111,7 @@ async def open_room(hall: Hall, request: Request) -> Response:
 async def _desk(act: Act) -> Response:
     """Stream attendance and answers to the teacher."""
     address = address_of_room(act.request, act.room.code)
-    first = {"code": act.room.code, "address": address, "sheets": worksheets()}
+    first = {"code": act.room.code, "address": address}
     live = act.hall.screens.of(act.room.code)
     return await act.stream(live, live.desks, {"room": first})
 

@@ -165,19 +165,10 @@ def test_shares_are_seen_while_they_are_dragged_and_beside_the_true_ones_afterwa
 
 def test_the_bar_follows_from_page_to_page(new_teacher, new_pupil):
     teacher = new_teacher()
-    page, way = teacher.tab.page, teacher.bar.get_by_role("link", name="Worksheet")
-    # The view as a worksheet.
-    teacher.tab.to_step("Softmax")
-    with page.context.expect_page() as pages:
-        way.click()
-    expect(pages.value.get_by_role("heading", level=1)).to_have_text(re.compile("weights$"))
-    expect(pages.value.locator(".text")).to_have_text(SENTENCE)
-    pages.value.close()
-    # Where there is no worksheet, no way leads to one.
+    page = teacher.tab.page
+    # A class does not follow to such a page, which the bar says.
     page.goto(f"{teacher.tab.url}/models")
     expect(teacher.bar.get_by_role("button", name="End the class")).to_be_visible()
-    expect(way).to_have_count(0)
-    # Nor does a class follow it there, which the bar says.
     expect(teacher.trouble).not_to_be_empty()
     # Two sentences are compared, and their difference is guessed first.
     page.goto(f"{teacher.tab.url}/compare?model=toy&text=One+two&versus=One+three")
@@ -220,6 +211,7 @@ def test_a_ready_question_that_fits_is_asked_and_what_most_got_wrong_is_explaine
         expect(pupil.question.get_by_role("button")).to_have_count(4)
         # Here, the picture tells nothing.
         expect(pupil.page.locator("#view .matrix")).not_to_have_count(0)
+        expect(pupil.said).to_be_empty()
         pupil.answer(answer)
     expect(teacher.bar).to_contain_text("3 of 3 answered")
     assert pupils[0].marked() == []
@@ -228,6 +220,8 @@ def test_a_ready_question_that_fits_is_asked_and_what_most_got_wrong_is_explaine
     expect(teacher.bar).to_contain_text("0 of 3 answered")
     for pupil, answer in zip(pupils, (2, 1, 2), strict=True):
         expect(pupil.question.get_by_role("button", pressed=True)).to_have_count(0)
+        # It is said why the answer is gone.
+        expect(pupil.said).not_to_be_empty()
         pupil.answer(answer)
     teacher.press("Show the answers")
     for place in (*(pupil.question for pupil in pupils), teacher.bar):
@@ -463,6 +457,8 @@ def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil, pl
             # Nobody gets ahead of the question in the app, where one press shows the answer.
             for pupil in pupils:
                 expect(pupil.alone).to_have_attribute("aria-disabled", "true")
+            # The page's own question may show the answer to that of the plan.
+            expect(page.locator(".st-key-guess_first")).to_be_hidden()
         press()
         if part.act == "own":
             for pupil in pupils:
@@ -475,6 +471,7 @@ def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil, pl
             for screen in screens:
                 expect(screen.question).to_be_visible(timeout=LONG)
                 expect(screen.question.locator("tr")).to_have_count(0)
+            expect(teacher.bar.locator(".question")).to_be_visible()
             teacher.press("Show the answers")
             for screen in screens:
                 expect(screen.question.locator("tr").first).to_be_visible()
@@ -691,6 +688,8 @@ def test_only_the_teacher_leads_and_what_is_typed_is_text_on_every_screen(new_te
 def test_a_code_that_does_not_exist_is_said_so(new_pupil):
     pupil = new_pupil().join("BBBBBB")
     expect(pupil.page.get_by_text("No room has this code.")).to_be_visible()
+    # It stays, to be mended.
+    expect(pupil.page.get_by_label("The six letters")).to_have_value("BBBBBB")
     pupil.tab.errors.clear()  # the browser counts what is refused
     pupil.join_by_hand("nonsense!")
     expect(pupil.page.get_by_text("Not a room code")).to_be_visible()

@@ -57,7 +57,7 @@ def test_a_page_without_a_worksheet_says_so(page):
 
 
 def test_every_page_that_shows_the_way_to_a_worksheet_has_one_and_no_other_does():
-    ways = generated_files.worksheets()
+    ways = {page.address: way for page in pages.PAGES if (way := generated_files.worksheet_of(page))}
     assert {page.address for page in (*HAVE_ONE, pages.STEP_BY_STEP)} == set(ways)
     for way in ways.values():
         path = way.removeprefix("./_attention/file/")
