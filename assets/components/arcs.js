@@ -57,6 +57,8 @@ export default function ({ data, parentElement, setStateValue }) {
   setAttribute(state.words, "role", data.selectable ? "toolbar" : "group");
   setAttribute(state.words, "aria-label", data.label);
   setText(state.told, data.alt);
+  // Without weights, it says so in their place.
+  state.told.classList.toggle("unseen", data.slim || Object.keys(data.rows).length > 0);
   state.root.classList.toggle("slim", data.slim);
   setText(state.unit, data.unit);
   state.unit.hidden = !data.unit;

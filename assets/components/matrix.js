@@ -273,7 +273,9 @@ function layOut(state, width) {
   const most = isLow ? 1.5 * maxPitch : maxPitch;
   pitchX = Math.min(most, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, most))) / columns);
   const least = state.isAbreast ? MIN_ABREAST : MIN_PITCH;
-  if (!isImage && data.showNumbers && pitchX < least) pitchX = SCROLLING_PITCH;
+  // A phone scrolls rather than drop the numbers.
+  const isBare = pitchX < least || (width < 480 && !state.isAbreast && !fitNumbers(state, pitchX - 2, MAX_NUMBER));
+  if (!isImage && data.showNumbers && isBare) pitchX = Math.max(pitchX, SCROLLING_PITCH);
   if (isImage && data.blockWidth && width < 480) pitchX = Math.max(pitchX, MIN_OF_BLOCKS);
   const isLong = isOfTokens(data) && !data.showNumbers && !state.isAbreast && pitchX < MIN_SEEN;
   if (isLong) pitchX = MIN_SEEN;

@@ -162,3 +162,12 @@ def test_numbers_side_by_side_have_two_digits_and_do_not_run_together(shared_tab
     assert len(texts) in (((n + 2) ** 2,) if not query else (0, (n + 2) ** 2))
     assert apart > 0.5
     assert not [text for text in texts if sum(map(str.isdigit, text)) < 2]
+
+
+@pytest.mark.parametrize("n", [9, 11])
+def test_on_a_phone_numbers_that_do_not_fit_scroll_with_their_cells(shared_tab, n):
+    shared_tab.page.set_viewport_size(PHONE)
+    shared_tab.turn_to(step="scores", model="minilm-l6", text=" ".join(WORDS[:n]))
+    texts, apart = shared_tab.matrix("scores").root.locator(".matrix").evaluate(APART)
+    assert len(texts) == (n + 2) ** 2
+    assert apart > 0.5
