@@ -76,7 +76,7 @@ def arrays(data):
         ("vector_moves", {"scope": "layers"}),
         ("positions", {"placed": "1"}),
         ("positions", {"scheme": "rotary"}),
-        ("explain", {"experiment": "lengths"}),
+        *(("explain", {"experiment": experiment}) for experiment in ("lengths", "words", "shuffled")),
     ],
 )
 def test_a_picture_is_there_before_the_answer_and_what_answers_does_not_leave_the_server(open_page, address, query):

@@ -25,7 +25,7 @@ from attention.page.view import View
 
 def asked(lab: Lab, view: View, panes: Sequence[Pane]) -> Asked:
     """Return a lab's first question."""
-    return Asked(view, is_asked=True, guess=_guess(lab, panes[0] if panes else None))
+    return Asked(view, is_asked=True, guess=_guess(lab, view, panes[0] if panes else None))
 
 
 def idle(lab: Lab, view: View, panes: Sequence[Pane]) -> tuple[Parameter[Any], ...]:
@@ -68,11 +68,11 @@ def _with_ways(blocks: Blocks, ways: Blocks) -> Blocks:
     return tuple(each for block, here in zip(blocks, is_place, strict=True) for each in (filled if here else (block,)))
 
 
-def _guess(lab: Lab, pane: Pane | None) -> Guess | None:
+def _guess(lab: Lab, view: View, pane: Pane | None) -> Guess | None:
     scene = None if pane is None else pane.scene
     if lab.measured_guess is None or pane is None or scene is None or pane.found is None:
         return lab.guess(scene)
-    return lab.measured_guess(scene, pane.found)
+    return lab.measured_guess(view, scene, pane.found)
 
 
 def _behind(blocks: Blocks) -> Blocks:

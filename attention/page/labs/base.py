@@ -111,7 +111,7 @@ class Lab:
         leaves_out: parameters that the models run without, and that are not offered.
         idle: returns which of word, layer and head have no effect with these values; they are not offered.
         is_for: returns whether the lab makes sense for a model.
-        measured_guess: returns a first question that needs further runs.
+        measured_guess: returns a first question that depends on the knobs and needs further runs.
         waiting: the message while the user waits.
         job: a long job that can be started there.
         onward: returns links to other pages, for the section ``ONWARD`` of the content.
@@ -130,7 +130,7 @@ class Lab:
     leaves_out: tuple[Parameter[Any], ...] = field(default=(), repr=False)
     idle: Callable[[Values, HeadContext], tuple[Parameter[Any], ...]] = field(default=always(), repr=False)
     is_for: Callable[[ModelInfo], bool] = field(default=every_model, repr=False)
-    measured_guess: Callable[[HeadContext, Runs], Guess | None] | None = field(default=None, repr=False)
+    measured_guess: Callable[[Values, HeadContext, Runs], Guess | None] | None = field(default=None, repr=False)
     waiting: str = ""
     job: Job | None = None
     onward: Callable[[Values, HeadContext], tuple[Onward, ...]] = field(default=_nowhere, repr=False)

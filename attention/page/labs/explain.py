@@ -20,7 +20,7 @@ from attention.figures.charts import Chart
 from attention.lesson.head_context import HeadContext, needs_all_layers
 from attention.lesson.matrices import weight_matrix
 from attention.lesson.prose import exact, fact, lesson, word
-from attention.lesson.quiz import Guess
+from attention.lesson.quiz import Guess, ranked
 from attention.lesson.tables import full_precision
 from attention.measures.flow import flow_to, rollout, weighted_norms
 from attention.measures.ranks import rank_correlation
@@ -40,7 +40,7 @@ from attention.page.blocks import (
     beside,
     cover,
 )
-from attention.page.labs.base import Lab, Runs
+from attention.page.labs.base import Lab, Runs, covered
 from attention.page.parameters import Choice, Parameter, Values
 from attention.page.settings import HEAD, LAYER, MASK, WORD
 
@@ -148,12 +148,63 @@ def _guess(_: HeadContext | None) -> None:
     """Ask nothing if no model has run."""
 
 
-def _measured_guess(scene: HeadContext, runs: Runs) -> Guess | None:
+def _measured_guess(values: Values, scene: HeadContext, runs: Runs) -> Guess | None:
+    """Ask about the experiment chosen, and of no more than it needs: another head is then no other question."""
+    ask = {"heads": _guess_heads, "lengths": _guess_lengths, "words": _guess_words, "shuffled": _guess_shuffled}
+    return ask[values[EXPERIMENT]](scene, runs) if scene.use.is_reading else None
+
+
+def _guess_lengths(scene: HeadContext, _: Runs) -> Guess | None:
+    """Ask in how many rows of the layer's heads the largest weight has the largest norm."""
+    if scene.attention.projections is None:
+        return None
+    lengths = weighted_norms(scene.attention)
+    same = scene.attention.steps().weights.argmax(axis=-1) == lengths.argmax(axis=-1)
+    answers = (message("in more than half"), message("in half or fewer"))
+    return Guess(
+        lesson("explain/guess-lengths", layer=scene.layer + 1),
+        answers,
+        lesson("explain/guess-lengths-because", count=int(same.sum()), n=same.size),
+        frozenset({0 if same.mean() > 0.5 else 1}),
+    )
+
+
+def _guess_words(scene: HeadContext, runs: Runs) -> Guess | None:
+    """Ask which occluded token moves the vector of the one in focus most; None if there are fewer than two."""
+    moved = _occluded(scene, runs)
+    if moved is None or len(moved) < 2:
+        return None
+    names = [scene.names[key] for key in np.flatnonzero(_others(scene))]
+    best = int(moved.argmax())
+    because = lesson("explain/guess-words-because", most=word(names[best]), moved=moved[best])
+    question = lesson("explain/guess-words", focus=scene.focus_word, unit=scene.info.reading.unit)
+    return ranked(question, names, moved.tolist(), because)
+
+
+def _guess_shuffled(scene: HeadContext, runs: Runs) -> Guess | None:
+    """Ask whether shuffling the weights of all heads moves the output more than making them equal."""
+    found = _shuffles(scene, runs)
+    if found is None:
+        return None
+    unchanged, spread, evens = found
+    shuffled, even, what = float(np.median(spread[-1])), float(evens[-1]), _output_name(unchanged)
+    because = lesson(
+        "explain/guess-shuffled-because",
+        what=what,
+        n=spread.shape[1],
+        all=_format_effect(shuffled),
+        even=_format_effect(even),
+    )
+    answers = (_EXPERIMENTS["shuffled"], _OFFS["even"])
+    return Guess(lesson("explain/guess-shuffled", what=what), answers, because, frozenset({int(even > shuffled)}))
+
+
+def _guess_heads(scene: HeadContext, runs: Runs) -> Guess | None:
     """Ask whether the head with the largest weights also has the largest effect, of all ablated heads.
 
-    The question is the same for every chosen head, so that the lab stays open. With a single head there is no question.
+    With a single head there is no question.
     """
-    compared = _Compared.measure(scene, runs) if scene.use.is_reading else None
+    compared = _Compared.measure(scene, runs)
     if compared is None:
         return None
     size = fact(compared.sizes[compared.sharpest])
@@ -287,10 +338,10 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
 
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return the same without the heads' effects."""
+    """Return the same without what answers the question: weights, one row, ranks and shuffles alone do not."""
     if scene is None or not scene.use.is_reading:
         return _content(values, scene, runs)
-    found = _other_experiment(values, scene, runs)
+    found = covered(_other_experiment(values, scene, runs), but=("own_weights", "row_shares", "ranks", "shuffles"))
     return (
         _choice(values),
         *(found or (*_opening(scene, values[OFF], values[ONLY]), _weights_beside(scene, cover("worth")))),
@@ -528,11 +579,9 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
         return (*opening, Notice(message("This token may attend to no other. Choose another.")))
     if missing := needs_all_layers(scene.info):
         return (*opening, Notice(missing))
-    keys = np.flatnonzero(others)
-    found = _effects(scene, runs, tuple(Change(without=int(key)) for key in keys))
-    if found is None:
-        return (*opening, _missing(scene, len(keys)))
-    moved = np.array([effect.tokens[scene.word] for effect in found[1:]])
+    moved = _occluded(scene, runs)
+    if moved is None:
+        return (*opening, _missing(scene, int(others.sum())))
     told = _by_weights(scene)
     ranked = {name: [rank_correlation(layer[others], moved) for layer in each] for name, each in told.items()}
     names = [name for name, is_other in zip(scene.names, others, strict=True) if is_other]
@@ -571,6 +620,15 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
         Prose(lesson("explain/words-caveat"), "detail"),
         as_table("words", partial(_table_of_words, names, moved, rows, scene.layer), file="words"),
     )
+
+
+def _occluded(scene: HeadContext, runs: Runs | None) -> Float[Array, " N"] | None:
+    """Return how far the vector in focus moves without each of the others; None if it is not known for each."""
+    if needs_all_layers(scene.info):
+        return None
+    keys = np.flatnonzero(_others(scene))
+    found = _effects(scene, runs, tuple(Change(without=int(key)) for key in keys))
+    return None if found is None else np.array([effect.tokens[scene.word] for effect in found[1:]])
 
 
 def _tell_no_order(n: int) -> str:
@@ -614,16 +672,20 @@ def _table_of_words(names: Sequence[str], moved: Array, rows: dict[str, Array], 
 # ------------------------------------------------------------------------------------ shuffled weights
 
 
-def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
-    """Show the effect of shuffling the weights: of one head, of its layer, and of all."""
-    info, work = scene.info, _work(scene.info, len(scene.tokens))
-    n = int(np.clip(WORK_OF_ALL / (6 * work), MIN_SHUFFLES, MAX_SHUFFLES))
-    opening = (Heading(scene.place),)
-    all_heads = tuple(range(info.n_heads))
+def _n_shuffles(scene: HeadContext) -> int:
+    return int(np.clip(WORK_OF_ALL / (6 * _work(scene.info, len(scene.tokens))), MIN_SHUFFLES, MAX_SHUFFLES))
+
+
+def _shuffles(scene: HeadContext, runs: Runs | None) -> tuple[Effect, Float[Array, "3 N"], Float[Array, " 3"]] | None:
+    """Shuffle the weights of one head, of its layer, and of all heads, and make them equal.
+
+    Returns the unchanged output, and how far it moves each time; None if that takes too long, or the model is gone.
+    """
+    n, all_heads = _n_shuffles(scene), tuple(range(scene.info.n_heads))
     sizes = (
         {scene.layer: (scene.head,)},
         {scene.layer: all_heads},
-        dict.fromkeys(info.attention_layers, all_heads),
+        dict.fromkeys(scene.info.attention_layers, all_heads),
     )
     shuffles = [
         Change(tuple(Shuffle(layer, heads, seed) for layer, heads in size.items()))
@@ -636,21 +698,30 @@ def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
     ]
     found = _effects(scene, runs, (*shuffles, *equal))
     if found is None:
-        return (*opening, _missing(scene, 3 * n))
+        return None
     moved = np.array([effect.moved for effect in found[1:]])
-    spread, evens = moved[: 3 * n].reshape(3, n), moved[3 * n :]
+    return found[0], moved[: 3 * n].reshape(3, n), moved[3 * n :]
+
+
+def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
+    """Show the effect of shuffling the weights: of one head, of its layer, and of all."""
+    opening = (Heading(scene.place),)
+    found = _shuffles(scene, runs)
+    if found is None:
+        return (*opening, _missing(scene, 3 * _n_shuffles(scene)))
+    unchanged, spread, evens = found
     medians = np.median(spread, axis=1)
     names = (message("this head"), message("this layer"), message("all layers"))
-    what = _output_name(found[0])
+    what = _output_name(unchanged)
     told = lesson(
         "explain/shuffled",
-        n=n,
+        n=spread.shape[1],
         what=what,
         head=_format_effect(float(medians[0])),
         layer=_format_effect(float(medians[1])),
         all=_format_effect(float(medians[2])),
         even=_format_effect(float(evens[2])),
-    ) + _measure(found[0])
+    ) + _measure(unchanged)
     chart = charts.spots(names, spread, medians, message("how far {what} moves", what=what))
     return (
         *opening,

@@ -13,7 +13,7 @@ from attention.figures.colours import WEIGHT
 from attention.lesson.head_context import HeadContext
 from attention.measures.flow import flow_to, rollout
 from attention.page.blocks import Notice
-from attention.page.labs.explain import LAB, MOST_FLOW, _format_effect
+from attention.page.labs.explain import EXPERIMENT, LAB, MOST_FLOW, _format_effect
 from tests.drawn import current
 from tests.fresh import Fresh
 from tests.loaded import load
@@ -75,6 +75,10 @@ def test_what_hardly_moves_is_told_from_what_moves_by_a_little_more(moved, writt
 # --------------------------------------------------------------------------------------- the question
 
 
+def asked(scene, runs, experiment="heads"):
+    return LAB.measured_guess({EXPERIMENT: experiment}, scene, runs)
+
+
 def sizes_of(trace, heads):
     """The largest weight of a row, on average, of each head."""
     return np.array([trace.layers[layer].head(head).weights.max(axis=1).mean() for layer, head in heads])
@@ -82,7 +86,7 @@ def sizes_of(trace, heads):
 
 def test_what_is_asked_is_answered_by_switching_each_head_off():
     scene = scene_of("minilm-l6", layer=5)
-    guess = LAB.measured_guess(scene, Runs(scene.trace))
+    guess = asked(scene, Runs(scene.trace))
     heads = list(np.ndindex(6, 12))
     whole, *changed = vectors_of("minilm-l6", Change(), *(Change((Ablate(head),)) for head in heads))
     moved, sizes = np.array([one_minus_cosine(whole, each) for each in changed]), sizes_of(scene.trace, heads)
@@ -96,7 +100,7 @@ def test_what_is_asked_is_answered_by_switching_each_head_off():
     assert says(told, f"{moved.max():.4f}", heads[best][0] + 1, heads[best][1] + 1)
     # Whoever chooses another head is not asked anew.
     other = scene_of("minilm-l6", layer=2, head=7)
-    assert LAB.measured_guess(other, Runs(other.trace)).mark == guess.mark
+    assert asked(other, Runs(other.trace)).mark == guess.mark
     # The same is said in the end, of every experiment.
     for experiment in ("heads", "words"):
         end = prose(shown(scene, Runs(scene.trace), experiment=experiment)[-1:])
@@ -111,7 +115,7 @@ def test_what_is_asked_is_answered_by_switching_each_head_off():
 @pytest.mark.parametrize("layer", sweep([0, 13], quick=[13]))
 def test_where_one_layer_alone_is_tried_its_heads_are_compared(layer):
     scene = scene_of("smollm2-135m", layer=layer)
-    guess = LAB.measured_guess(scene, Runs(scene.trace))
+    guess = asked(scene, Runs(scene.trace))
     heads = [(layer, head) for head in range(9)]
     plain, *changed = probabilities_of("smollm2-135m", Change(), *(Change((Ablate(head),)) for head in heads))
     moved = np.array([np.abs(plain - each).sum() / 2 for each in changed])
@@ -119,11 +123,31 @@ def test_where_one_layer_alone_is_tried_its_heads_are_compared(layer):
     assert guess.right == {0 if rank == 1 else 1 if rank <= 5 else 2}
 
 
-def test_every_model_is_asked_about_and_there_is_a_wrong_answer(scene):
-    guess = LAB.measured_guess(scene, Runs(scene.trace))
-    assert len(guess.right) == 1
+@pytest.mark.parametrize("experiment", EXPERIMENT.kind.options(None))
+def test_every_model_is_asked_about_every_experiment_and_there_is_a_wrong_answer(scene, experiment):
+    guess = asked(scene, Runs(scene.trace), experiment)
+    assert guess.right
     assert len(guess.answers) > len(guess.right | guess.close)
     assert LAB.guess(scene) is None
+
+
+def test_what_is_asked_about_another_experiment_is_answered_by_its_numbers():
+    scene = scene_of("minilm-l6", layer=2, head=8, word=4)
+    runs = Runs(scene.trace)
+    blocks = shown(scene, runs, experiment="words")
+    moved, names = figure(blocks, "occluded").figure.data[0].x, table(blocks, "words_table")["occluded"]
+    guess = asked(scene, runs, "words")
+    assert names[np.argmax(moved)] in [guess.answers[index] for index in guess.right]
+    assert says(plain(guess.reason), f"{max(moved):.2f}")
+    rows = table(shown(scene, runs, experiment="shuffled"), "shuffles_table")
+    *shuffles, even = map(float, rows["all layers"])
+    assert asked(scene, runs, "shuffled").right == {int(even > np.median(shuffles))}
+    W_O = scene.attention.projections.W_O.reshape(12, 32, 384)
+    weights, norms = scene.attention.steps().weights, np.linalg.norm(scene.attention.values @ W_O, axis=-1)
+    same = (weights * norms[:, None]).argmax(axis=-1) == weights.argmax(axis=-1)
+    guess = asked(scene, runs, "lengths")
+    assert guess.right == {int(np.mean(same) <= 0.5)}
+    assert says(plain(guess.reason), np.sum(same), np.size(same))
 
 
 # --------------------------------------------------------------------------------------- heads off
@@ -292,7 +316,7 @@ def test_shuffles_are_drawn_one_by_one_with_their_medians(scene):
 def test_what_takes_too_long_is_not_run_and_is_told_so():
     trace = load("smollm2-135m").trace("word " * 120)
     scene, runs = HeadContext(trace, 0, 0, 100), Runs(trace)
-    assert LAB.measured_guess(scene, runs) is None
+    assert asked(scene, runs) is None
     for experiment in ("heads", "words", "shuffled"):
         (notice,) = [each for each in shown(scene, runs, experiment=experiment) if isinstance(each, Notice)]
         assert "Shorten the text" in notice.sentence
@@ -304,7 +328,7 @@ def test_a_model_that_is_gone_is_told_of(scene):
         def effects(self, changes):
             return None
 
-    assert LAB.measured_guess(scene, Gone(scene.trace)) is None
+    assert asked(scene, Gone(scene.trace)) is None
     for experiment in ("heads", "words", "shuffled"):
         for runs in (None, Gone(scene.trace)):
             (notice,) = [each for each in shown(scene, runs, experiment=experiment) if isinstance(each, Notice)]
@@ -315,6 +339,6 @@ def test_where_one_text_looks_at_another_the_encoder_is_to_be_chosen():
     whole = load("translator-fr-en").trace("le chat noir dort")
     for part in (whole.decoder, whole.cross):
         scene = HeadContext(part, 0, 0, 1)
-        assert LAB.measured_guess(scene, Runs(whole)) is None
+        assert asked(scene, Runs(whole)) is None
         (notice,) = shown(scene, Runs(whole))
         assert "Choose the encoder" in notice.sentence
