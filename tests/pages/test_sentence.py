@@ -14,7 +14,6 @@ MATRICES = {
     "scores": lambda head: head.scores,
     "scale": lambda head: head.scaled_scores,
     "mask": lambda head: head.masked_scores,
-    "softmax": lambda head: head.weights,
 }
 
 

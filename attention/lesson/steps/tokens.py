@@ -34,7 +34,7 @@ def _own_title(scene: HeadContext) -> str:
 
 def _formula(scene: HeadContext | None) -> str:
     noun = message("sentence") if scene is None else scene.info.reading.noun
-    plain = rf"\text{{{noun}}} \to t_1, t_2, \dots, t_n"
+    plain = rf"\text{{{noun}}} \to t_0, t_1, \dots, t_{{n-1}}"
     return plain if scene is None else scene.use.formulas.get("tokens", plain)
 
 

@@ -46,7 +46,9 @@ def _numbers(step: Step, scene: HeadContext) -> tuple[str, tuple[str, ...] | Non
     if step.is_of_pairs:
         matrices = step.matrices(scene)
         matrix = next((each for each in matrices if each.name == step.main), matrices[0])
-        return matrix.name, tuple(number(float(value)) for value in matrix.values[scene.word]), step.unit
+        # Weights are written as over every step.
+        row = None if step is softmax.STEP else tuple(number(float(value)) for value in matrix.values[scene.word])
+        return matrix.name, row, step.unit
     if step.where == "input":
         ids = tuple(str(token.token_id) if token.token_id >= 0 else "" for token in scene.key_tokens)
         return "", ids, message("token IDs") if any(ids) else ""
