@@ -4,6 +4,7 @@
  * @typedef {object} StepperData
  * @property {{key: string, name: string}[]} steps
  * @property {string} current the key of the current step
+ * @property {string} onward the page after the last step; empty for none
  * @property {boolean} present whether the page is being presented
  */
 
@@ -46,7 +47,10 @@ export default function ({ data, parentElement, setStateValue }) {
   if (place) setAttribute(place, "data-at", data.present ? "foot" : null);
   onChosen(state.list, (index) => choose(state, index));
   state.back.onclick = () => choose(state, shown(state) - 1);
-  state.next.onclick = () => choose(state, shown(state) + 1);
+  state.next.onclick = () => {
+    if (shown(state) === data.steps.length - 1) setStateValue("onward", true);
+    else choose(state, shown(state) + 1);
+  };
   state.leave.onclick = () => turn(state);
   listen(state);
   return whenGone(state, () => {
@@ -85,9 +89,9 @@ function draw(state) {
   });
   const following = data.steps[current + 1];
   setText(back.word, message("Back"));
-  setText(next.word, following ? message("Next: {step}", { step: following.name }) : message("Last step"));
+  setText(next.word, following ? message("Next: {step}", { step: following.name }) : data.onward || message("Last step"));
   back.disabled = current === 0;
-  next.disabled = !following;
+  next.disabled = !following && !data.onward;
 }
 
 function move(where) {

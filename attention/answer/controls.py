@@ -16,7 +16,7 @@ from attention.page.content.compare import EXAMPLES, shortly
 from attention.page.content.pane import Pane, mask_choices, word_choices
 from attention.page.content.registry import Content
 from attention.page.content.step_by_step import asks_for_tokens
-from attention.page.pages import STEP_BY_STEP
+from attention.page.pages import ALL_HEADS, STEP_BY_STEP
 from attention.page.parameters import Parameter
 from attention.page.settings import (
     BESIDE,
@@ -41,11 +41,18 @@ def stepper(view: View) -> components.Part:
     """Return the stepper.
 
     The left and right arrow keys go to the previous and next step, as a presenter's remote does. P toggles the
-    presentation.
+    presentation. From the last step, the button leads on to all heads.
     """
     named = [{"key": step.key, "name": step.name} for step in steps.STEPS]
-    data = {"steps": named, "current": view.step, "present": is_presented(view)}
-    return components.Part("stepper", "stepper", data, {"choose": state.setter(STEP), "present": state.setter(PRESENT)})
+    is_presenting = is_presented(view)
+    onward = "" if is_presenting else ALL_HEADS.title
+    data = {"steps": named, "current": view.step, "present": is_presenting, "onward": onward}
+    acts = {
+        "choose": state.setter(STEP),
+        "present": state.setter(PRESENT),
+        "onward": lambda _: state.go_to(ALL_HEADS),
+    }
+    return components.Part("stepper", "stepper", data, acts)
 
 
 # The parameters of controls that a page may lack.
