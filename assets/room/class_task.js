@@ -1,7 +1,7 @@
 /** Tasks: the teacher sets a search, and pupils hand in views of the app. */
 
-// In ms: how often a pupil who explores alone asks for tasks.
-const LOOK_FOR_TASK = 15_000;
+// In ms: how often a pupil who explores alone looks for a task or a question.
+const LOOK_FOR_TASK = 5000;
 
 let tasks = []; // the available tasks
 let task = null; // the current one

@@ -299,8 +299,8 @@ def test_a_whole_lesson_with_all_that_happens_to_pupils(cable, new_teacher, new_
     # One comes late, and is as far as all the others.
     late = new_pupil().join(teacher.code)
     late.answer(1)
-    # It is looked for every 15 seconds.
-    curious.page.clock.fast_forward(15_000)
+    # It is looked for every few seconds.
+    curious.page.clock.fast_forward(5000)
     expect(told).not_to_be_empty()
     curious.page.get_by_role("link", name="Back to the class").click()
     curious.answer(0)
