@@ -16,7 +16,7 @@ from attention.core.reading import Reading
 from attention.experiments.corpus import pairs
 from attention.models import ModelInfo, ModelUnavailableError, get_info
 from attention.models.closed_vocabulary import refused, words
-from attention.page.settings import LAYER, PAIR, TEXT
+from attention.page.settings import PAIR, TEXT
 from attention.page.view import View
 
 _PAIRS = pairs("pairs.txt")
@@ -75,19 +75,14 @@ def _pair(info: ModelInfo) -> Field:
 
 def _take_text(reading: Reading, sentence: str) -> None:
     # Ignore text typed for a previous model that reads something else.
-    before = state.current()
-    info = get_info(before.model)
-    if not info.reading.is_same(reading):
+    model = state.current().model
+    if not get_info(model).reading.is_same(reading):
         return
-    told = refused(before.model, sentence) if _words(info) else ""
+    told = refused(model, sentence) if _words(get_info(model)) else ""
     if told:
         state.refuse(TEXT, sentence, told)
-        return
-    state.choose(TEXT, sentence)
-    place, was = (view.pane.layer_and_head(info, view.text) for view in (state.current(), before))
-    if place != was and LAYER in before.page.parameters:
-        layer, head = (number + 1 for number in place)
-        state.notices().append(message("This sentence opens at layer {layer}, head {head}.", layer=layer, head=head))
+    else:
+        state.choose(TEXT, sentence)
 
 
 def _words(info: ModelInfo) -> tuple[str, ...]:

@@ -5,8 +5,6 @@ import pytest
 
 from attention.figures.format import number
 from attention.lesson import steps
-from attention.lesson.initial_selection import first_place
-from attention.models import by_id
 from tests import loaded
 
 TEXT = "My neighbour fed the stray dog because she pitied it"
@@ -61,14 +59,3 @@ def test_across_two_texts_the_word_stands_before_those_that_it_attends_to(open_p
 
 def test_a_picture_that_is_read_has_no_sentence(open_page):
     assert "sentence" not in open_page(model="vit-digits", step="softmax").components()
-
-
-def test_a_typed_sentence_that_opens_another_head_says_so_and_a_chosen_head_stays(open_page):
-    other = "A cat sleeps"
-    layer, head = first_place(by_id()["minilm-l6"], other)
-    assert (layer, head) != first_place(by_id()["minilm-l6"], TEXT)
-    shown = open_page(text=TEXT, model="minilm-l6", step="softmax").choose("text", other)
-    (notice,) = shown.notices
-    assert f"layer {layer + 1}, head {head + 1}" in notice
-    shown.choose("head", 0).choose("text", TEXT)
-    assert (shown.notices, shown.query["head"]) == ([], "1")
