@@ -269,7 +269,7 @@ function layOut(state, width) {
   const { maxPitch } = state;
   const isSquare = Math.abs(rows - columns) <= 1;
   // Cells are at most as wide as high, unless they are low: a number needs more width than height.
-  const isLow = isSquare && maxPitch < LOW_PITCH && data.showNumbers && !isImage;
+  const isLow = isSquare && maxPitch < Math.max(LOW_PITCH, 2 * state.maxNumber) && data.showNumbers && !isImage;
   const most = isLow ? 1.5 * maxPitch : maxPitch;
   pitchX = Math.min(most, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, most))) / columns);
   const least = state.isAbreast ? MIN_ABREAST : MIN_PITCH;

@@ -28,10 +28,7 @@ function bars({ label, answers, given, shares, means }, send, take) {
     return { input, share };
   });
   const values = () => rows.map(({ input }) => Number(input.value));
-  const show = () => {
-    const total = sum(values());
-    for (const { input, share } of rows) share.textContent = `${Number(((100 * Number(input.value)) / total).toFixed(1))}%`;
-  };
+  const show = () => wholes(values()).forEach((whole, index) => (rows[index].share.textContent = `${whole}%`));
   show();
   if (shares) return form;
   // As they stood before this one was dragged.
@@ -46,7 +43,7 @@ function bars({ label, answers, given, shares, means }, send, take) {
   form.append(button);
   form.onsubmit = (event) => {
     event.preventDefault();
-    take(values().map(Math.round));
+    take(wholes(values()));
   };
   return form;
 }
@@ -58,6 +55,16 @@ function shareRest(inputs, moved, before) {
   inputs.forEach((input, index) => {
     if (input !== moved) input.value = String(rest * (others ? before[index] / others : 1 / (inputs.length - 1)));
   });
+}
+
+/** Shares as whole percents that add up to 100: those with the largest remainders are rounded up. */
+function wholes(values) {
+  const total = sum(values) || 1;
+  const shares = values.map((value) => (100 * value) / total);
+  const whole = shares.map(Math.floor);
+  const order = shares.map((_, index) => index).sort((one, other) => shares[other] % 1 - (shares[one] % 1));
+  for (const index of order.slice(0, 100 - sum(whole))) whole[index] += 1;
+  return whole;
 }
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);

@@ -28,6 +28,7 @@
  * @property {boolean} hides whether the page beneath would reveal the answer
  * @property {string} [ends] the request that ends it, once its result is shown
  * @property {boolean} [aside] whether the teacher has moved it aside, to see the page
+ * @property {() => void} [turn] moves it aside, or back
  */
 
 /** @type {Activity[]} */
@@ -38,6 +39,8 @@ const ROOMS = new URL("./_attention/room/", document.baseURI);
 const LOOK = 250;
 // In ms: the wait before a retry.
 const AGAIN = 1000;
+// In ms: a second press of a remote so soon is a mistake.
+const MISTAKEN = 1000;
 // In s: the time limits for a question.
 const TIME_LIMITS = [30, 60, 90];
 
@@ -57,6 +60,7 @@ let chosen = 0; // the index of the offered activity
 let told = ""; // the failed request, and the reason
 let events = null;
 let sent = "";
+let advancedAt = -Infinity; // in ms: when the remote was last pressed
 let seen = { written: "", view: "" }; // the view that the class saw, and the server's mark of it
 const LOST = message("Connection lost. Reconnecting …");
 
@@ -434,6 +438,9 @@ addEventListener(
     if (event.key !== "PageDown") return;
     event.stopPropagation();
     event.preventDefault();
+    // A key that is held, or pressed twice by mistake, asks and answers nothing at once.
+    if (event.repeat || event.timeStamp - advancedAt < MISTAKEN) return;
+    advancedAt = event.timeStamp;
     advance();
   },
   true,

@@ -119,6 +119,8 @@ function nextOfPlan(going) {
   if (!stage) return null;
   if (!going && lesson.shown !== lesson.at) return { label: message("Show: {title}", stage), press: () => showStage(plan, lesson.at) };
   if (!going && waits(stage)) return actOf(stage);
+  // Where the answers cover the page, its picture comes before the next stage.
+  if (going?.turn && isShared() && !going.aside) return { label: message("See the picture"), press: going.turn };
   const following = plan.parts[lesson.at + 1];
   if (!following) return null;
   const go = async () => {
@@ -128,8 +130,9 @@ function nextOfPlan(going) {
   return { label: message("Next: {title}", following), press: go };
 }
 
+/** The request for a stage's activity; a question without a time limit takes the one chosen in the bar. */
 function actOf({ act: found, seconds = null }) {
-  const { label, path, body } = ACTS[found.kind](found, seconds);
+  const { label, path, body } = ACTS[found.kind](found, seconds ?? limitInBar());
   const press = async () => {
     const { isDone } = await act(path, body);
     if (isDone) keep({ acted: lesson.at });

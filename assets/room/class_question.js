@@ -133,6 +133,7 @@ function choiceOfLimit(seconds) {
 }
 
 const limitOf = ({ value }) => (value ? Number(value) : null);
+const limitInBar = () => limitOf(parts.get("limit")?.element ?? { value: "" });
 
 function goingQuestion() {
   if (!asked) return null;
@@ -184,17 +185,18 @@ function answered() {
     isAside = !isAside;
     draw();
   };
+  const next = nextOfPlan({ ends: "withdraw", aside: isAside, turn });
   const line = [
     // In a plan, the plan's button goes on.
-    ...(nextOfPlan({ ends: "withdraw" }) ? [] : [part("next", null, () => button(message("Next"), () => act("withdraw"), "main"))]),
-    part("aside", label, () => {
+    ...(next ? [] : [part("next", null, () => button(message("Next"), () => act("withdraw"), "main"))]),
+    ...(next?.press === turn ? [] : [part("aside", label, () => {
       const found = button(label, turn);
       found.dataset.name = "aside";
       return found;
-    }),
+    })]),
   ];
   const all = [questionOf(), part("tally", asked.told, () => tallyOf(asked.told, asked.shape)), part("reason", asked.told, reasonOf)];
-  return { all, own: [], line, hides: false, ends: "withdraw", aside: isAside };
+  return { all, own: [], line, hides: false, ends: "withdraw", aside: isAside, turn };
 }
 
 function questionOf() {

@@ -99,8 +99,15 @@ function say(text) {
 // The last view heard of: its scripts may arrive before those of an earlier one.
 let newest = null;
 
+// A wall that opens before anybody is there shows how to join until the class sees another view or a question.
+let firstView = null; // its mark
+
+const stopInviting = () => document.body.classList.remove("inviting");
+
 async function showView(view) {
   newest = view;
+  firstView ??= view.mark;
+  if (view.mark !== firstView) stopInviting();
   const modules = Object.entries(view.modules);
   const loaded = await Promise.all(modules.map(([, address]) => import(new URL(address, document.baseURI))));
   if (view !== newest) return;
@@ -190,6 +197,7 @@ function hold() {
 
 /** On a wall screen: attendance and, while a question is open, the number of answers. */
 function showPresent({ here, answered }) {
+  if (here === 0 && !part("present").textContent && newest?.mark === firstView && !question) document.body.classList.add("inviting");
   const said = [messages("{n} is here", "{n} are here", here)];
   if (answered !== null) said.push(messages("{n} answered", "{n} answered", answered));
   setText(part("present"), said.join(" · "));
@@ -197,6 +205,7 @@ function showPresent({ here, answered }) {
 
 /** Show a question; one that is open already may only have more time, and what is being typed stays. */
 function hearQuestion(asked) {
+  if (asked) stopInviting();
   const isOpen = asked && !asked.told && question && !question.told && question.number === asked.number;
   if (!isOpen) return ask(asked);
   question = asked;
@@ -256,7 +265,7 @@ function ask(asked) {
   const shown = asked.told ? outcome(asked, own) : choicesOf(asked, own);
   place.replaceChildren(words, clock, shown, said);
   place.removeAttribute("data-over");
-  if (!asked.told && !given.isScreen) setText(said, saidOf(asked));
+  if (!asked.told && (!given.isScreen || asked.isAgain)) setText(said, saidOf(asked));
   keepTime();
   if (had !== undefined) place.querySelector(`[data-answer="${had}"]`)?.focus();
   // A user who has scrolled down would miss the question.
@@ -395,6 +404,8 @@ function showTask(found) {
   const said = make("div", "said");
   said.setAttribute("role", "status");
   place.append(said);
+  // A user who has scrolled down would miss the task.
+  place.scrollIntoView({ block: "nearest" });
   showVerdict();
   hold();
 }

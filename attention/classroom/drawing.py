@@ -210,7 +210,7 @@ def _while_closed(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
         return purpose
     return (
         *purpose,
-        Notice(message("This comes later, perhaps after a question."), is_quiet=True),
+        Notice(message("Read the sentence. A question may follow."), is_quiet=True),
     )
 
 

@@ -23,9 +23,10 @@ from attention.lesson.tables import Columns
 N_QUESTIONS = 10
 # In characters: a model can read thirty pupils' texts in a few seconds.
 MAX_SENTENCE, MAX_NICKNAME = 200, 24
-# Questions with the same answer for most sentences come last; very last "scores", mostly answered like "most".
-_FIRST = ("tokens", "embed", "qkv", "most", "even", "longer", "special", "zero", "largest", "mean")
-_NEXT = ("shape", "itself", "cost", "sums", "symmetric", "turned", "scaled", "doubled", "after", "negative", "scores")
+# Questions with the same answer for most sentences come late, and last those that need more than one head's weights;
+# "scores" is mostly answered like "most".
+_FIRST = ("tokens", "most", "even", "longer", "special", "zero", "largest", "mean", "shape", "itself")
+_NEXT = ("cost", "sums", "symmetric", "turned", "doubled", "after", "scaled", "negative", "embed", "qkv", "scores")
 _RANK = {name: place for place, name in enumerate(_FIRST + _NEXT)}
 _OF_STEPS = tuple(
     Ready(step.key, step.title, step.guess, names_words=True, seen_at=step.key) for step in STEPS if step.key in _RANK

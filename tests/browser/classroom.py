@@ -60,9 +60,11 @@ class Teacher:
         self.plan.click()
 
     def press_remote(self):
-        """Press the key of a presenter's remote, once there is something to come."""
+        """Press the key of a presenter's remote, a little long, once there is something to come."""
         expect(self.plan).to_be_visible()
-        self.tab.page.keyboard.press("PageDown")
+        for _ in range(2):
+            self.tab.page.keyboard.down("PageDown")
+        self.tab.page.keyboard.up("PageDown")
 
     def end(self):
         self.press("End the class")

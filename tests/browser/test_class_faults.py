@@ -32,7 +32,7 @@ def test_while_a_question_is_open_no_link_opens_the_app(teacher, new_person):
     # Of three answers to each, some are wrong: these are listed once it is over.
     for place in range(3):
         pupil.expect_question(place + 1)
-        pupil.choose(place % 3)
+        pupil.choose(2 - place)
         pupil.go_on()
     pupil.expect_question(4)
     teacher.press("End the questions")
@@ -85,18 +85,25 @@ def test_a_wall_shows_what_the_class_gave_beside_eight_true_shares(new_person):
     expect(wall.question.locator("button:visible, input:visible")).to_have_count(0)
     teacher.press("Show the answers")
     expect(wall.question.locator(".truth")).to_have_count(8)
-    # The only pupil's shares are the class's: all eight are even.
-    expect(wall.question.locator(".mean b")).to_have_text([re.compile(r"\b12\.5%$")] * 8)
+    # The only pupil's shares are the class's: all eight are even, as whole percents that add up to 100.
+    expect(wall.question.locator(".mean b")).to_have_text([re.compile(rf"\b{n}\.0%$") for n in (13,) * 4 + (12,) * 4])
     expect(wall.question.get_by_role("row").last).to_be_in_viewport(ratio=1)
     expect(wall.page.locator("#view .matrix svg").first).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_wall_can_be_read_from_the_back_row(new_person, scheme):
-    teacher = Teacher(new_person()).open(model="minilm-l6", text="The cat sat on the mat", step="softmax")
+    teacher = Teacher(new_person()).open(model="minilm-l6", text="The cat sat on the mat", step="mask")
     wall = Pupil(new_person(viewport={"width": 1920, "height": 1080}, color_scheme=scheme))
     wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
     picture = wall.page.locator("#view .matrix svg").first
+    # Before anybody is there, it says how to join.
+    code = wall.page.get_by_role("img", name="QR code of the address")
+    expect(code).to_have_css("height", f"{0.45 * 1080:g}px")
+    expect(wall.page.locator(".code").filter(has_text=teacher.code)).to_be_in_viewport(ratio=1)
+    expect(picture).to_be_hidden()
+    expect_no_barrier(wall.tab, f"how to join, {scheme}")
+    teacher.tab.to_step("Softmax")
     expect(picture).to_be_visible()
     assert picture.bounding_box()["height"] >= 0.6 * 1080
     sizes = picture.locator("rect[data-row] + text").evaluate_all(
@@ -107,7 +114,6 @@ def test_a_wall_can_be_read_from_the_back_row(new_person, scheme):
     assert min(sizes) * scale >= 24
     expect(wall.page.locator("#view .prose")).to_have_css("font-size", "32px")
     assert wall.page.evaluate("document.scrollingElement.scrollHeight") <= 1080
-    code = wall.page.get_by_role("img", name="QR code of the address")
     assert code.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
     expect_no_barrier(wall.tab, f"wall, {scheme}")
 

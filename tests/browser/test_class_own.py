@@ -94,7 +94,7 @@ def test_a_class_answers_ten_questions_each_and_the_teacher_sees_what_was_right(
     assert [row[4] for row in first] == [str(int(each)) for each in right]
     assert {row[0] for row in second} == {"Ben"}
     phone.own.get_by_role("link").first.click()
-    phone.tab.settled().expect_query(model="toy", text=SENTENCES[0], step="embed", word="2", layer="1", head="2")
+    phone.tab.settled().expect_query(model="toy", text=SENTENCES[0], step="softmax", word="2", layer="1", head="2")
     phone.page.get_by_role("link", name="Back to the class").click()
     expect(phone.own.get_by_role("heading", name=f"{sum(right)} of 10 right")).to_be_visible()
     teacher.press("End the questions")

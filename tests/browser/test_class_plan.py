@@ -59,7 +59,9 @@ def test_an_own_plan_is_taught_by_the_one_button_and_outlives_the_tab(own_plan, 
     teacher.press_plan()
     pupil.expect_step(4)
     expect(teacher.plan).to_have_text("Ask the class")
+    teacher.bar.locator("[data-name=limit]").select_option("90 s")
     teacher.press_plan()
+    expect(pupil.question.locator(".time")).to_be_visible()
     # The picture stays beside the question.
     expect(pupil.question).to_contain_text(QUESTION)
     expect(pupil.page.locator("#view .matrix").first).to_be_visible()
@@ -67,6 +69,10 @@ def test_an_own_plan_is_taught_by_the_one_button_and_outlives_the_tab(own_plan, 
     teacher.press("Show the answers")
     expect(pupil.question.locator("tr.right th")).to_have_text("pond")
     assert pupil.counts() == [0, 1, 0]
+    # The answers cover the only screen, and make way for the picture.
+    teacher.expect_covered()
+    teacher.press_plan()
+    teacher.expect_uncovered()
     expect(teacher.plan).to_have_text(re.compile("^Next: "))
     teacher.press_plan()
     pupil.expect_step(5)

@@ -446,7 +446,7 @@ def test_a_closed_lab_has_no_buttons_in_a_room_and_says_what_is_true_there(page,
     assert "question" not in {picture["component"] for picture in drawn["pictures"]}
     assert "Show me" not in drawn["html"]
     assert plain({each.address: each for each in OF_LABS.values()}[page].purpose) in drawn["html"]
-    assert ("perhaps after a question" in drawn["html"]) == (seen == "as it is")
+    assert ("A question may follow" in drawn["html"]) == (seen == "as it is")
     # The app itself would show the answer.
     assert drawn["link"] is None
 
@@ -463,7 +463,7 @@ def test_a_closed_lab_has_a_picture_in_a_room_but_not_the_one_that_answers(seen)
 def test_a_step_that_the_teacher_guesses_has_no_buttons_in_a_room():
     drawn = show(Shown("step_by_step", f"{LINK['link']}&guess=1"))
     assert "question" not in {picture["component"] for picture in drawn["pictures"]}
-    assert "perhaps after a question" in drawn["html"]
+    assert "A question may follow" in drawn["html"]
     assert drawn["link"] is None
 
 

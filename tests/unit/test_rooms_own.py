@@ -111,7 +111,7 @@ def test_what_is_told_leads_to_where_it_is_seen(school):
     ways = [school.answer(pupil, place).json()["way"] for place in range(10)]
     assert all(way.startswith("./") for way in ways)
     assert all("text=%3Cimg" in way and "<" not in way for way in ways)
-    assert any("step_by_step" in way and "step=embed" in way for way in ways)
+    assert any("step_by_step" in way and "step=softmax" in way for way in ways)
     assert any("all_heads" in way for way in ways)
 
 
