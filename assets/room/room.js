@@ -197,7 +197,8 @@ function hold() {
 
 /** On a wall screen: attendance and, while a question is open, the number of answers. */
 function showPresent({ here, answered }) {
-  if (here === 0 && !part("present").textContent && newest?.mark === firstView && !question) document.body.classList.add("inviting");
+  const isFirst = !part("present").textContent && (newest?.mark ?? null) === firstView && !question;
+  if (isFirst && here === 0) document.body.classList.add("inviting");
   const said = [messages("{n} is here", "{n} are here", here)];
   if (answered !== null) said.push(messages("{n} answered", "{n} answered", answered));
   setText(part("present"), said.join(" · "));

@@ -443,8 +443,8 @@ def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil, pl
     teacher.open_in_sight()
     pupils = [new_pupil().join(teacher.code), new_pupil(viewport=PHONE).join(teacher.code)]
     late, wall = new_pupil(), Pupil(new_person(viewport=WALL))
-    wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
     teacher.expect_here(2)
+    wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
     for place, part in enumerate(plan.parts):
         if place == 1:
             pupils.append(late.join(teacher.code))

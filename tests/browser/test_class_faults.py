@@ -75,6 +75,7 @@ def test_a_wall_shows_what_the_class_gave_beside_eight_true_shares(new_person):
     text = "The trophy did not fit in the suitcase because it was too small."
     teacher = Teacher(new_person()).open(text=text, step="softmax", word="10")
     pupil, wall = Pupil(new_person()).join(teacher.code), Pupil(new_person(viewport={"width": 1920, "height": 1080}))
+    teacher.expect_here(1)
     wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
     expect(wall.page.locator("#view .matrix svg").first).to_be_visible()
     teacher.press("Ask")
