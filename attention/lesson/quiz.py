@@ -133,7 +133,7 @@ def ranked(
     return Guess(
         question,
         tuple(names[index] for index in offered),
-        reason,
+        reason + (lesson("guess/tie", tie=fact(TIE)) if len(right) > 1 else ""),
         frozenset(map(offered.index, right)),
         frozenset(offered.index(index) for index in close if _is_near(values, index)),
         whys=tuple(map(why, offered)),

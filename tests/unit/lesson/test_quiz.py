@@ -197,6 +197,8 @@ def test_of_many_the_largest_is_always_offered_and_right_and_ties_count(values):
     offered = [values[int(name)] for name in guess.answers]
     assert max(values) in offered
     assert len(offered) == min(7, len(values))
+    # Where several are right, it is said why.
+    assert (str(TIE) in guess.reason) == (len(guess.right) > 1)
     for index, value in enumerate(offered):
         assert (verdict(guess, index) == "right") == (value >= max(values) - TIE)
         if verdict(guess, index) == "close":
