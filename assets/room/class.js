@@ -439,8 +439,8 @@ addEventListener(
     event.stopPropagation();
     event.preventDefault();
     // A key that is held, or pressed twice by mistake, asks and answers nothing at once.
-    if (event.repeat || event.timeStamp - advancedAt < MISTAKEN) return;
-    advancedAt = event.timeStamp;
+    if (event.repeat || Date.now() - advancedAt < MISTAKEN) return;
+    advancedAt = Date.now();
     advance();
   },
   true,

@@ -119,14 +119,15 @@ def show(shown: Shown) -> dict[str, Any]:
         if shown.seen in ("closed", "opened"):
             view = _opened(view, panes) if shown.seen == "opened" else _closed(view)
         title, caption = title_of(view, panes)
-        # Nobody gets ahead of a question about the view, which the app itself would answer.
-        is_held = shown.seen in ("closed", "hidden") or CONTENTS[view.page].asked(view, panes).is_open
+        is_open = CONTENTS[view.page].asked(view, panes).is_open
         # Large pictures are sent as shades, so that a first visit is light; pointing at them fetches the numbers.
-        page = drawn(_blocks(view, panes, shown), partial(where, view), arranged=view.arranged)
+        page = drawn(_blocks(view, panes, shown, is_open=is_open), partial(where, view), arranged=view.arranged)
     # From step to step, an unchanged picture may be the start of another's transition.
     pictures = page.pictures if view.page is STEP_BY_STEP else _at_rest(page.pictures)
     modules = {each["component"] for each in pictures}
     nothing = message("Nothing to see here yet.")
+    # Nobody gets ahead of a question about the view, which the app itself would answer.
+    is_held = is_open or shown.seen in ("closed", "hidden")
     return {
         "mark": shown.mark,
         "page": view.page.title,
@@ -173,19 +174,19 @@ def _info(link: str) -> ModelInfo:
     return get_info(_view(STEP_BY_STEP, link).model)
 
 
-def _blocks(view: View, panes: Sequence[Pane], shown: Shown) -> Blocks:
+def _blocks(view: View, panes: Sequence[Pane], shown: Shown, *, is_open: bool) -> Blocks:
     """Return a page's blocks without its question, which the teacher asks."""
     if shown.seen == "hidden":
         return (Notice(message("This reappears with the answer."), is_quiet=True),)
+    waiting = _while_closed(view.page, shown.seen) if is_open else ()
     if shown.on_wall and panes and PRESENT in view.page.own:
-        waiting = _while_closed(view, panes, shown.seen)
         return (*waiting, *_without_question(presented(view.with_value(MAP, False), panes)))
     content = CONTENTS[view.page]
     # Buttons and downloads, which work only in the app, are left out if the whole page shows no more than the app.
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=not content.opens))
     if not blocks:
         return tuple(block for pane in panes for block in missing(pane.reason))
-    shown_blocks = (*_while_closed(view, panes, shown.seen), *_without_question(blocks))
+    shown_blocks = (*waiting, *_without_question(blocks))
     return tuple(_first_part(shown_blocks)) if shown.on_wall else shown_blocks
 
 
@@ -199,13 +200,9 @@ def _first_part(blocks: Blocks) -> Iterator[Block]:
         yield block
 
 
-def _while_closed(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
+def _while_closed(page: Page, seen: Seen) -> Blocks:
     """Return the placeholders for an unanswered question and for a lab's opening."""
-    if not CONTENTS[view.page].asked(view, panes).is_open:
-        return ()
-    purpose = (
-        (Prose(f"<p>{plain(view.page.purpose)}</p>"),) if ANSWER in view.page.own and GUESS not in view.page.own else ()
-    )
+    purpose = (Prose(f"<p>{plain(page.purpose)}</p>"),) if ANSWER in page.own and GUESS not in page.own else ()
     if seen != "as it is":
         return purpose
     return (

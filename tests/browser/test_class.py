@@ -532,6 +532,7 @@ def test_the_page_for_classes_opens_a_room_and_every_view_of_a_plan(new_person, 
 def test_an_open_question_covers_the_only_screen(new_person, new_pupil, scheme, sizes):
     one, other = sizes
     tab = new_person(viewport=one, color_scheme=scheme)
+    tab.page.clock.install()
     teacher = Teacher(tab).open(step="scale")
     new_pupil().join(teacher.code).expect_step(5)
     teacher.look("idle", one)
@@ -555,11 +556,12 @@ def test_an_open_question_covers_the_only_screen(new_person, new_pupil, scheme, 
     teacher.privacy.uncheck()
     expect(teacher.bar.get_by_role("row")).to_have_count(0)
     teacher.expect_covered()
-    # The key of a remote shows the answers.
+    # The key of a remote shows the answers, and then what they are about.
     tab.page.keyboard.press("PageDown")
     expect(teacher.bar.get_by_role("row")).to_have_count(4)
     teacher.look("told", other, is_covered=True)
-    teacher.press("Next")
+    tab.page.clock.fast_forward(1000)
+    tab.page.keyboard.press("PageDown")
     teacher.expect_uncovered()
     expect(teacher.bar.get_by_role("button", name="Ask", exact=True)).to_be_visible()
 

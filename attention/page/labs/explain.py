@@ -583,10 +583,10 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
     if moved is None:
         return (*opening, _missing(scene, int(others.sum())))
     told = _by_weights(scene)
-    ranked = {name: [rank_correlation(layer[others], moved) for layer in each] for name, each in told.items()}
+    correlations = {name: [rank_correlation(layer[others], moved) for layer in each] for name, each in told.items()}
     names = [name for name, is_other in zip(scene.names, others, strict=True) if is_other]
     chart = charts.lengths(names, moved, message("how far the vector moves, relative to its norm"))
-    raw, rolled = ranked["raw"], ranked["rollout"]
+    raw, rolled = correlations["raw"], correlations["rollout"]
     best = int(moved.argmax())
     words = lesson(
         scene.info.reading.lesson("explain/words"),
@@ -600,9 +600,9 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
         ranks = {"first": fact(raw[0]), "raw": fact(raw[-1]), "rolled": fact(rolled[-1])}
         words += lesson("explain/words-ranks", **ranks)
         points = []
-        if "flow" in ranked:
-            points = [(message("flow to this layer"), scene.layer, ranked["flow"][-1])]
-            flow, there = fact(ranked["flow"][-1]), fact(rolled[scene.layer])
+        if "flow" in correlations:
+            points = [(message("flow to this layer"), scene.layer, correlations["flow"][-1])]
+            flow, there = fact(correlations["flow"][-1]), fact(rolled[scene.layer])
             words += lesson("explain/words-flow", layer=scene.layer + 1, flow=flow, rolled=there)
         ranking = charts.by_layer(
             ((message("weights of this layer"), np.array(raw)), (message("rollout to this layer"), np.array(rolled))),

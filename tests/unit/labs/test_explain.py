@@ -126,7 +126,8 @@ def test_where_one_layer_alone_is_tried_its_heads_are_compared(layer):
 @pytest.mark.parametrize("experiment", EXPERIMENT.kind.options(None))
 def test_every_model_is_asked_about_every_experiment_and_there_is_a_wrong_answer(scene, experiment):
     guess = asked(scene, Runs(scene.trace), experiment)
-    assert guess.right
+    # Words may nearly tie.
+    assert len(guess.right) == 1 or (experiment == "words" and guess.right)
     assert len(guess.answers) > len(guess.right | guess.close)
     assert LAB.guess(scene) is None
 
