@@ -274,7 +274,7 @@ function layOut(state, width) {
   pitchX = Math.min(most, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, most))) / columns);
   const least = state.isAbreast ? MIN_ABREAST : MIN_PITCH;
   // A phone scrolls rather than drop the numbers.
-  const isBare = pitchX < least || (width < 480 && !state.isAbreast && !fitNumbers(state, pitchX - 2, MAX_NUMBER));
+  const isBare = pitchX < least || (width < 480 && !state.isAbreast && !fitNumbers(state, snap(pitchX) - 2, MAX_NUMBER));
   if (!isImage && data.showNumbers && isBare) pitchX = Math.max(pitchX, SCROLLING_PITCH);
   if (isImage && data.blockWidth && width < 480) pitchX = Math.max(pitchX, MIN_OF_BLOCKS);
   const isLong = isOfTokens(data) && !data.showNumbers && !state.isAbreast && pitchX < MIN_SEEN;
