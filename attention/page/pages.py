@@ -30,7 +30,7 @@ FRONT = Page(
     message("What this is"),
     "Learn",
     message("A pronoun looks for its noun: guess first, press words, type your own sentence."),
-    own=(settings.GUESS, settings.FIRST_ANSWER),
+    own=(settings.LINKS, settings.GUESS, settings.FIRST_ANSWER),
     tab=message("See attention"),
 )
 STEP_BY_STEP = Page(

@@ -56,7 +56,7 @@ PANELS: tuple[Panel, ...] = ("shapes", "numpy", "pytorch", "table")
 
 # Parameters that depend on a matrix's cells, a text's tokens, and a model's layers and heads.
 _CELLS = ("cell", "beside_cell")
-_TOKENS = (*_CELLS, "word", "at", "pins", "order")
+_TOKENS = (*_CELLS, "word", "at", "links", "pins", "order")
 _PLACES = ("layer", "head", "beside_layer", "beside_head")
 
 
@@ -174,6 +174,9 @@ PROOF: Parameter[bool] = Parameter("proof", FLAG, False)
 OPEN: Parameter[tuple[str, ...]] = Parameter("open", Keys(), ())
 # The search task shown on all pages; "" is none.
 SOUGHT: Parameter[str] = Parameter("find", Choice(lambda _: ("", *(task.name for task in TASKS))), "")
+
+# The word whose head the front shows: the one that links it to another word most. None is the head that opens first.
+LINKS: Parameter[int | None] = Parameter("links", WORD.kind, None)
 
 SHARED: tuple[Parameter[Any], ...] = (
     TEXT,

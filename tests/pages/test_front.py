@@ -1,5 +1,7 @@
 """The front page, and pages whose model is missing or fails."""
 
+from urllib.parse import parse_qsl
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,37 @@ def test_the_front_shows_the_true_rows_of_the_head_that_is_opened_first(open_pag
     for row, told in data["told"].items():
         assert number(float(weights[int(row)].max())) in told
     assert len(shown.proofs) == 1
+
+
+def test_where_the_head_only_sees_a_special_token_the_one_that_links_the_word_most_is_offered(open_page):
+    shown = open_page("app.py", text="The glass fell on the floor and it shattered")
+    trace = loaded.load("minilm-l6").trace(shown.view.text)
+    names = [token.text for token in trace.tokens]
+    it, nouns = names.index("it"), [names.index("glass"), names.index("floor")]
+    assert trace.tokens[int(trace.weights[(*first_place(trace.info, trace.text), it)].argmax())].is_special
+    linking = [at for at in np.ndindex(6, 12) if trace.weights[at][it].argmax() in nouns]
+    layer, head = max(linking, key=lambda at: trace.weights[at][it].max())
+    row = trace.weights[layer, head, it]
+    label = f"Layer {layer + 1}, head {head + 1} gives “{names[row.argmax()]}” {number(float(row.max()))} ▸"
+    shown = open_page("app.py", **dict(parse_qsl(shown.ways[label])))
+    np.testing.assert_allclose(
+        [weight for weight, _ in shown.component("front_picture")["rows"][str(it)]], row, atol=5e-5
+    )
+    (way_in,) = [query for name, query in shown.ways.items() if number(float(row.max())) in name]
+    assert f"layer={layer + 1}&head={head + 1}" in way_in
+    # The head stays while words are pressed, and goes with the sentence.
+    shown.send("front_picture", "choose", 2)
+    np.testing.assert_allclose(
+        [weight for weight, _ in shown.component("front_picture")["rows"]["2"]],
+        trace.weights[layer, head, 2],
+        atol=5e-5,
+    )
+    assert "links" not in shown.choose("text", "Two birds").query
+
+
+@pytest.mark.parametrize("text", [front.OPENING_TEXT, "He was hungry so he ate", "I like cats.", "Hello"])
+def test_no_other_head_is_offered_where_the_row_is_on_a_word_or_no_head_links_it(open_page, text):
+    assert not [label for label in open_page("app.py", text=text).ways if label.startswith("Layer")]
 
 
 def test_no_weight_is_sent_before_a_guess(open_page):

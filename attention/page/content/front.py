@@ -20,7 +20,7 @@ from attention.models.bundled import Bundled
 from attention.page.blocks import Block, Blocks, Heading, Notice, Picture, Prose, Row, Section, Setting, Way
 from attention.page.content.pane import Pane, Server, missing
 from attention.page.content.quiz import Asked, next_word
-from attention.page.pages import ALL_HEADS, STEP_BY_STEP
+from attention.page.pages import ALL_HEADS, FRONT, STEP_BY_STEP
 from attention.page.settings import (
     AT,
     BESIDE,
@@ -30,6 +30,7 @@ from attention.page.settings import (
     GUESS,
     HEAD,
     LAYER,
+    LINKS,
     NEXT,
     PAIR,
     PART,
@@ -87,6 +88,9 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     telling = front.telling(scene) if view[WORD] is None and view[AT] is None else scene
     if telling.word != scene.word:
         scene, view = telling, view.replaced(WORD, telling.word)
+    linked = _linked(view, scene)
+    if linked is not None:
+        scene, view = linked, view.replaced(LAYER, linked.layer).replaced(HEAD, linked.head)
     guess = front.guess(scene)
     asked = Asked(view, view[GUESS], guess, FIRST_ANSWER, next_word(scene))
     is_hidden = asked.is_asked and asked.is_open
@@ -94,7 +98,8 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     has_choice = not whole and (guess is not None or view[GUESS])
     choice = (Setting(GUESS, message("Guess first"), view[GUESS], key="front_guess"),) if has_choice else ()
     info = pane.info
-    picked = message("This head was picked by hand.") if is_by_hand(info, scene.trace.text) else ""
+    by_hand = message("This head was picked by hand.") if is_by_hand(info, scene.trace.text) else ""
+    picked = message("This head was picked for the weight it gives.") if linked else by_hand
     about = " ".join(filter(None, (picked, f"{info.name}.", info.summary)))
     return (
         *_title(title, whole=whole),
@@ -103,13 +108,44 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
         # Above the question, which would otherwise appear under the pointer that asked for it.
         Section(
             "front_ways",
-            (_way_in(view, pane, scene, is_hidden=is_hidden), *choice, *_way_to_heads(view, pane)),
+            (
+                _way_in(view, pane, scene, is_hidden=is_hidden),
+                *(() if is_hidden else _way_to_linking(view, scene)),
+                *choice,
+                *_way_to_heads(view, pane),
+            ),
             is_line=True,
         ),
         *asked.content(),
         *(() if is_hidden or _is_in_line(scene) else (Prose(_tell_row(scene)),)),
         Prose(lesson("front/head", **scene.numbers) + _tell_marks(scene) + lesson("front/truth"), "aside"),
         Notice(about, is_quiet=True),
+    )
+
+
+def _linked(view: View, scene: HeadContext) -> HeadContext | None:
+    """Return the scene in the head that the link asks for, by the word that it links; None if it asks for none."""
+    query = view[LINKS]
+    if query is None or query >= len(scene.tokens) or not _is_in_line(scene):
+        return None
+    found = front.linking(replace(scene, word=query))
+    return found and replace(found, word=scene.word)
+
+
+def _way_to_linking(view: View, scene: HeadContext) -> Blocks:
+    """Return the link to the head that links the word in focus most, where the one shown attends to a special token."""
+    found = front.linking(scene) if _is_in_line(scene) and softmax.tell_special(scene) else None
+    if found is None:
+        return ()
+    row = found.steps.weights[found.word]
+    label = message(
+        "Layer {layer}, head {head} gives “{word}” {weight} ▸",
+        word=found.key_names[int(row.argmax())],
+        weight=number(float(row.max())),
+        **found.numbers,
+    )
+    return (
+        Way("way_to_linking", label, FRONT, view.without(STEP, LAYER, HEAD).replaced(LINKS, scene.word).to_query()),
     )
 
 
