@@ -8,6 +8,9 @@ from playwright.sync_api import expect
 from attention.lesson.questions import QUESTIONS
 from tests.browser.classroom import PHONE, Alone, Pupil, Teacher
 from tests.browser.looks import expect_no_barrier
+from tests.until import until
+
+TIRED = "The animal didn't cross the street because it was too tired"
 
 
 @pytest.fixture
@@ -117,6 +120,37 @@ def test_a_wall_can_be_read_from_the_back_row(new_person, scheme):
     assert wall.page.evaluate("document.scrollingElement.scrollHeight") <= 1080
     assert code.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
     expect_no_barrier(wall.tab, f"wall, {scheme}")
+
+
+@pytest.mark.parametrize("size", [(1920, 1080), (1280, 720)])
+def test_a_search_on_a_wall_is_seen_whole_without_anything_to_press(new_person, size):
+    width, height = size
+    teacher, pupil = Teacher(new_person()).open(model="minilm-l6", text=TIRED, step="mask"), Pupil(new_person())
+    wall = Pupil(new_person(viewport={"width": width, "height": height}))
+    wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
+
+    def expect_whole(picture):
+        expect(wall.page.locator(f"#view {picture}").first).to_be_visible()
+        expect(wall.page.locator("#view button:visible, #view input:visible")).to_have_count(0)
+        until(lambda: wall.page.evaluate("document.scrollingElement.scrollHeight") <= height)
+
+    teacher.tab.go("all_heads", model="minilm-l6", text=TIRED)
+    expect_whole(".atlas canvas")
+    teacher.press("Find it")
+    teacher.press("Set this task")
+    expect(wall.page.locator("#task h2")).to_be_visible()
+    expect_whole(".atlas canvas")
+    pupil.join(teacher.code).page.get_by_label("Address of a view").fill(
+        f"{pupil.tab.url}/all_heads?model=minilm-l6&layer=1&head=3"
+    )
+    pupil.page.get_by_role("button", name="Hand in", exact=True).click()
+    teacher.bar.get_by_text("1 handed in, 1 found it").wait_for()
+    teacher.press("Show the best")
+    expect(wall.page.locator("#task .verdict")).to_have_count(1)
+    expect_whole(".atlas canvas")
+    teacher.press("End the task")
+    teacher.tab.go("find_it", model="minilm-l6", text=TIRED, task="it")
+    expect_whole(".matrix svg")
 
 
 def test_a_view_whose_scripts_are_late_does_not_replace_a_newer_one(teacher, new_person):
