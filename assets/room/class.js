@@ -452,6 +452,12 @@ new ResizeObserver(() => {
   document.documentElement.style.setProperty("--class-bar", `${height}px`);
 }).observe(bar);
 
+let isCodeShown = false;
+sheet.onclose = () => {
+  isCodeShown = false;
+  sendPoint();
+};
+
 function showCode() {
   const close = button(message("Close"), () => sheet.close(), "main");
   const picture = make("img");
@@ -469,6 +475,8 @@ function showCode() {
   sheet.replaceChildren(make("h2", "", message("Join the class")), make("p", "letters", room.code), picture, address, wall, close);
   sheet.setAttribute("aria-label", message("Join the class"));
   sheet.showModal();
+  isCodeShown = true;
+  sendPoint();
 }
 
 // ------------------------------------------------------------------------------------- start

@@ -1,5 +1,5 @@
 // While the class sees this view, the teacher's pointer appears in the class's picture: the picture's key and the
-// indices of the place are sent.
+// indices of the place are sent. While the code is shown here, a wall shows it, too.
 
 const POINT_PACE = 200; // in ms, between two messages
 const NOTHING = "null";
@@ -21,6 +21,7 @@ addEventListener("pagehide", () => {
 
 /** The message for the class: none if no one is following, or another view is shown. */
 function pointNow() {
+  if (isCodeShown && now.walls > 0) return JSON.stringify({ isCode: true });
   const isSeen = now.here + now.walls > 0 && seen.written === JSON.stringify(here()) && pointed?.figure.isConnected;
   if (!isSeen) return NOTHING;
   const picture = pointed.figure.dataset.block.slice("picture ".length);

@@ -57,6 +57,7 @@ function follow() {
   on("present", showPresent);
   on("point", (found) => {
     pointed = found;
+    document.body.classList.toggle("joining", Boolean(found?.isCode));
     showPointed();
   });
   on("time", setClock);

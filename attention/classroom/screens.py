@@ -12,7 +12,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
-from attention.classroom import asking
+from attention.classroom import asking, pointing
 from attention.classroom.database import Database
 from attention.classroom.drawing import Seen, Shown, show
 from attention.classroom.followers import Followers, Written, event
@@ -150,7 +150,7 @@ class Screens:
         if on_wall != live.shown_on_wall and (len(live.walls) or live.n_coming):
             live.walls.send_written("view", await run_in_threadpool(_drawn, on_wall))
             live.shown_on_wall = on_wall
-        if live.pointed is not None and live.pointed["view"] != pointable(room):
+        if live.pointed is not None and not pointing.is_seen(live.pointed, pointable(room)):
             live.point(None)
 
     async def _judge(self, live: Live, room: Room) -> None:

@@ -138,7 +138,7 @@ async def _point(act: Act) -> Json:
         found = pointing.read(act.said)
     except ValueError as error:
         raise not_read() from error
-    told = None if found is None or found["view"] != pointable(act.room) else found
+    told = found if found is not None and pointing.is_seen(found, pointable(act.room)) else None
     await act.hall.copies.point(act.room.code, told)
     return {}
 

@@ -122,6 +122,26 @@ def test_a_wall_can_be_read_from_the_back_row(new_person, scheme):
     expect_no_barrier(wall.tab, f"wall, {scheme}")
 
 
+def test_who_comes_late_can_read_the_code_on_the_wall(teacher, new_person):
+    wall = Pupil(new_person(viewport={"width": 1280, "height": 720}))
+    wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
+    code, picture = wall.page.get_by_role("img", name="QR code of the address"), wall.page.locator("#view .matrix svg")
+
+    def expect_code_on_press(shown):
+        expect(shown).to_be_visible()
+        teacher.bar.get_by_role("button", name=teacher.code).click()
+        expect(code).to_have_css("height", f"{0.45 * 720:g}px")
+        expect(wall.page.locator("#where")).to_be_in_viewport(ratio=1)
+        expect(shown).to_be_hidden()
+        teacher.tab.page.get_by_role("dialog").get_by_role("button", name="Close").click()
+        expect(shown).to_be_visible()
+
+    teacher.next()
+    expect_code_on_press(picture.first)
+    teacher.press("Ask")
+    expect_code_on_press(wall.question)
+
+
 @pytest.mark.parametrize("size", [(1920, 1080), (1280, 720)])
 def test_a_search_on_a_wall_is_seen_whole_without_anything_to_press(new_person, size):
     width, height = size
