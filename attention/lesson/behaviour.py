@@ -116,10 +116,10 @@ def head_table(
     labelled = [summary for summary in summaries if isinstance(summary, HeadSummary)]
     behaviours: list[str | int | float] = [", ".join(summary.behaviour_names) for summary in labelled]
     if labelled:
-        table[message("pattern")] = [PATTERN_TITLES[summary.pattern.label] for summary in labelled]
         if told:
             table[message("what it does")] = list(told)
-        else:
+        table[message("pattern")] = [PATTERN_TITLES[summary.pattern.label] for summary in labelled]
+        if not told:
             table[message("behaviours")] = behaviours
     for title, measure in ({**_MEASURES, **special_measures(special)} if labelled else _CROSS_MEASURES).items():
         table[title] = [round(float(getattr(summary, measure)), 4) for summary in summaries]

@@ -130,15 +130,15 @@ def _behaviour_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading
     ends = next((name for name in special if name in SEPARATORS), message("the end"))
     is_free = summary.first <= SINK
     rules = (
-        (message("attends to the previous {unit}", unit=unit), summary.previous, NEIGHBOUR),
-        (message("attends to the next {unit}", unit=unit), summary.next, NEIGHBOUR),
-        (message("attends to the {unit} itself", unit=unit), summary.itself, NEIGHBOUR),
+        (message("looks one {unit} back", unit=unit), summary.previous, NEIGHBOUR),
+        (message("looks one {unit} ahead", unit=unit), summary.next, NEIGHBOUR),
+        (message("looks at the {unit} itself", unit=unit), summary.itself, NEIGHBOUR),
         # If the first word repeats, weight on it is a sink rather than attention to the same word.
-        (message("attends to the same {unit} elsewhere", unit=unit), summary.same_word * is_free, NEIGHBOUR),
+        (message("looks at the same {unit} elsewhere, if any", unit=unit), summary.same_word * is_free, NEIGHBOUR),
         (_first_token_phrase(gaze, special), summary.first, SINK),
-        (message("attends to {name} (end of text)", name=ends), summary.separator, SINK),
+        (message("looks at {name}, the end of the text", name=ends), summary.separator, SINK),
     )
-    found = [_with_number(phrase, value) for phrase, value, threshold in rules if value > threshold]
+    found = [_with_share(phrase, value) for phrase, value, threshold in rules if value > threshold]
     if not found and summary.normalised_entropy > BROAD:
         found = [_spread_phrase(reading, summary.normalised_entropy)]
     return found
@@ -146,11 +146,11 @@ def _behaviour_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading
 
 def _first_token_phrase(gaze: Gaze | None, special: Sequence[str]) -> str:
     if special and special[0] not in SEPARATORS:
-        return message("attends to {name} (first token)", name=special[0])
+        return message("looks at {name}, the first token", name=special[0])
     # More than half of all weight is on the first token, so it is the gaze's column.
     if gaze is None:
-        return message("attends to the first token")
-    return message("attends to {name} (first token)", name=f"“{gaze.column}”")
+        return message("looks at the first token")
+    return message("looks at {name}, the first token", name=f"“{gaze.column}”")
 
 
 def _pattern_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
@@ -161,36 +161,39 @@ def _pattern_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, 
         found.append(_column_phrase(summary, gaze, reading, special))
     if label.endswith("diagonal"):
         near = summary.previous + summary.itself + summary.next
-        found.append(_with_number(message("attends to the {unit} itself and its neighbours", unit=unit), near))
+        found.append(_with_share(message("looks at the {unit} itself and its neighbours", unit=unit), near))
     if label == "block":
-        found.append(_with_number(message("stays within its sentence"), summary.pattern.block))
+        found.append(message("stays within its sentence (score {score} of 1)", score=number(summary.pattern.block)))
     if not found and summary.positional > POSITIONAL and summary.mean_distance <= _NEAR:
         distance = number(summary.mean_distance)
-        found.append(message("attends nearby (mean distance {distance})", distance=distance))
+        found.append(
+            message("looks nearby ({distance} {units} away on average)", distance=distance, units=reading.units)
+        )
     return found
 
 
 def _column_phrase(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> str:
     """Return the phrase for a head whose heatmap has one strong column, or one at each special token."""
     if gaze is None:
-        phrase, share = message("most {units} attend to the same one", units=reading.units), summary.pattern.vertical
-    elif not gaze.is_special:
-        phrase, share = message("most {units} attend to “{name}”", units=reading.units, name=gaze.column), gaze.share
+        score = number(summary.pattern.vertical)
+        return message("most {units} look at the same one (score {score} of 1)", units=reading.units, score=score)
+    if not gaze.is_special:
+        phrase, share = message("most {units} look at “{name}”", units=reading.units, name=gaze.column), gaze.share
     elif min(summary.first, summary.separator) >= _BOTH and len(special) > 1:
-        phrase, share = message("attends to {names}", names=listed(special)), summary.first + summary.separator
+        phrase, share = message("looks at {names}", names=listed(special)), summary.first + summary.separator
     elif gaze.column == special[0] and special[0] not in SEPARATORS:
         phrase, share = _first_token_phrase(gaze, special), gaze.share
     else:
-        phrase, share = message("attends to {names}", names=gaze.column), gaze.share
-    return _with_number(phrase, share)
+        phrase, share = message("looks at {names}", names=gaze.column), gaze.share
+    return _with_share(phrase, share)
 
 
 def _cross_in_words(summary: CrossSummary, special: Sequence[str]) -> str:
     if summary.special > SINK:
         names = listed(special) if special else message("special tokens")
-        return _with_number(message("attends to {names}", names=names), summary.special)
+        return _with_share(message("looks at {names}", names=names), summary.special)
     if summary.largest > NEIGHBOUR:
-        return _with_number(message("each token attends mostly to one other"), summary.largest)
+        return _with_share(message("each token looks mostly at one other"), summary.largest)
     if summary.normalised_entropy > BROAD:
         return _spread_phrase(TEXT, summary.normalised_entropy)
     return message("no single pattern on this {noun}", noun=TEXT.noun)
@@ -198,9 +201,15 @@ def _cross_in_words(summary: CrossSummary, special: Sequence[str]) -> str:
 
 def _spread_phrase(reading: Reading, evenness: float) -> str:
     return message(
-        "spreads its weight over many {units} (evenness {evenness})", units=reading.units, evenness=number(evenness)
+        "spreads its weight over many {units} (evenness {evenness} of 1)",
+        units=reading.units,
+        evenness=number(evenness),
     )
 
 
 def _with_number(phrase: str, value: float) -> str:
     return f"{phrase} ({number(value)})"
+
+
+def _with_share(phrase: str, share: float) -> str:
+    return message("{phrase} ({share} of its weight)", phrase=phrase, share=number(share))

@@ -98,6 +98,7 @@ def test_several_heads_are_their_mean(opened, models, weights):
 def test_lines_can_be_read_by_keyboard_alone(opened, weights):
     tab = opened(layer="5", head="3")
     lines = lines_of(tab)
+    tab.page.mouse.move(0, 0)
     lines.locator(".query .token").first.focus()
     tab.page.keyboard.press("ArrowDown")
     tab.page.keyboard.press("ArrowDown")

@@ -57,7 +57,7 @@ def test_a_heading_orders_the_rows_and_the_link_knows_it(tab, new_tab, columns):
     tab.expect_query(text=TEXT)
     expect_rows(tab, columns, None)
     heading(tab, "pattern").get_by_role("button").press("Enter")
-    tab.expect_query(text=TEXT, rows="heads_table-3up")
+    tab.expect_query(text=TEXT, rows="heads_table-4up")
     expect_rows(tab, columns, (2, False))
     tab.page.go_back()
     tab.expect_query(text=TEXT)

@@ -9,7 +9,6 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.core.messages import message
-from attention.core.reading import Reading
 from attention.core.words import special_names
 from attention.figures.atlas import Atlas
 from attention.figures.charts import Chart
@@ -150,9 +149,10 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         Prose(lesson("all-heads/intro", choose=_STILL if whole else _CHOOSE)),
         *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
-        *_heads(view, pane, scene, surveyed),
+        _heads(view, scene, surveyed),
+        *_table(surveyed, scene),
+        _chosen(view, pane, scene, surveyed),
         *map_of_heads(view, pane),
-        *_table(surveyed, scene.info.reading),
         *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
     )
 
@@ -200,35 +200,31 @@ def _atlas(view: View, scene: HeadContext, surveyed: Survey) -> Atlas:
     )
 
 
-def _heads(view: View, pane: Pane, scene: HeadContext, surveyed: Survey) -> Blocks:
-    """Return all heads, the chosen one beside them, and its description and lines below."""
-    current = (scene.layer, scene.head)
-    reading, has_rules = scene.info.reading, scene.use.has_patterns
-    rules = (Fold("rules", message("Rules behind the labels"), (Prose(lesson("head/patterns")),)),) if has_rules else ()
+def _heads(view: View, scene: HeadContext, surveyed: Survey) -> Row:
+    """Return all heads, and the chosen one beside them."""
+    return Row(
+        (
+            (Picture("atlas", _atlas(view, scene, surveyed), sets=_SETS, clears=(CELL,)),),
+            (Heading(message("Layer {layer}, head {head}", **scene.numbers)), _heatmap(view.look, scene)),
+        ),
+        widths=(5, 3),
+        gap="small",
+    )
+
+
+def _chosen(view: View, pane: Pane, scene: HeadContext, surveyed: Survey) -> Row:
+    """Return the lines of the chosen head, and its measures in words."""
+    current, reading = (scene.layer, scene.head), scene.info.reading
     steps = view.for_page(STEP_BY_STEP).with_value(STEP, softmax.STEP.key).to_query()
-    return (
-        Row(
+    return Row(
+        (
+            _lines(view, pane, scene),
             (
-                (Picture("atlas", _atlas(view, scene, surveyed), sets=_SETS, clears=(CELL,)),),
-                (
-                    Heading(message("Layer {layer}, head {head}", layer=current[0] + 1, head=current[1] + 1)),
-                    _heatmap(view.look, scene),
-                ),
+                Prose(describe(surveyed.summary(current), surveyed.in_words(current, reading), reading)),
+                *_shares(surveyed, surveyed.index(current)),
+                Way("way_in_steps", message("Step through this head ▸"), STEP_BY_STEP, steps),
             ),
-            widths=(5, 3),
-            gap="small",
-        ),
-        Row(
-            (
-                _lines(view, pane, scene),
-                (
-                    Prose(describe(surveyed.summary(current), surveyed.in_words(current, reading), reading)),
-                    *_shares(surveyed, surveyed.index(current)),
-                    *rules,
-                    Way("way_in_steps", message("Step through this head ▸"), STEP_BY_STEP, steps),
-                ),
-            )
-        ),
+        )
     )
 
 
@@ -340,12 +336,14 @@ def _look_notes(look: Look, hidden: str) -> list[str]:
     return notes
 
 
-def _table(surveyed: Survey, reading: Reading) -> Blocks:
+def _table(surveyed: Survey, scene: HeadContext) -> Blocks:
     told = message("Columns with an arrow, such as {across}, are mean shares of a row's weight.", across=_ACROSS)
     note = () if surveyed.shares is None else (Notice(told, is_quiet=True),)
 
     def make() -> dict[str, list[str | int | float]]:
-        words = [surveyed.in_words(place_of(summary), reading) for summary in surveyed.summaries]
+        words = [surveyed.in_words(place_of(summary), scene.info.reading) for summary in surveyed.summaries]
         return head_table(surveyed.summaries, surveyed.shares, surveyed.special, words)
 
-    return Heading(message("All heads as a table")), *note, Table("heads_table", make, file="heads")
+    has_rules = scene.use.has_patterns
+    rules = (Fold("rules", message("Rules behind the labels"), (Prose(lesson("head/patterns")),)),) if has_rules else ()
+    return Heading(message("What each head does")), *note, Table("heads_table", make, file="heads"), *rules

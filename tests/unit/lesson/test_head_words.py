@@ -40,17 +40,17 @@ BACK = [max(0, row - 1) for row in range(N)]
 @pytest.mark.parametrize(
     ("weights", "phrase"),
     [
-        (rows(*BACK), "attends to the previous word (0.92)"),
-        (rows(*(min(N - 1, row + 1) for row in range(N))), "attends to the next word (0.92)"),
-        (rows(*range(N)), "attends to the word itself (1.00)"),
-        (rows(*[0] * N), "attends to [CLS] (first token) (1.00)"),
-        (rows(*[N - 1] * N), "attends to [SEP] (end of text) (1.00)"),
+        (rows(*BACK), "looks one word back (0.92 of its weight)"),
+        (rows(*(min(N - 1, row + 1) for row in range(N))), "looks one word ahead (0.92 of its weight)"),
+        (rows(*range(N)), "looks at the word itself (1.00 of its weight)"),
+        (rows(*[0] * N), "looks at [CLS], the first token (1.00 of its weight)"),
+        (rows(*[N - 1] * N), "looks at [SEP], the end of the text (1.00 of its weight)"),
         (
             rows(*[5] * N),
-            "“it” gives the most weight to the noun “street” (1.00); most words attend to “street” (1.00)",
+            "“it” gives the most weight to the noun “street” (1.00); most words look at “street” (1.00 of its weight)",
         ),
-        (np.full((N, N), 1 / N, np.float32), "spreads its weight over many words (evenness 1.00)"),
-        ((rows(*[0] * N) + rows(*[N - 1] * N)) / 2, "attends to [CLS] and [SEP] (1.00)"),
+        (np.full((N, N), 1 / N, np.float32), "spreads its weight over many words (evenness 1.00 of 1)"),
+        ((rows(*[0] * N) + rows(*[N - 1] * N)) / 2, "looks at [CLS] and [SEP] (1.00 of its weight)"),
     ],
 )
 def test_a_head_made_to_do_one_thing_is_said_to_do_that(weights, phrase):
@@ -60,9 +60,7 @@ def test_a_head_made_to_do_one_thing_is_said_to_do_that(weights, phrase):
 def test_the_noun_of_a_pronoun_is_named_only_where_the_pronoun_gives_it_most():
     keys = list(BACK)
     keys[IT] = ANIMAL
-    assert told(rows(*keys)).startswith(
-        "“it” gives the most weight to the noun “animal” (1.00); attends to the previous word"
-    )
+    assert told(rows(*keys)).startswith("“it” gives the most weight to the noun “animal” (1.00); looks one word back")
     keys[IT] = WORDS.index("was")
     assert "“it” gives" not in told(rows(*keys))
 
@@ -71,5 +69,5 @@ def test_no_head_of_a_model_is_told_in_the_terms_of_the_rules_alone():
     surveyed = survey(load("minilm-l6").trace("The animal didn't cross the street because it was too tired"), Look())
     said = {place(summary): surveyed.in_words(place(summary)) for summary in surveyed.summaries}
     assert not [words for words in said.values() if "heterogeneous" in words or "entropy" in words]
-    assert said[0, 2].startswith("attends to the previous word")
+    assert said[0, 2].startswith("looks one word back")
     assert said[3, 1].startswith("“it” gives the most weight to the noun “animal” (0.64)")
