@@ -257,6 +257,7 @@ function aloneWithQuestion() {
 function tallyOf(tally, shape) {
   const found = make("table");
   const most = Math.max(1, ...tally.counts);
+  if (tally.legend) found.createCaption().textContent = tally.legend;
   tally.labels.forEach((label, index) => {
     const row = found.insertRow();
     row.className = tally.right.includes(index) ? "right" : "";

@@ -338,6 +338,7 @@ function outcome({ number, label, answers, told, shape }, own) {
   const box = make("div", "outcome");
   const table = make("table");
   const most = Math.max(1, ...told.counts);
+  if (told.legend) table.createCaption().textContent = told.legend;
   told.labels.forEach((label, index) => {
     const row = table.insertRow();
     const isRight = told.right.includes(index);

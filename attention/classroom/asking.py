@@ -59,11 +59,16 @@ def written(said: object) -> Guess | None:
 def again(data: Mapping[str, Any], answers: Counter[Answered]) -> dict[str, Any]:
     """Return a packed question for a second vote, with the counts of the first unless answers are typed."""
     guess = unpacked(data)
-    return dict(data) if guess.is_typed else {**data, _BEFORE: tallied(guess, answers)}
+    return {**data, _BEFORE: None if guess.is_typed else tallied(guess, answers)}
+
+
+def is_again(data: Mapping[str, Any]) -> bool:
+    """Tell whether a packed question is asked again."""
+    return _BEFORE in data
 
 
 def before(data: Mapping[str, Any]) -> Sequence[int] | None:
-    """Return how many gave each answer when the packed question was asked first; None if it was not asked before."""
+    """Return how many gave each answer when the packed question was asked first; None if that was not counted."""
     return data.get(_BEFORE)
 
 
@@ -188,6 +193,7 @@ def told(guess: Guess, answers: Counter[Answered], first: Sequence[int] | None =
         "counted": [str(n) for n in counts]
         if first is None
         else [f"{a} → {n}" for a, n in zip(first, counts, strict=True)],
+        "legend": "" if first is None else message("before → after"),
         "right": [0] if guess.shares else sorted(guess.right),
         "close": [1] if guess.shares else sorted(guess.close),
         "reason": guess.reason,

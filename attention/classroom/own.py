@@ -125,9 +125,9 @@ def _count(tallies: Iterable[Tally]) -> int:
 
 
 def table(taken: Sequence[Taken], *, has_nicknames: bool) -> Columns:
-    """Return a row per pupil and question: nickname or number, sentence, question, answer, and whether it is right.
+    """Return a row per pupil and question: nickname or number, sentence, question, and answers.
 
-    Right is 1, wrong 0; both columns are empty for a question that was not reached.
+    Right is 1, wrong 0; both it and the answer are empty for a question that was not reached.
     """
     names = [as_text(each.nickname) if has_nicknames else str(number) for number, each in enumerate(taken, 1)]
     rows = [(name, each, question) for name, each in zip(names, taken, strict=True) for question in each.questions]
@@ -138,6 +138,7 @@ def table(taken: Sequence[Taken], *, has_nicknames: bool) -> Columns:
         message("question"): [_known(question).title for _, _, question in rows],
         message("answer"): [as_no_formula(each.answers.get(question, "")) for _, each, question in rows],
         message("right"): ["" if mark is None else str(int(mark)) for mark in marks],
+        message("right answer"): [as_no_formula(each.right.get(question, "")) for _, each, question in rows],
     }
 
 

@@ -102,13 +102,14 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One pupil's results: nickname (if asked for), question names, which are right, sentence, and answers."""
+    """One pupil's results: nickname (if asked for), question names, which are right, sentence, answers, right ones."""
 
     nickname: str
     questions: tuple[str, ...]
     is_right: Mapping[str, bool]
     sentence: str = ""
     answers: Mapping[str, str] = field(default_factory=dict)
+    right: Mapping[str, str] = field(default_factory=dict)
 
 
 # ------------------------------------------------------------------------------------- for the teacher
@@ -174,7 +175,8 @@ def _taken(row: Any, marks: Mapping[str, Any]) -> Taken:
     answers = {each["name"]: each["answers"] for each in data["questions"]}
     given = {name: answers[name][each.given] for name, each in marks.items() if name in answers}
     is_right = {name: bool(each.is_right) for name, each in marks.items()}
-    return Taken(row.nickname, tuple(row.names.split()), is_right, data["sentence"], given)
+    right = {each["name"]: " / ".join(each["answers"][at] for at in each["right"]) for each in data["questions"]}
+    return Taken(row.nickname, tuple(row.names.split()), is_right, data["sentence"], given, right)
 
 
 # ------------------------------------------------------------------------------------- for pupils

@@ -18,14 +18,19 @@ def table(questions: Sequence[Asked]) -> Columns:
     """Return a row per answer: the question, its sentence, a number for the pupil, and what was answered.
 
     Right is 1, anything else 0, and the column is empty in a poll. Pupils keep their numbers from question to question.
+    A question is in round 1, and in round 2 when it is asked again.
     """
     pupils = sorted({pupil for asked in questions for pupil in asked.answers})
     numbers = {pupil: str(number) for number, pupil in enumerate(pupils, 1)}
     rows = [(asked, pupil) for asked in questions for pupil in pupils if pupil in asked.answers]
     guesses = {asked.number: asking.unpacked(asked.question) for asked in questions}
+    rounds: dict[int, int] = {}
+    for asked in questions:
+        rounds[asked.number] = 1 + (rounds.get(asked.number - 1, 1) if asking.is_again(asked.question) else 0)
     given = [(guesses[asked.number], asked.answers[pupil]) for asked, pupil in rows]
     return {
         message("number"): [str(asked.number) for asked, _ in rows],
+        message("round"): [str(rounds[asked.number]) for asked, _ in rows],
         message("question"): [as_text(without_tags(guess.question)) for guess, _ in given],
         message("sentence"): [as_text(asking.sentence(asked.question)) for asked, _ in rows],
         message("pupil"): [numbers[pupil] for _, pupil in rows],

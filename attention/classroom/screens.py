@@ -176,7 +176,7 @@ class Screens:
             "number": room.number,
             **asking.seen(guess),
             "sentence": asking.sentence(room.question),
-            "isAgain": asking.before(room.question) is not None,
+            "isAgain": asking.is_again(room.question),
             "ends": ends,
             "told": told,
         }

@@ -226,6 +226,7 @@ def test_a_ready_question_that_fits_is_asked_and_what_most_got_wrong_is_explaine
     teacher.press("Show the answers")
     for place in (*(pupil.question for pupil in pupils), teacher.bar):
         expect(place.locator(".count")).to_have_text(["0 → 0", "2 → 1", "1 → 2", "0 → 0"])
+        expect(place.locator("caption")).to_be_visible()
     for place in (*(pupil.question for pupil in pupils), teacher.bar):
         expect(place.locator("tr.right th")).to_have_text("196")
         # The commonest wrong answer is told, how many gave it, and why one may.

@@ -533,8 +533,8 @@ def test_all_answers_are_a_table_with_the_question_the_sentence_and_what_was_cho
     for pupil in pupils:
         pupil.post(f"{ROOM}/{code}/join")
 
-    def ask(said, *given):
-        assert teacher.post(f"{ROOM}/{code}/ask", json=said).status_code == 200
+    def ask(said, *given, act="ask"):
+        assert teacher.post(f"{ROOM}/{code}/{act}", json=said).status_code == 200
         number = teacher.get(f"{ROOM}/{code}/questions") and app.hall.database.do(lambda store: store.room(code)).number
         for pupil, each in zip(pupils, given, strict=False):
             answer = {"number": number, "given": [each]}
@@ -545,17 +545,23 @@ def test_all_answers_are_a_table_with_the_question_the_sentence_and_what_was_cho
     ask({"own": own}, 1, 0)
     ask({"own": {**own, "right": None}}, 1)
     ask({"own": {**own, "right": None, "isTyped": True}}, "=1+1", "Sky")
+    for _ in range(2):
+        ask({}, "Sky", act="ask-again")
+    ask({"own": own}, 0)
     teacher.post(f"{ROOM}/{code}/withdraw")
     table = teacher.get(f"{ROOM}/{code}/results.csv").content.decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(table)))
     assert {row["sentence"] for row in rows} == {"Two geese fly"}
-    assert [row["number"] for row in rows] == ["1", "1", "2", "2", "3", "4", "4"]
+    assert [row["number"] for row in rows] == [*"1122344567"]
+    # Which of them is before a discussion, and which after.
+    assert [row["round"] for row in rows] == [*"1111111231"]
     # Pupils have no order, and keep their numbers.
     assert len({row["pupil"] for row in rows}) == 2
     answered = {(row["number"], row["answer"], row["right"]) for row in rows}
     costs = {("1", "36", "1"), ("1", "9", "0")}
     # A poll has no right answer.
     others = {("2", "<pond>", "1"), ("2", "sky", "0"), ("3", "<pond>", ""), ("4", "'=1+1", "0"), ("4", "Sky", "1")}
+    others |= {("5", "Sky", "1"), ("6", "Sky", "1"), ("7", "sky", "0")}
     assert answered == costs | others
     assert {row["question"] for row in rows if row["number"] == "2"} == {"'=Where?"}
     assert pupils[0].get(f"{ROOM}/{code}/results.csv").status_code == 403

@@ -93,7 +93,9 @@ def test_a_pupil_answers_ten_questions_and_the_teacher_sees_how_many_were_right(
     assert [row[3] for row in second].count("") == 9
     assert {row[0] for row in second} == {"Yesterday we went to the cinema because it was raining"}
     for row, question, is_right in zip(first, questions, rights, strict=True):
-        assert row[1:] == [question["title"], question["answers"][1], str(int(is_right))]
+        assert row[1:4] == [question["title"], question["answers"][1], str(int(is_right))]
+        # The right answer stands beside what was chosen.
+        assert (row[2] in row[4].split(" / ")) == is_right
 
 
 @pytest.mark.slow

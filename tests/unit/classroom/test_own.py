@@ -167,14 +167,15 @@ def read(taken, has_nicknames):
 
 def test_the_table_has_a_row_for_each_question_of_each_pupil():
     right = {"sums": True, "cost": False}
-    ann = Taken("Ann", ("sums", "cost"), right, "Geese fly", {"sums": "those of each row", "cost": "4"})
+    given = {"sums": "those of each row", "cost": "4"}
+    ann = Taken("Ann", ("sums", "cost"), right, "Geese fly", given, {"cost": "-1 / 9"})
     heading, *rows = read([ann, Taken("Ben", ("zero",), {}, "Rain falls")], True)
-    assert heading == ["pupil", "sentence", "question", "answer", "right"]
+    assert heading == ["pupil", "sentence", "question", "answer", "right", "right answer"]
     titles = [ready(name).title for name in ("sums", "cost", "zero")]
     assert rows == [
-        ["Ann", "Geese fly", titles[0], "those of each row", "1"],
-        ["Ann", "Geese fly", titles[1], "4", "0"],
-        ["Ben", "Rain falls", titles[2], "", ""],
+        ["Ann", "Geese fly", titles[0], "those of each row", "1", ""],
+        ["Ann", "Geese fly", titles[1], "4", "0", "'-1 / 9"],
+        ["Ben", "Rain falls", titles[2], "", "", ""],
     ]
     assert [row[0] for row in read([ann], False)] == ["pupil", "1", "1"]
     assert read([], True) == [heading]

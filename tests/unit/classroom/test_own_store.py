@@ -10,7 +10,10 @@ from tests.unit.classroom.test_store import at_once, plainly
 
 DATA = {
     "sentence": "A secret",
-    "questions": [{"name": "sums", "answers": ["rows", "both"]}, {"name": "cost", "answers": ["4", "8"]}],
+    "questions": [
+        {"name": "sums", "answers": ["rows", "both"], "right": [0]},
+        {"name": "cost", "answers": ["4", "8"], "right": [0, 1]},
+    ],
 }
 TABLES = ("own_rounds", "own_papers", "own_marks")
 
@@ -73,7 +76,7 @@ def test_another_sentence_can_be_taken_until_something_is_answered(store, room):
     own_store.mark(store, code, 1, "me", right("sums"))
     assert begin(store, code, "me") == "answered"
     assert own_store.taken(store, code) == [
-        Taken("Anna", ("sums", "cost"), {"sums": True}, "Another", {"sums": "rows"})
+        Taken("Anna", ("sums", "cost"), {"sums": True}, "Another", {"sums": "rows"}, {"sums": "rows", "cost": "4 / 8"})
     ]
 
 
