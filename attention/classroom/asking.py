@@ -12,6 +12,7 @@ from attention.classroom.store import Answered
 from attention.core.messages import message
 from attention.core.text import clean, is_visible
 from attention.figures.drawn import is_index
+from attention.figures.format import in_percent
 from attention.figures.question import Answer, Question
 from attention.lesson.prose import typed
 from attention.lesson.quiz import Guess, verdict_words
@@ -185,7 +186,7 @@ def told(guess: Guess, answers: Counter[Answered], first: Sequence[int] | None =
         return _told_typed(answers)
     counts = tallied(guess, answers)
     common = _commonest_wrong(guess, counts)
-    shares = {"shares": [round(100 * share, 1) for share in guess.shares], **_means(answers)} if guess.shares else {}
+    shares = {"shares": in_percent(guess.shares), **_means(answers)} if guess.shares else {}
     return {
         **shares,
         "labels": list(labels(guess)),
@@ -228,10 +229,10 @@ def _means(answers: Counter[Answered]) -> dict[str, list[float]]:
     if not total:
         return {}
     sums = [
-        sum(n * 100 * share / sum(row) for (row, n), share in zip(given, column, strict=True))
+        sum(n * share / sum(row) for (row, n), share in zip(given, column, strict=True))
         for column in zip(*(row for row, _ in given), strict=True)
     ]
-    return {"means": [round(each / total, 1) for each in sums]}
+    return {"means": in_percent([each / total for each in sums])}
 
 
 def worth(guess: Guess, answers: Mapping[str, Answered]) -> dict[str, str]:

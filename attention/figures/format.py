@@ -58,17 +58,22 @@ def percent(part: float) -> str:
 
 
 def percents(parts: Sequence[float]) -> tuple[str, ...]:
-    """Format fractions as percentages with one decimal that add up to their rounded sum (largest remainder method).
+    """Format fractions as percentages, rounded as by in_percent.
 
     >>> percents((0.01146, 0.00443)), percents((0.01589,))
     (('1.2%', '0.4%'), ('1.6%',))
     """
+    return tuple(f"{size:.1f}%" for size in in_percent(parts))
+
+
+def in_percent(parts: Sequence[float]) -> list[float]:
+    """Round fractions to percentages with one decimal that add up to their rounded sum (largest remainder method)."""
     sizes = [1000 * part for part in parts]
     rounded = [int(size) for size in sizes]
     missing = round(sum(sizes)) - sum(rounded)
     for place in sorted(range(len(sizes)), key=lambda place: rounded[place] - sizes[place])[:missing]:
         rounded[place] += 1
-    return tuple(f"{size / 10:.1f}%" for size in rounded)
+    return [size / 10 for size in rounded]
 
 
 def readable(columns: Mapping[str, Sequence[object]]) -> dict[str, list[object]]:

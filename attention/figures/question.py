@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from attention.figures.drawn import Drawn, Parts, is_index
+from attention.figures.format import in_percent
 
 # Choose one answer, distribute 100% among all of them, or (in a class) type a few words.
 Shape = Literal["one", "shares", "words"]
@@ -37,7 +38,7 @@ class Question(Drawn):
         answer: the user's answer.
         verdict: the assessment of the answer.
         right: the indices of the correct answers.
-        shares: the correct percentages, if ``shape`` is "shares".
+        shares: the true shares, which add up to 1, if ``shape`` is "shares".
         next_word: the position of the word to ask about next, if there is one.
         stays: whether it keeps its size once answered, so that nothing below it moves.
     """
@@ -82,7 +83,7 @@ class Question(Drawn):
                 "given": list(self.answer.given),
                 "verdict": self.verdict,
                 "right": list(self.right),
-                "shares": [round(share, 1) for share in self.shares],
+                "shares": in_percent(self.shares),
                 "canGoOn": self.next_word is not None,
             }
         return self.plain("mark label answers shape stays") | {

@@ -83,7 +83,7 @@ class Asked:
             self.view[self.parameter] if is_known else None,
             verdict,
             tuple(sorted(guess.right)) if is_known else (),
-            tuple(100 * share for share in guess.shares) if is_known else (),
+            guess.shares if is_known else (),
             self.next_word,
             stays,
         )

@@ -105,6 +105,9 @@ def test_what_was_typed_is_text_in_the_commonest_wrong_answer():
 
 def test_true_shares_are_told_in_percent_and_only_of_shares():
     assert asking.told(SHARES, Counter())["shares"] == [90.0, 10.0]
+    # They add up to 100, as on paper.
+    thirds = replace(SHARES, answers=("a", "b", "c"), shares=(1 / 3,) * 3)
+    assert asking.told(thirds, Counter())["shares"] == [33.4, 33.3, 33.3]
     # Asked again, each count stands after the first one.
     once = Counter({Answered((60, 20), "close"): 2})
     packed = asking.again(asking.packed(SHARES), once)
