@@ -37,7 +37,6 @@ from attention.page.blocks import (
     Setting,
     Table,
     as_table,
-    beside,
     cover,
 )
 from attention.page.labs.base import Lab, Runs, covered
@@ -207,18 +206,12 @@ def _guess_heads(scene: HeadContext, runs: Runs) -> Guess | None:
     compared = _Compared.measure(scene, runs)
     if compared is None:
         return None
-    size = fact(compared.sizes[compared.sharpest])
-    sharpest = _sharpest(compared)
-    noun = scene.info.reading.noun
+    facts = _facts(compared)
     name = word(scene.info.name)
     is_of_layer = len({layer for layer, _ in compared.sizes}) < scene.info.n_layers
     of = message("layer {layer} of {name}", layer=scene.layer + 1, name=name) if is_of_layer else name
-    question = lesson("explain/guess", model=of, noun=noun, size=size, **sharpest)
-    because = lesson(
-        "explain/guess-because-same" if compared.is_same else "explain/guess-because",
-        **sharpest,
-        **_losses(compared),
-    )
+    question = lesson("explain/guess", model=of, noun=scene.info.reading.noun, **facts)
+    because = lesson("explain/guess-because-same" if compared.is_same else "explain/guess-because", **facts)
     answers = (
         message("yes: losing it costs most"),
         message("no, but it ranks in the upper half"),
@@ -265,25 +258,20 @@ class _Compared:
         return self.rank == 1
 
 
-def _sharpest(compared: _Compared) -> dict[str, str | int]:
-    """Return the facts about the head with the largest weights."""
-    layer, head = compared.sharpest
+def _facts(compared: _Compared) -> dict[str, str | int]:
+    """Return the facts about the head with the largest weights, and about that with the largest effect."""
+    worth, best = compared.worth.of, compared.worth.ordered[0]
     return {
         "n": len(compared.sizes),
         "what": _output_name(compared.worth.unchanged),
-        "layer": layer + 1,
-        "head": head + 1,
-    }
-
-
-def _losses(compared: _Compared) -> dict[str, str | int]:
-    worth, (layer, head) = compared.worth.of, compared.worth.ordered[0]
-    return {
+        "layer": compared.sharpest[0] + 1,
+        "head": compared.sharpest[1] + 1,
+        "size": fact(compared.sizes[compared.sharpest]),
         "moved": _format_effect(worth[compared.sharpest].moved),
         "rank": compared.rank,
-        "best_layer": layer + 1,
-        "best": head + 1,
-        "largest": _format_effect(worth[layer, head].moved),
+        "best_layer": best[0] + 1,
+        "best": best[1] + 1,
+        "largest": _format_effect(worth[best].moved),
     }
 
 
@@ -292,18 +280,11 @@ def _conclusion(scene: HeadContext, runs: Runs | None) -> Blocks:
     if compared is None:
         return ()
     noun = scene.info.reading.noun
-    (layer, head), (best_layer, best) = compared.sharpest, compared.worth.ordered[0]
     told = lesson(
         "explain/showed-same" if compared.is_same else "explain/showed",
         noun=noun,
-        layer=layer + 1,
-        head=head + 1,
-        size=fact(compared.sizes[compared.sharpest]),
-        rank=compared.rank,
-        n=len(compared.sizes),
-        best_layer=best_layer + 1,
-        best=best + 1,
-        best_size=fact(compared.sizes[best_layer, best]),
+        best_size=fact(compared.sizes[compared.worth.ordered[0]]),
+        **_facts(compared),
     )
     return Heading(message("What this {noun} showed", noun=noun)), Prose(told + _verdict(compared))
 
@@ -326,12 +307,13 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     if not scene.use.is_reading:
         told = message("This lab ablates heads of self-attention over the source. Choose the encoder.")
         return (Notice(told),)
+    if found := _other_experiment(values, scene, runs):
+        return (_choice(values), *found, Prose(lesson("explain/verdict")))
     off, only = values[OFF], values[ONLY]
     worth = _HeadEffects.measure(scene, runs, off, only)
-    found = _other_experiment(values, scene, runs) or _ablation(scene, worth, off, only)
     return (
         _choice(values),
-        *found,
+        *_ablation(scene, worth, off, only),
         *(() if worth is None else _effects_table(scene, worth, off, only)),
         *_conclusion(scene, runs),
     )
@@ -520,7 +502,8 @@ def _lengths(scene: HeadContext) -> Blocks:
         Heading(scene.place),
         Prose(lesson("explain/lengths")),
         Row(pictures, gap="small"),
-        beside(_tell_lengths(scene, lengths, shares), Picture("row_shares", Chart(chart))),
+        Picture("row_shares", Chart(chart)),
+        Prose(_tell_lengths(scene, lengths, shares)),
         as_table("lengths", partial(_table_of_lengths, scene, lengths, shares), file="lengths"),
     )
 
@@ -725,7 +708,8 @@ def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
     chart = charts.spots(names, spread, medians, message("how far {what} moves", what=what))
     return (
         *opening,
-        beside(told, Picture("shuffles", Chart(chart))),
+        Picture("shuffles", Chart(chart)),
+        Prose(told),
         Prose(lesson("explain/shuffled-caveat"), "detail"),
         as_table("shuffles", partial(_table_of_shuffles, names, spread, evens), file="shuffles"),
     )

@@ -94,22 +94,30 @@ def test_what_is_asked_is_answered_by_switching_each_head_off():
     rank = int((moved > moved[sharpest]).sum()) + 1
     assert guess.right == {0 if rank == 1 else 1 if rank <= 36 else 2}
     layer, head = heads[sharpest]
-    assert says(plain(guess.question), layer + 1, head + 1, f"{sizes.max():.2f}")
     told = plain(guess.reason)
-    assert says(told, layer + 1, head + 1, f"{moved[sharpest]:.4f}", rank, "72")
+    assert says(told, layer + 1, head + 1, f"{sizes.max():.2f}", f"{moved[sharpest]:.4f}", rank, "72")
     assert says(told, f"{moved.max():.4f}", heads[best][0] + 1, heads[best][1] + 1)
     # Whoever chooses another head is not asked anew.
     other = scene_of("minilm-l6", layer=2, head=7)
     assert asked(other, Runs(other.trace)).mark == guess.mark
-    # The same is said in the end, of every experiment.
-    for experiment in ("heads", "words"):
-        end = prose(shown(scene, Runs(scene.trace), experiment=experiment)[-1:])
-        assert says(end, layer + 1, head + 1, f"{sizes.max():.2f}", rank, "72")
-        assert says(end, heads[best][0] + 1, heads[best][1] + 1, f"{sizes[best]:.2f}")
-        order = np.corrcoef(sizes.argsort().argsort(), moved.argsort().argsort())[0, 1]
-        assert order < 0.5
-        assert tells(end, "explain/differed")
-        assert says(end, f"{order:.2f}".replace("-", "−"))
+    # The same is said in the end.
+    end = prose(shown(scene, Runs(scene.trace))[-1:])
+    assert says(end, layer + 1, head + 1, f"{sizes.max():.2f}", rank, "72")
+    assert says(end, heads[best][0] + 1, heads[best][1] + 1, f"{sizes[best]:.2f}")
+    order = np.corrcoef(sizes.argsort().argsort(), moved.argsort().argsort())[0, 1]
+    assert order < 0.5
+    assert tells(end, "explain/differed")
+    assert says(end, f"{order:.2f}".replace("-", "−"))
+
+
+@pytest.mark.parametrize("experiment", ["lengths", "words", "shuffled"])
+def test_another_experiment_ablates_no_head_and_ends_without_its_conclusion(experiment):
+    scene = scene_of("minilm-l6", layer=2, head=8, word=4)
+    runs = Runs(scene.trace)
+    blocks = shown(scene, runs, experiment=experiment)
+    made = [each for changes in runs.asked for change in changes for each in change.interventions]
+    assert not [each for each in made if isinstance(each, Ablate) and each.how != "uniform"]
+    assert not tells(prose(blocks), "explain/showed")
 
 
 @pytest.mark.parametrize("layer", sweep([0, 13], quick=[13]))
