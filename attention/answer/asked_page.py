@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from starlette.responses import JSONResponse, Response
 
 from attention.answer.page import MAX_PRESSES, Asked, Press, answer
-from attention.answer.run_queue import in_turn
+from attention.answer.slots import one_request
 from attention.page.page import Page
 
 # The longest name of a visitor, and how many entries a browser may remember.
@@ -23,7 +23,7 @@ def give(page: Page, body: bytes) -> Response | None:
         asked = _read(page, json.loads(body))
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
-    with in_turn():
+    with one_request():
         return JSONResponse(answer(asked))
 
 

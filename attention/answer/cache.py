@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 import traceback
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -17,7 +15,7 @@ from numpy import ndarray as Array
 
 from attention.answer.byte_cache import Kept, give_back_arrays, n_bytes
 from attention.answer.once import once
-from attention.answer.run_queue import Places, aside
+from attention.answer.slots import computing, give_back
 from attention.core.ablation import Change, Effect, effects
 from attention.core.masks import MaskName
 from attention.core.messages import message
@@ -63,7 +61,6 @@ MIN_TRACES = 2
 # All else that pages share. Of SmolLM2 on a long text: the survey 1 MB, the neurons 12 MB, a logit per token of the
 # vocabulary 393 kB; of BERT on 512 tokens: five ways of a layer 4 MB, the heads' small pictures 786 kB.
 MAX_RESULTS_BYTES = 96 * 2**20
-MAX_AT_ONCE = 4
 
 
 class ModelFailedError(Exception):
@@ -93,8 +90,6 @@ class _Caches:
     """What all sessions share; the key of a result is its kind and the run, and what else it depends on."""
 
     def __init__(self) -> None:
-        # More at once would only share the processors, and each needs memory.
-        self.places = Places(min(MAX_AT_ONCE, os.cpu_count() or 1))
         self.traces = Kept[RunKey, Recorded](
             MAX_TRACE_BYTES,
             lambda recorded: recorded.trace.nbytes,
@@ -151,6 +146,8 @@ def model_or_reason(
 
     ``on_wait`` is called repeatedly during loading.
     """
+    if model_id not in shelf().in_memory():
+        give_back()
     try:
         with shelf().borrow(model_id, on_wait) as model:
             return ShelvedModel(shelf(), model.info)
@@ -190,13 +187,6 @@ def waiting(info: ModelInfo) -> str:
     return message("Loading {name}, once per server start …", name=info.name)
 
 
-@contextmanager
-def turns() -> Iterator[None]:
-    """Wait for a turn to compute; other pages are drawn meanwhile."""
-    with aside(_caches().places):
-        yield
-
-
 def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
     """Return the trace and proof of a text, or of two texts read together, from the cache if possible.
 
@@ -206,7 +196,7 @@ def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
         ModelUnavailableError: the model was unloaded, and cannot be loaded again.
     """
     key = RunKey(model.info.model_id, model.info.revision, text, mask, pair)
-    return _caches().traces.get(key, lambda: _run(model, key), turns())
+    return _caches().traces.get(key, lambda: _run(model, key), computing())
 
 
 def _model_of(run: RunKey) -> Model:
@@ -224,7 +214,7 @@ T = TypeVar("T")
 
 def _result(make: Callable[[], T], *key: Hashable) -> T:
     """Return a result from the cache if possible."""
-    found: T = _caches().results.get(key, make, turns())
+    found: T = _caches().results.get(key, make, computing())
     return found
 
 
@@ -251,7 +241,7 @@ class Shared:
         found = self._of_model("five ways", lambda: run_five_ways(self._with_added(), head), at.part, at.layer, at.head)
         if found is not None:
             return found
-        with turns():
+        with computing():
             return run_five_ways(self.scene.attention, head)
 
     def thumbs(self) -> tuple[HeadThumb, ...]:
@@ -301,7 +291,7 @@ class Shared:
         """Return the model's trace of another text; None if it refuses the text or was removed."""
         run = replace(self.address.run, text=text, pair="")
         try:
-            recorded = _caches().traces.get(run, lambda: _run(_model_of(run), run), turns())
+            recorded = _caches().traces.get(run, lambda: _run(_model_of(run), run), computing())
         except (ValueError, ModelFailedError, ModelUnavailableError):
             return None
         return recorded.trace.part(self.address.part)

@@ -17,12 +17,11 @@ from urllib.parse import quote, urlencode
 from starlette.responses import Response
 
 from attention.answer import downloads
-from attention.answer.cache import turns
 from attention.answer.downloads import GoneError, ending_of
 from attention.answer.files import FILES
 from attention.answer.hosts import FRAME_VARIABLE, framed_by
-from attention.answer.run_queue import in_turn
 from attention.answer.running import is_unread, load_silently, run_one, run_page
+from attention.answer.slots import computing, one_request
 from attention.core.messages import message
 from attention.export.notebooks import NOTEBOOKS
 from attention.export.of_page import left_out, page_file, worksheet
@@ -99,7 +98,7 @@ def give(page: Page, rest: str, link: Mapping[str, str], *, root: str = "") -> R
         return None
     # Never name a response after the link: an explanation is named after the page.
     explained = _named_after(page, ending)
-    with in_turn():
+    with one_request():
         made = downloads.made(explained, partial(_file, page, fingerprint, key, name, link, root))
     if made is None:
         return None
@@ -140,14 +139,14 @@ def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, 
         if isinstance(block, Table) and (block.key, f"{block.file}.csv") == (key, name):
             return _File(name, downloads.csv_of(block.make()))
         if isinstance(block, Download) and block.file == key == name:
-            with turns() if block.is_long else nullcontext():
+            with computing() if block.is_long else nullcontext():
                 return _File(name, block.make())
     return None
 
 
 def _notebook(view: View, key: str, pane: Pane) -> str:
     try:
-        with turns():
+        with computing():
             return NOTEBOOKS[key].written(pane, left_out(view, pane))
     except ValueError as reason:
         raise GoneError(str(reason)) from None

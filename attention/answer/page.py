@@ -15,7 +15,6 @@ from attention.answer import controls, fields, jobs, running, state
 from attention.answer.cache import model_or_reason, shelf, waiting
 from attention.answer.masthead import is_presented, masthead, no_field, notices
 from attention.answer.page_component import Data, Sheet
-from attention.answer.run_queue import aside
 from attention.core.messages import message
 from attention.lesson.unfamiliar import tell_unfamiliar
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
@@ -152,8 +151,7 @@ def _load_or_tell(info: ModelInfo) -> Model | ModelUnavailableError:
         if info.model_id not in shelf().in_memory():
             raise _LoadingError(info, progress)
 
-    with aside():
-        return model_or_reason(info.model_id, tell)
+    return model_or_reason(info.model_id, tell)
 
 
 def _loading_blocks(found: _LoadingError) -> Blocks:

@@ -17,10 +17,9 @@ from attention.answer.cache import (
     model_or_reason,
     record,
     shelf,
-    turns,
 )
 from attention.answer.once import once
-from attention.answer.run_queue import aside
+from attention.answer.slots import give_back
 from attention.core.messages import message
 from attention.core.trace import Cut, Trace
 from attention.experiments.corpus import Sentences
@@ -62,8 +61,8 @@ class Results(Shared):
         if isinstance(model, ModelUnavailableError):
             return None
         measurement = measurements().syntax(model)
-        with aside():
-            measurement.carry_on(COUNTED_WITHIN)
+        give_back()
+        measurement.carry_on(COUNTED_WITHIN)
         check = measurement.measures
         return check if measurement.run.is_finished and isinstance(check, SyntaxCheck) else None
 
@@ -123,11 +122,10 @@ class Serving:
         return None if isinstance(model, ModelUnavailableError) else model
 
     def _measured(self, measurement: Measurement[R], *, is_held: bool) -> Measured[R]:
-        # Other pages are drawn meanwhile.
-        with aside():
-            if not is_held:
-                measurement.carry_on(self.patience)
-            return measurement.measured()
+        if not is_held:
+            give_back()
+            measurement.carry_on(self.patience)
+        return measurement.measured()
 
 
 @once
@@ -139,7 +137,7 @@ def own_files() -> OwnFiles:
 @once
 def measurements() -> Measurements:
     """Return this server's measurements."""
-    return Measurements(turns)
+    return Measurements()
 
 
 def load_silently(info: ModelInfo) -> Model | ModelUnavailableError:

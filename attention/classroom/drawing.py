@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from attention.answer.files import address_of
 from attention.answer.numbers import where
-from attention.answer.run_queue import in_turn
 from attention.answer.running import load_silently, run_page
+from attention.answer.slots import one_request
 from attention.classroom.codes import digest
 from attention.core.messages import message
 from attention.figures.assets import AT_REST
@@ -68,11 +68,11 @@ def tidy(page: str, link: str) -> str:
     return urlencode((view.without(PRESENT) if PRESENT in view.page.own else view).to_query())
 
 
+@one_request()
 def guess_of(page: str, link: str) -> Guess | None:
     """Return a page's own question; None if it has none."""
     view = _closed(_view(_PAGES[page], link))
-    with in_turn():
-        return CONTENTS[view.page].asked(view, _panes(view)).guess
+    return CONTENTS[view.page].asked(view, _panes(view)).guess
 
 
 def sentence_of(page: str, link: str) -> str:
@@ -87,41 +87,38 @@ def is_guessed(page: str, link: str) -> bool:
     return GUESS in view.page.own and view[GUESS]
 
 
+@one_request()
 def opened(page: str, link: str) -> str:
     """Return the link of the same view with the answer to its question, for the teacher's own screen."""
     view = _view(_PAGES[page], link)
-    with in_turn():
-        return urlencode(_opened(view, _panes(view)).to_query())
+    return urlencode(_opened(view, _panes(view)).to_query())
 
 
+@one_request()
 def questions_of(page: str, link: str) -> list[Ready]:
     """Return the ready questions that fit a page."""
-    scene, found = _scene(page, link), []
-    for each in (MOST, *QUESTIONS):
-        # One at a time, so that waiting pages can be drawn in between.
-        with in_turn():
-            found += [each] if scene is not None and each.make(scene) is not None else []
-    return found
+    scene = _scene(page, link)
+    return [] if scene is None else [each for each in (MOST, *QUESTIONS) if each.make(scene) is not None]
 
 
+@one_request()
 def ready_of(page: str, link: str, question: Ready) -> Guess | None:
     """Return a ready question about a page; None if it does not fit."""
     scene = _scene(page, link)
-    with in_turn():
-        return None if scene is None else question.make(scene)
+    return None if scene is None else question.make(scene)
 
 
+@one_request()
 def show(shown: Shown) -> dict[str, Any]:
     """Return the page for the screens, as a JSON object."""
     view = _view(_PAGES[shown.page], shown.link)
-    with in_turn():
-        panes = _panes(view)
-        if shown.seen in ("closed", "opened"):
-            view = _opened(view, panes) if shown.seen == "opened" else _closed(view)
-        title, caption = title_of(view, panes)
-        is_open = CONTENTS[view.page].asked(view, panes).is_open
-        # Large pictures are sent as shades, so that a first visit is light; pointing at them fetches the numbers.
-        page = drawn(_blocks(view, panes, shown, is_open=is_open), partial(where, view), arranged=view.arranged)
+    panes = _panes(view)
+    if shown.seen in ("closed", "opened"):
+        view = _opened(view, panes) if shown.seen == "opened" else _closed(view)
+    title, caption = title_of(view, panes)
+    is_open = CONTENTS[view.page].asked(view, panes).is_open
+    # Large pictures are sent as shades, so that a first visit is light; pointing at them fetches the numbers.
+    page = drawn(_blocks(view, panes, shown, is_open=is_open), partial(where, view), arranged=view.arranged)
     # From step to step, an unchanged picture may be the start of another's transition.
     pictures = page.pictures if view.page is STEP_BY_STEP else _at_rest(page.pictures)
     modules = {each["component"] for each in pictures}
@@ -161,8 +158,7 @@ def examples_of(link: str) -> Sequence[str]:
 
 def read(page: str, link: str) -> Pane:
     """Run the model on the text of a link, which must not be empty."""
-    with in_turn():
-        return _panes(_view(_PAGES[page], link))[0]
+    return _panes(_view(_PAGES[page], link))[0]
 
 
 def place_of(pane: Pane) -> str:
@@ -214,8 +210,7 @@ def _while_closed(page: Page, seen: Seen) -> Blocks:
 
 def _scene(page: str, link: str) -> HeadContext | None:
     view = _view(_PAGES[page], link)
-    with in_turn():
-        return next((pane.scene for pane in _panes(view) if pane.scene is not None), None)
+    return next((pane.scene for pane in _panes(view) if pane.scene is not None), None)
 
 
 def _view(page: Page, link: str) -> View:

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from starlette.concurrency import run_in_threadpool
 
 from attention.answer.downloads import csv_of
-from attention.answer.run_queue import in_turn
+from attention.answer.slots import one_request
 from attention.classroom import own, own_store
 from attention.classroom.database import Database
 from attention.classroom.drawing import examples_of, place_of, read, tidy
@@ -181,6 +181,7 @@ def _nickname(said: Mapping[str, Any]) -> str:
     return nickname
 
 
+@one_request()
 def _questions(link: str, text: str) -> dict[str, Any]:
     """Run the model on a sentence, and return the questions with all feedback."""
     pane = read(STEP_BY_STEP.address, f"{link}&{urlencode({'text': text})}")
@@ -188,8 +189,7 @@ def _questions(link: str, text: str) -> dict[str, Any]:
         raise RefusedError(503, str(pane.reason))
     if pane.scene is None:
         raise RefusedError(400, pane.notices[0])
-    with in_turn():
-        questions = own.questions_on(pane.scene)
+    questions = own.questions_on(pane.scene)
     if not questions:
         raise RefusedError(400, message("There is nothing to ask about this sentence. Type a longer one."))
     place = {"layer": pane.scene.layer + 1, "head": pane.scene.head + 1, "word": pane.scene.word}

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from attention.answer.hosts import base_path, is_known, named_hosts
-from attention.answer.run_queue import in_turn
 from attention.answer.running import load_silently, run, run_page
+from attention.answer.slots import one_request
 from attention.classroom.finds import Find
 from attention.core.messages import message
 from attention.lesson.prose import typed
@@ -41,20 +41,20 @@ def view_of(pasted: str, host: str) -> View:
     return _view(page, found.query)
 
 
+@one_request()
 def judge(task: Task, given: ModelHead | None, view: View) -> Find:
     """Run a view, and judge it; raise UnfitError if the task does not apply."""
-    with in_turn():
-        verdict = judged(task, view, _panes(view), given)
+    verdict = judged(task, view, _panes(view), given)
     link = urlencode(view.shown().to_query())
     told = f"{verdict.told}<p>{' · '.join(map(_shortly, sentences(view)))}</p>"
     return Find(view.page.address, link, told, verdict.is_solved, verdict.score)
 
 
+@one_request()
 def place_of(page: str, link: str) -> ModelHead:
     """Return the head that a view shows; raise UnfitError unless it belongs to a model that reads sentences."""
     view = _view(BY_ADDRESS[page], link)
-    with in_turn():
-        panes = [] if _is_empty(view) else run_page(view, load_silently)
+    panes = [] if _is_empty(view) else run_page(view, load_silently)
     scene = next((pane.scene for pane in panes if pane.scene is not None), None)
     if scene is None or not scene.info.reading.takes_sentences:
         raise UnfitError(message("This task is about the head on your screen. Show one that reads a sentence first."))

@@ -10,8 +10,8 @@ import hashlib
 import logging
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import BoundedSemaphore, Lock
 from typing import Any, Generic, Protocol, TypeVar
@@ -71,7 +71,7 @@ class Measurement(Generic[R]):
         model: Model,
         texts: Sequence[str],
         measures: Measures[R],
-        turn: Callable[[], AbstractContextManager[object]] = nullcontext,
+        turn: AbstractContextManager[object],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare without running; each batch waits for its ``turn``, and ``clock`` returns seconds."""
@@ -99,7 +99,7 @@ class Measurement(Generic[R]):
 
     def advance(self) -> None:
         """Run the next batch."""
-        with self._turn(), self._lock:
+        with self._turn, self._lock:
             if self.is_over():
                 return
             try:
@@ -139,11 +139,9 @@ class Measurement(Generic[R]):
 class Measurements:
     """A server's most recently used measurements, of which one at a time runs a batch."""
 
-    def __init__(self, turns: Callable[[], AbstractContextManager[object]] = nullcontext) -> None:
-        """Start empty; ``turns`` lets batches take turns with runs of single sentences."""
+    def __init__(self) -> None:
         self._lock = Lock()
         self._one = BoundedSemaphore(1)
-        self._turns = turns
         self._kept: LRUCache[str, Measurement[Any]] = LRUCache(MAX_KEPT)
 
     def study(self, model: Model, texts: Sequence[str]) -> Measurement[StudyResult | None]:
@@ -160,14 +158,8 @@ class Measurements:
         with self._lock:
             found: Measurement[R] | None = self._kept.get(key)
             if found is None or found.has_lost_its_model:
-                found = self._kept[key] = Measurement(model, texts, make(), self._in_turn)
+                found = self._kept[key] = Measurement(model, texts, make(), self._one)
             return found
-
-    @contextmanager
-    def _in_turn(self) -> Iterator[None]:
-        # All measurements share one turn; the other turns are for single sentences.
-        with self._one, self._turns():
-            yield
 
 
 def content_key(texts: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -241,7 +242,7 @@ def test_a_measurement_is_carried_on_for_a_while_and_again_to_its_end():
             now[0] += 1
 
     toy = load("toy")
-    measurement = Measurement(toy, corpus.sentences(), Slow(toy.info), clock=lambda: now[0])
+    measurement = Measurement(toy, corpus.sentences(), Slow(toy.info), nullcontext(), clock=lambda: now[0])
     measurement.carry_on(0)
     assert measurement.measured().share == 0
     measurement.carry_on(1.5)
