@@ -505,8 +505,11 @@ function pressInField(state, made, event) {
     event.preventDefault();
     commit(state, made);
     made.panel?.togglePopover(false);
-  } else if (event.key === "Escape") made.panel?.togglePopover(false);
-  else if (event.key === "ArrowDown" && made.panel && isInLastLine(made.input)) {
+  } else if (event.key === "Escape") {
+    made.input.value = made.shown;
+    growWithText(made.input);
+    made.panel?.togglePopover(false);
+  } else if (event.key === "ArrowDown" && made.panel && isInLastLine(made.input)) {
     event.preventDefault();
     made.panel.togglePopover(true);
     made.panel.querySelector("button, textarea")?.focus();
@@ -691,7 +694,8 @@ function openUnder(made) {
   const { frame, input, element } = made;
   made.panel = makePanel(frame, "manual");
   made.list = make("ul", "examples");
-  made.opener = make("button", "opens", "▾");
+  made.opener = make("button", "opens");
+  made.opener.append(make("span", "", message("Examples")), " ▾");
   made.opener.type = "button";
   made.opener.tabIndex = -1;
   made.panel.append(made.list);

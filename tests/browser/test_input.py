@@ -120,3 +120,17 @@ def test_a_text_of_several_lines_is_typed_pasted_linked_and_read(opened, models)
     expect(tab.field).to_have_value(code)
     expect_tokens(tab, trace)
     expect(tab.notices).to_have_count(0)
+
+
+def test_escape_brings_back_the_sentence_that_the_page_shows(opened):
+    tab = opened(text=DEFAULT)
+    tab.field.fill("Two birds\nsing")
+    tab.field.press("Escape")
+    expect(tab.field).to_have_value(DEFAULT)
+    assert tab.field.get_attribute("rows") == "1"
+    expect(tab.page.locator(".examples")).to_be_hidden()
+    # Leaving the field sends what stands in it.
+    tab.field.press("Tab")
+    assert tab.settled().query().get("text", DEFAULT) == DEFAULT
+    tab.type_sentence("Two birds sing")
+    expect(tab.chips.locator(".text")).to_have_text(["[CLS]", "two", "birds", "sing", "[SEP]"])
