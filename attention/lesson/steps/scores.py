@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy import ndarray as Array
 
 from attention.core.messages import message
+from attention.figures.format import number
 from attention.figures.matrix import Cell
 from attention.lesson import latex
 from attention.lesson.cell_explanation import Detail, tell_largest
@@ -16,6 +20,9 @@ from attention.lesson.quiz import Guess, highest
 from attention.lesson.snippets import cut_note, shapes
 from attention.lesson.steps.base import Step, StepMatrix
 from attention.lesson.transitions import comparing
+
+# So many products fit into a sentence.
+MOST_WRITTEN = 8
 
 
 def _formula(scene: HeadContext | None) -> str:
@@ -86,7 +93,7 @@ def explain_score(scene: HeadContext, cell: Cell) -> Detail:
     )
     largest = tell_largest(products, labels)
     if bias is None:
-        note = lesson("scores/cell-products", count=products.size) + largest
+        note = _products(query, key) + largest
         return Detail(title, note, labels, products, message("q × k, by dimension"))
     added = bias[scene.head, cell.row, cell.column]
     note = lesson(
@@ -95,6 +102,19 @@ def explain_score(scene: HeadContext, cell: Cell) -> Detail:
     parts = np.append(products, added)
     axis = message("q × k, by dimension, and the bias")
     return Detail(title, note + largest, (*labels, message("bias")), parts, axis)
+
+
+def _products(query: Array, key: Array) -> str:
+    """Return as HTML the products that add up to a score, written out if there are few."""
+    if query.size > MOST_WRITTEN:
+        return lesson("scores/cell-products", count=query.size)
+    terms = [(_factor(q), _factor(k)) for q, k in zip(query, key, strict=True)]
+    written = [f'<b class="q">{q}</b>&nbsp;·&nbsp;<b class="k">{k}</b>' for q, k in terms]
+    return lesson("scores/cell-written", products=" + ".join(written))
+
+
+def _factor(value: np.floating[Any]) -> str:
+    return f"({number(float(value))})" if value < 0 else number(float(value))
 
 
 def _code(excerpt: CodeContext) -> str:

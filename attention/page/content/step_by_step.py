@@ -19,7 +19,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.initial_selection import tell_opening
 from attention.lesson.picture import overlay, picture_table
 from attention.lesson.prose import in_short
-from attention.lesson.steps import embed, softmax, step_of, weighted_sum
+from attention.lesson.steps import embed, scores, softmax, step_of, weighted_sum
 from attention.lesson.steps.base import Step, Strip, explained
 from attention.page.blocks import (
     Block,
@@ -232,9 +232,14 @@ class _Pane:
         return (Way("way_to_explain", f"{_EXPLAIN.title} ▸", _EXPLAIN, occluded.to_query()),)
 
     def in_short(self) -> Blocks:
-        """Return the most informative sentence."""
+        """Return the most informative sentence and, at the scores of a short vector, the products of one."""
         scene = self.pane.scene
-        return () if scene is None else (Prose(in_short(self.step.words(scene))),)
+        if scene is None:
+            return ()
+        is_written = self.step is scores.STEP and scene.d_head <= scores.MOST_WRITTEN
+        detail = explained(self.exhibits, scene) if is_written else None
+        products = () if detail is None else (Prose(detail.title + detail.note, "detail"),)
+        return (Prose(in_short(self.step.words(scene))), *products)
 
     def source_picture(self, *, is_bare: bool) -> Blocks:
         """Return the picture that was read, with the head's weights over it unless ``is_bare``; () for a text."""

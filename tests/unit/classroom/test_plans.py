@@ -1,5 +1,6 @@
 """Lesson plans: their durations add up, and a class can be shown each of their views."""
 
+import re
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -54,6 +55,12 @@ def test_what_the_class_does_at_a_stage_can_be_done_there(part):
         assert examples_of(model_of(part.page, part.link))
 
 
+def test_queries_and_keys_are_introduced_before_they_are_multiplied():
+    for plan in plans():
+        names = [part.name for part in plan.parts]
+        assert names.index("vectors") < names.index("scores")
+
+
 def test_a_plan_that_promises_all_steps_has_them_in_their_order():
     for plan in plans()[1:]:
         shown = [dict(parse_qsl(part.link)).get("step") for part in plan.parts[1:-1]]
@@ -67,6 +74,22 @@ def test_at_the_sum_a_long_value_with_a_small_weight_brings_more_than_the_larges
     brought = row * np.linalg.norm(steps.values, axis=1)
     assert row[brought.argmax()] < row.max() / 1.5
     assert brought.max() > 10 * brought[row.argmax()]
+
+
+@pytest.mark.parametrize("on_wall", [False, True])
+def test_after_the_question_every_screen_has_the_numbers_whose_products_make_the_highest_score(on_wall):
+    part = PARTS["scores"]
+    link = dict(parse_qsl(part.link))
+    steps = load(link["model"]).trace(link["text"]).layers[0].head(1)
+    query, key = steps.queries[2], steps.keys[steps.scores[2].argmax()]
+
+    def factors(seen):
+        html = show(Shown(part.page, part.link, seen, on_wall))["html"]
+        found = re.findall(r'<b class="q">([\d.]+)</b>&nbsp;·&nbsp;<b class="k">([\d.]+)</b>', html)
+        return np.array(found, dtype=float).reshape(-1, 2)
+
+    assert len(factors("closed")) == 0
+    np.testing.assert_allclose(factors("opened"), np.stack([query, key], axis=1), atol=0.005)
 
 
 @pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.name)
