@@ -606,7 +606,7 @@ function writeReadout(state, chosen, sums) {
 }
 
 const HINT = message(
-  "Point at a token to isolate its lines. Click to pin it.",
+  "Point at a token to isolate its lines. Press to pin it.",
 );
 
 function word(column, index) {

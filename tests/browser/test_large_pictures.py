@@ -213,8 +213,14 @@ def test_a_file_has_all_its_numbers(tab):
 
 def test_on_a_phone_the_heads_side_by_side_scroll_and_words_come_before_a_second_picture(shared_tab):
     shared_tab.page.set_viewport_size({"width": 390, "height": 844})
-    shared_tab.go(step="heads", model="minilm-l6")
-    joined, change = (shared_tab.matrix(name) for name in ("joined", "change"))
-    assert joined.picture.bounding_box()["width"] > 3 * 384
-    above, words, below = (each.bounding_box() for each in (joined.root, shared_tab.words.first, change.root))
-    assert above["y"] < words["y"] < below["y"]
+    for step, names in (
+        ("heads", ("joined", "change")),
+        ("sum", ("contributions", "outputs")),
+        ("qkv", ("queries", "keys")),
+    ):
+        shared_tab.turn_to(step=step, model="minilm-l6")
+        first, second = (shared_tab.matrix(name) for name in names)
+        if step == "heads":
+            assert first.picture.bounding_box()["width"] > 3 * 384
+        above, words, below = (each.bounding_box() for each in (first.root, shared_tab.words.first, second.root))
+        assert above["y"] < words["y"] < below["y"]
