@@ -14,7 +14,7 @@ from attention.core.messages import message
 from attention.core.trace import ModelInfo
 from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEXT_PARTS
 from attention.models.files import check_beside, has_chat_template, in_one_line, read_json, shapes_of
-from attention.models.generic_models import layer_kinds, other_architecture, same_by_another_name
+from attention.models.generic_models import layer_kinds, other_architecture
 from attention.models.module_map import Architecture, Sizes, TextPart
 
 # A page shows at most this many tokens, even if the model accepts more.
@@ -74,7 +74,6 @@ def architecture_of(config: dict[str, Any]) -> Architecture:
 def _architecture_of(config: dict[str, Any]) -> Architecture:
     model_type = config.get("model_type")
     found = ARCHITECTURES.get(model_type) if isinstance(model_type, str) else None
-    found = found or same_by_another_name(model_type)
     if found is None:
         return other_architecture(config)
     _check_kind(config, found)

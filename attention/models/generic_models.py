@@ -5,7 +5,6 @@ transformers is not imported, which would take seconds, and pages list models al
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.core.messages import message
-from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER
+from attention.models.families import AS_DECODER, AS_ENCODER
 from attention.models.files import in_one_line
 from attention.models.module_map import Architecture, Attention, FeedForward, Sizes, Stack
 
@@ -197,51 +196,6 @@ def _name_of(kind: str) -> str:
     if _OTHER_LAYER.fullmatch(kind) is None:
         return ""
     return _KIND_NAMES.get(kind, in_one_line(kind.replace("_", " "))[:40])
-
-
-def same_by_another_name(model_type: object) -> Architecture | None:
-    """Return the architecture in the table whose source code differs only in its name, if there is one."""
-    file = _file_of(model_type) if isinstance(model_type, str) else None
-    own = {} if file is None else _nameless(file)
-    return next((each for kind, each in ARCHITECTURES.items() if own and own == _nameless_known(kind, each)), None)
-
-
-def _nameless_known(kind: str, architecture: Architecture) -> dict[str, str] | None:
-    # A forward function of this project belongs to one class by its name.
-    file = None if architecture.own_attention else _file_of(kind)
-    return None if file is None else _nameless(file)
-
-
-class _Plain(ast.NodeTransformer):
-    """Removes code that computes nothing: docstrings, annotations of arguments, and decorators."""
-
-    def visit(self, node: ast.AST) -> Any:
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            return None
-        for name, nothing in (("annotation", None), ("returns", None), ("decorator_list", [])):
-            if hasattr(node, name) and not isinstance(node, ast.AnnAssign):
-                setattr(node, name, nothing)
-        return self.generic_visit(node)
-
-
-@cache
-def _nameless(file: Path) -> dict[str, str]:
-    """Return the syntax of each class and function of which a model without its heads is made, without its name."""
-    text = file.read_text("utf-8")
-    name = re.search(r"^class (\w+)PreTrainedModel\(", text, re.MULTILINE)
-    if name is None:
-        return {}
-    parts = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
-    code = {part.name.replace(name[1], ""): ast.dump(_Plain().visit(part)).replace(name[1], "") for part in parts}
-    code.pop("PreTrainedModel", None)
-    used: dict[str, str] = {}
-    waiting = ["Model"]
-    while waiting:
-        part = waiting.pop()
-        if part in code and part not in used:
-            used[part] = code[part]
-            waiting += re.findall(r"id='(\w+)'", code[part])
-    return used
 
 
 @cache
