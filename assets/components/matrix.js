@@ -36,6 +36,7 @@
  * @property {boolean} showNumbers
  * @property {boolean} areCounts whether all numbers are integers
  * @property {string} later for cells right of the diagonal, drawn grey: what would hide them; empty if nothing
+ * @property {string} hint
  * @property {string} alt
  * @property {StageChange | null} [change] how another matrix becomes this one
  * @property {boolean} selectable
@@ -861,7 +862,7 @@ function writeReadout(state) {
   showTip(state);
   readout.classList.toggle("hint", isHint);
   if (isHint) {
-    readout.replaceChildren(message("Press a cell."));
+    readout.replaceChildren(data.hint);
     return;
   }
   readout.title = `${data.rows[place[0]]} ${data.columns[place[1]]}`;

@@ -112,7 +112,7 @@ class Matrix(Large):
 
     A matrix with a ``change`` can be animated. If ``are_counts``, numbers are written without decimals. If several
     pictures show the same pairs, links call a cell of any of them ``known_as``. A table that ``has_heads`` has a row
-    for each layer and a column for each head.
+    for each layer and a column for each head. The ``hint`` is shown while no cell is pointed at.
 
     It has no slots because cached properties need a ``__dict__``.
     """
@@ -147,6 +147,7 @@ class Matrix(Large):
     are_counts: bool = False
     known_as: str = ""
     has_heads: bool = False
+    hint: str = message("Press a cell.")
 
     def __post_init__(self) -> None:
         """Raise ValueError unless the shapes of labels, masked cells and the source match the numbers."""
@@ -294,7 +295,7 @@ class Matrix(Large):
         """
         return self.plain(
             "name title title_role row_axis column_axis row_role column_role masked palette is_positive focus_row "
-            "focus_column selected block_width has_total_row blank are_counts later alt"
+            "focus_column selected block_width has_total_row blank are_counts later hint alt"
         ) | {
             "shape": self.shape_text,
             "range": self.range_text,

@@ -62,6 +62,15 @@ def test_a_picture_is_in_the_first_screen_of_a_lab_and_an_answer_moves_none(tab,
     assert all(abs(after[key][0] - before[key][0]) < 1 for key in seen)
 
 
+@pytest.mark.parametrize("page", OF_LABS.values(), ids=str)
+def test_on_a_phone_an_answer_has_room_beneath_its_question(tab, page):
+    tab.page.set_viewport_size(NARROW)
+    question = tab.go(page.address).page.locator(".around-guess_first")
+    before = question.bounding_box()["height"]
+    show(tab)
+    assert question.bounding_box()["height"] == before
+
+
 def test_the_slider_of_the_width_goes_by_keys_and_is_in_the_link(tab, new_tab):
     show(tab.go("why_divide", model="toy", text=SENTENCE))
     slider = tab.page.get_by_role("slider", name="Numbers in a query, d")

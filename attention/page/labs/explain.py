@@ -500,10 +500,9 @@ def _lengths(scene: HeadContext) -> Blocks:
     )
     return (
         Heading(scene.place),
-        Prose(lesson("explain/lengths")),
         Row(pictures, gap="small"),
         Picture("row_shares", Chart(chart)),
-        Prose(_tell_lengths(scene, lengths, shares)),
+        Prose(lesson("explain/lengths") + _tell_lengths(scene, lengths, shares)),
         as_table("lengths", partial(_table_of_lengths, scene, lengths, shares), file="lengths"),
     )
 
@@ -598,8 +597,8 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
     rows = {name: each[-1][others] for name, each in told.items()}
     return (
         *opening,
+        Row((columns, (Picture("occluded", Chart(chart)),))),
         Prose(words),
-        Row(((Picture("occluded", Chart(chart)),), columns)),
         Prose(lesson("explain/words-caveat"), "detail"),
         as_table("words", partial(_table_of_words, names, moved, rows, scene.layer), file="words"),
     )

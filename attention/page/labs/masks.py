@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Literal, NamedTuple, Self
 
@@ -74,9 +75,9 @@ _REACH_NAMES: dict[Rule, str] = {
     "window": message("Visible distance, in tokens"),
     "prefix": message("Tokens at the start that all see"),
 }
-# Less weight than this, on average over the rows, leaves nothing to see when it is hidden.
+# Less weight than this in every row leaves nothing to see when it is hidden.
 _LITTLE = 0.1
-_HOW = message("Press a score to hide or show it.")
+_HOW = message("Press a score to hide or show it in a mask of your own.")
 _TOO_MANY = message("Painting needs at most {most} tokens.", most=MOST_PAINTED)
 
 
@@ -169,14 +170,14 @@ def _mask(scene: HeadContext, values: Values, masked: _Masked) -> Blocks:
     return (
         Heading(scene.place),
         Section("knobs", tuple(knobs), is_line=True),
-        _pictures(scene, masked, can_paint=can_paint),
+        _pictures(scene, masked, rule, can_paint=can_paint),
         Prose(told + _tell_little(scene, hidden) + _tell_empty_rows(scene, hidden)),
     )
 
 
 def _tell_little(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
     """Say if the head gives the hidden cells so little weight that the mask hardly changes it."""
-    lost = float(scene.steps.weights[hidden].sum()) / len(hidden)
+    lost = float((scene.steps.weights * hidden).sum(axis=1).max())
     return lesson("masks/little") if hidden.any() and lost < _LITTLE else ""
 
 
@@ -186,11 +187,12 @@ def _tell_empty_rows(scene: HeadContext, hidden: Bool[Array, "T T"]) -> str:
     return lesson("masks/rows-all", rows=listed(empty, _NAMED)) if empty else ""
 
 
-def _pictures(scene: HeadContext, masked: _Masked, *, can_paint: bool) -> Row:
+def _pictures(scene: HeadContext, masked: _Masked, rule: Rule, *, can_paint: bool) -> Row:
     """Return the scores, which can be painted, and the weights with the model's own mask and with this one."""
-    title = message("scores + mask")
+    title = message("scores + mask: {mask}", mask=_RULE_NAMES[rule])
     brush = Brush(HIDDEN, _rows(masked.hidden), RULE, "painted") if can_paint else None
     scores = pairs(scene, "mask", title, masked.scores, full_colour(scene.steps.unmasked_scores))
+    scores = replace(scores, hint=_HOW if can_paint else _TOO_MANY)
     painted = Picture("mask", scores, brush=brush, is_selectable=can_paint)
     drawn = (
         ("own_weights", message("the model's own weights"), scene.steps.weights, ~scene.visible),
@@ -200,9 +202,7 @@ def _pictures(scene: HeadContext, masked: _Masked, *, can_paint: bool) -> Row:
         Picture(name, weight_matrix(scene, name, title, each, dark), sets={"row": WORD}, is_selectable=True)
         for name, title, each, dark in drawn
     )
-    # The hint stands below the painted picture, even if all three are one below the other.
-    how = Notice(_HOW if can_paint else _TOO_MANY, is_quiet=True)
-    return Row(((painted, how), *((picture,) for picture in weights)), gap="small")
+    return Row(((painted,), *((picture,) for picture in weights)), gap="small")
 
 
 def _own_scores(scene: HeadContext) -> Picture:

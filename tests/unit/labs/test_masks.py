@@ -226,3 +226,13 @@ def test_of_a_long_text_no_mask_can_be_painted():
     (picture,) = [each for each in shown(scene) if isinstance(each, Picture) and each.key == "mask"]
     assert picture.brush is None
     assert not picture.is_selectable
+
+
+def test_a_single_cell_is_called_little_only_if_it_has_hardly_any_weight():
+    scene = scene_of("minilm-l6", layer=2, head=8)
+    largest, least = (
+        np.unravel_index(find(scene.steps.weights), scene.steps.weights.shape) for find in (np.argmax, np.argmin)
+    )
+    for (row, column), is_little in ((largest, False), (least, True)):
+        told = prose(shown(scene, rule="painted", hidden=Grid.flipped((), int(row), int(column))))
+        assert tells(told, "masks/little") == is_little
