@@ -183,18 +183,13 @@ def _whys(scene: HeadContext) -> str:
     if scene.attention.scale == 1 or scene.visible[scene.word].sum() < 2:
         return text
     key, scaled, plain = _largest(scene)
-    text += lesson(
+    return text + lesson(
         "scale/why-gradient",
         focus=scene.focus_word,
         best=scene.key_word(key),
         scaled_slope=exact(scaled * (1 - scaled)),
         plain_slope=exact(plain * (1 - plain)),
     )
-    if scene.attention.softcap is not None:
-        # A cap between the scores and softmax has a slope of its own.
-        return text
-    inner_slope = exact(scaled * (1 - scaled) * scene.attention.scale)
-    return text + lesson("scale/why-inner-slope", divisor=fact(1 / scene.attention.scale), slope=inner_slope)
 
 
 def _largest(scene: HeadContext) -> tuple[int, float, float]:

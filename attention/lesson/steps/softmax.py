@@ -235,7 +235,7 @@ def _whys(scene: HeadContext) -> str:
         text += lesson(
             "softmax/why-one-idle",
             focus=focus,
-            idle=weights[row, idle].sum(),
+            idle=exact(float(weights[row, idle].sum())),
             count=count,
             heads=len(scene.attention.queries),
         )

@@ -49,9 +49,7 @@ def test_the_slope_of_softmax_is_weight_times_one_minus_weight(asked):
         return row[key] / row.sum()
 
     slope = (weight(tiny) - weight(-tiny)) / (2 * tiny)
-    # A change of the undivided score is divided before softmax sees it.
-    inner = (weight(tiny * asked.attention.scale) - weight(-tiny * asked.attention.scale)) / (2 * tiny)
-    assert {number(slope, 4), number(inner, 4)} <= set(re.findall(r"\d\.\d+", told(asked, "scale")))
+    assert number(slope, 4) in re.findall(r"\d\.\d+", told(asked, "scale"))
 
 
 @pytest.mark.parametrize(("mask", "at"), [("causal", 3), ("causal", 6), ("none", 0), ("none", 5)])
@@ -149,4 +147,6 @@ def test_how_many_heads_of_the_layer_leave_their_weight_where_it_says_little(ask
     n_idle = (weights[:, rows][..., idle].sum(-1).mean(1) > 0.5).sum()
     text = told(asked, "softmax")
     assert tells(text, "softmax/why-one-idle") == (n_idle > 0)
-    assert n_idle == 0 or says(text, n_idle, len(weights))
+    # A sum of weights that are shown with fewer decimals has more.
+    given = number(float(asked.steps.weights[asked.word, idle].sum()), 4)
+    assert n_idle == 0 or says(text, n_idle, len(weights), given)
