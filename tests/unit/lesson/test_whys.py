@@ -149,4 +149,4 @@ def test_how_many_heads_of_the_layer_leave_their_weight_where_it_says_little(ask
     assert tells(text, "softmax/why-one-idle") == (n_idle > 0)
     # A sum of weights that are shown with fewer decimals has more.
     given = number(float(asked.steps.weights[asked.word, idle].sum()), 4)
-    assert n_idle == 0 or says(text, n_idle, len(weights), given)
+    assert n_idle == 0 or says(text, given, n_idle, len(weights))
