@@ -200,11 +200,8 @@ def _cross_in_words(summary: CrossSummary, special: Sequence[str]) -> str:
 
 
 def _spread_phrase(reading: Reading, evenness: float) -> str:
-    return message(
-        "spreads its weight over many {units} (evenness {evenness} of 1)",
-        units=reading.units,
-        evenness=number(evenness),
-    )
+    score = number(evenness)
+    return message("spreads its weight over many {units} (evenness {score} of 1)", units=reading.units, score=score)
 
 
 def _with_number(phrase: str, value: float) -> str:

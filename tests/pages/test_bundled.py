@@ -88,7 +88,7 @@ def test_a_model_that_is_added_is_invited_to_and_has_a_card(open_page, add):
     assert way == f"text=Two+birds&model={MODEL}&step=scores"
     assert entry.info.summary in front.text
     (header,) = [each for each in front.headings(2) if "more model" in each]
-    assert header == "Five more models"
+    assert header == "5 more models"
     cards = open_page("pages/models.py")
     assert any("Tiny" in body and entry.weights.sha256 in body and entry.info.note in body for body in cards.html)
 

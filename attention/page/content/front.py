@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from attention.core.messages import message
+from attention.core.messages import message, messages
 from attention.core.words import CONTINUES, SPACE, special_names
 from attention.figures.arcs import Arcs
 from attention.figures.format import number
@@ -39,21 +39,6 @@ from attention.page.settings import (
     WORD,
 )
 from attention.page.view import View
-
-# The heading, by the number of other models.
-_MORE = (
-    "",
-    message("One more model"),
-    message("Two more models"),
-    message("Three more models"),
-    message("Four more models"),
-    message("Five more models"),
-    message("Six more models"),
-    message("Seven more models"),
-    message("Eight more models"),
-    message("Nine more models"),
-)
-
 
 OPENING_TEXT = "The animal didn't cross the street because it was too tired"
 
@@ -215,7 +200,8 @@ def _way_to_heads(view: View, pane: Pane) -> Blocks:
 def _ways_to(models: Sequence[Bundled], server: Server) -> Blocks:
     if not models:
         return ()
-    return Heading(_MORE[len(models)]), Row(tuple(_way_to(each, server) for each in models))
+    title = messages("{n} more model", "{n} more models", len(models))
+    return Heading(title), Row(tuple(_way_to(each, server) for each in models))
 
 
 def _way_to(entry: Bundled, server: Server) -> Blocks:

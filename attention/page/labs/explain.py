@@ -116,9 +116,9 @@ class _HeadEffects:
         """Return the effect of each head of a layer."""
         return {head: effect.moved for (at, head), effect in self.of.items() if at == layer}
 
-    def count(self, layer: int | None = None) -> int:
-        """Return how many heads, of one layer or of all, have an effect."""
-        return sum(effect.moved > LEAST for (at, _), effect in self.of.items() if layer in (None, at))
+    def count(self) -> int:
+        """Return how many heads have an effect."""
+        return sum(effect.moved > LEAST for effect in self.of.values())
 
     @property
     def ordered(self) -> list[Head]:
@@ -187,13 +187,8 @@ def _guess_shuffled(scene: HeadContext, runs: Runs) -> Guess | None:
         return None
     unchanged, spread, evens = found
     shuffled, even, what = float(np.median(spread[-1])), float(evens[-1]), _output_name(unchanged)
-    because = lesson(
-        "explain/guess-shuffled-because",
-        what=what,
-        n=spread.shape[1],
-        all=_format_effect(shuffled),
-        even=_format_effect(even),
-    )
+    moved = {"all": _format_effect(shuffled), "even": _format_effect(even)}
+    because = lesson("explain/guess-shuffled-because", what=what, n=spread.shape[1], **moved)
     answers = (_EXPERIMENTS["shuffled"], _OFFS["even"])
     return Guess(lesson("explain/guess-shuffled", what=what), answers, because, frozenset({int(even > shuffled)}))
 
@@ -286,16 +281,9 @@ def _conclusion(scene: HeadContext, runs: Runs | None) -> Blocks:
         best_size=fact(compared.sizes[compared.worth.ordered[0]]),
         **_facts(compared),
     )
-    return Heading(message("What this {noun} showed", noun=noun)), Prose(told + _verdict(compared))
-
-
-def _verdict(compared: _Compared) -> str:
-    """Say whether larger weights went with larger effects, and which of the two explains the output."""
-    if np.isnan(compared.correlation):
-        return lesson("explain/verdict")
-    is_sign = compared.correlation >= _GOOD_SIGN
-    agreed = lesson("explain/agreed" if is_sign else "explain/differed", rho=fact(compared.correlation))
-    return agreed + lesson("explain/verdict")
+    if not np.isnan(rho := compared.correlation):
+        told += lesson("explain/agreed" if rho >= _GOOD_SIGN else "explain/differed", rho=fact(rho))
+    return Heading(message("What this {noun} showed", noun=noun)), Prose(told + lesson("explain/verdict"))
 
 
 # -------------------------------------------------------------------------------------- the content
@@ -404,22 +392,14 @@ def _opening(scene: HeadContext, off: Off, only: Only) -> Blocks:
 def _weights_beside(scene: HeadContext, worth: Block) -> Row:
     """Return the weights of the head, and its effect beside them."""
     # The output depends on all words: none is in focus.
-    weights = replace(
-        weight_matrix(scene, "head_weights", message("weights α"), scene.steps.weights),
-        focus_row=None,
-    )
-    return Row(((Picture("head_weights", weights),), (worth,)), (4, 5))
+    weights = weight_matrix(scene, "head_weights", message("weights α"), scene.steps.weights)
+    return Row(((Picture("head_weights", replace(weights, focus_row=None)),), (worth,)), (4, 5))
 
 
 def _tell_head(scene: HeadContext, worth: _HeadEffects, only: Only) -> str:
     own, beside = worth.of[scene.layer, scene.head], worth.of_layer(scene.layer)
     best = min(beside, key=beside.__getitem__)
-    facts: dict[str, str | int] = {
-        "layer": scene.layer + 1,
-        "head": scene.head + 1,
-        "what": _output_name(own),
-        "moved": _format_effect(own.moved),
-    }
+    facts: dict[str, str | int] = {**scene.numbers, "what": _output_name(own), "moved": _format_effect(own.moved)}
     if only == "rest":
         return lesson("explain/rest", best=best + 1, smallest=_format_effect(beside[best]), **facts)
     return lesson("explain/one", n=len(worth.of), count=worth.count(), **facts)
@@ -440,10 +420,7 @@ def _effects_table(scene: HeadContext, worth: _HeadEffects, off: Off, only: Only
     is_whole = len(worth.of) == scene.info.n_layers * scene.info.n_heads
     told = lesson("explain/layer-only", model=word(scene.info.name), layer=scene.layer + 1)
     table = Table("heads_table", partial(_table_of_heads, worth, off, only), file="heads")
-    return (
-        *(() if is_whole else (Prose(told),)),
-        Fold("worth_fold", message("Every head, sorted"), (table,)),
-    )
+    return (*(() if is_whole else (Prose(told),)), Fold("worth_fold", message("Every head, sorted"), (table,)))
 
 
 def _table_of_heads(worth: _HeadEffects, off: Off, only: Only) -> dict[str, list[str]]:
@@ -480,14 +457,7 @@ def _lengths(scene: HeadContext) -> Blocks:
         ("length_shares", message("shares of the norms ‖α f(x)‖"), shares),
     )
     pictures = tuple(
-        (
-            Picture(
-                name,
-                weight_matrix(scene, name, title, each),
-                sets={"row": WORD},
-                is_selectable=True,
-            ),
-        )
+        (Picture(name, weight_matrix(scene, name, title, each), sets={"row": WORD}, is_selectable=True),)
         for name, title, each in drawn
     )
     chart = charts.shares(
@@ -695,15 +665,9 @@ def _shuffled(scene: HeadContext, runs: Runs | None) -> Blocks:
     medians = np.median(spread, axis=1)
     names = (message("this head"), message("this layer"), message("all layers"))
     what = _output_name(unchanged)
-    told = lesson(
-        "explain/shuffled",
-        n=spread.shape[1],
-        what=what,
-        head=_format_effect(float(medians[0])),
-        layer=_format_effect(float(medians[1])),
-        all=_format_effect(float(medians[2])),
-        even=_format_effect(float(evens[2])),
-    ) + _measure(unchanged)
+    head, layer, every, even = map(_format_effect, (*medians.tolist(), float(evens[2])))
+    facts = {"head": head, "layer": layer, "all": every, "even": even}
+    told = lesson("explain/shuffled", n=spread.shape[1], what=what, **facts) + _measure(unchanged)
     chart = charts.spots(names, spread, medians, message("how far {what} moves", what=what))
     return (
         *opening,

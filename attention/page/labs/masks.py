@@ -62,14 +62,6 @@ _RULE_NAMES: dict[Rule, str] = {
     "prefix": message("prefix"),
     "painted": message("painted"),
 }
-_RULE_LESSONS: dict[Rule, str] = {
-    "none": "masks/none",
-    "causal": "masks/causal",
-    "padding": "masks/padding",
-    "window": "masks/window",
-    "prefix": "masks/prefix",
-    "painted": "masks/painted",
-}
 _REACH_NAMES: dict[Rule, str] = {
     "padding": message("Padding tokens at the end"),
     "window": message("Visible distance, in tokens"),
@@ -166,7 +158,7 @@ def _mask(scene: HeadContext, values: Values, masked: _Masked) -> Blocks:
     cells = messages(
         "{n} of {cells} cells is hidden", "{n} of {cells} cells are hidden", int(hidden.sum()), cells=hidden.size
     )
-    told = lesson(_RULE_LESSONS[rule], reach=values[REACH], hidden=cells)
+    told = lesson(f"masks/{rule}", reach=values[REACH], hidden=cells)
     return (
         Heading(scene.place),
         Section("knobs", tuple(knobs), is_line=True),
