@@ -33,13 +33,13 @@ function notes() {
   });
   const head = part("notes head", room.code, () => make("div", "line"));
   put(head, [choiceOfPlan(), ...(plan ? clockOf(plan) : []), ...waysOfPlan(plan)]);
-  if (!plan) return put(box, [head, ...askedSoFar()]);
+  if (!plan) return put(box, [head, ...askedSoFar(), ...lastResults()]);
   const stages = part("stages", [plan.name, plan.parts.map(({ title, minutes }) => [title, minutes])], () => stagesOf(plan));
   [...stages.querySelectorAll("button")].forEach((each, at) => setAttribute(each, "aria-current", at === lesson.at ? "step" : null));
   const beside = part("stage beside", plan.name, () => make("div", "beside"));
   const said = plan.isOwn ? editorOf(plan) : part("said", [plan.name, lesson.at], () => saidOf(plan));
   put(beside, [stages, said]);
-  return put(box, [head, beside, ...askedSoFar()]);
+  return put(box, [head, beside, ...askedSoFar(), ...lastResults()]);
 }
 
 /** Begin a plan; the class sees nothing of it yet. */

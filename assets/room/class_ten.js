@@ -5,7 +5,7 @@ let isTenOpen = false; // whether the teacher sees the results
 
 ACTIVITIES.push({
   name: "ten",
-  label: () => message("Individually"),
+  label: () => message("On their own"),
   offer: offerTen,
   going: goingTen,
   hears: { own: (found) => (ten = found) },
@@ -29,7 +29,7 @@ function offerTen() {
     found.title = message("Ten questions per pupil; earlier answers are deleted");
     return found;
   });
-  return [tick, start, ...(ten ? [resultsOfTen()] : [])];
+  return [tick, start];
 }
 
 function goingTen() {
@@ -43,11 +43,14 @@ function goingTen() {
   return { all: [title], own: [resultsOfTen()], line: [words("ten count", "here", count()), finish], hides: true };
 }
 
+/** The results of the last round, in the notes. */
+const lastResults = () => (ten && !ten.isOpen ? [resultsOfTen()] : []);
+
 /** The results so far: by question, without names; by nickname on request. */
 function resultsOfTen() {
   const fold = part("ten results", room.code, () => {
     const found = make("details", "ten");
-    const summary = make("summary", "", message("Results: for you alone"));
+    const summary = make("summary", "", message("Results of the ten questions: for you alone"));
     summary.dataset.name = "ten results";
     found.append(summary);
     found.open = isTenOpen;

@@ -196,13 +196,14 @@ function hold() {
   for (const way of document.querySelectorAll("main a:not(#alone)")) way.inert = isHeld;
 }
 
-/** On a wall screen: attendance and, while a question is open, the number of answers. */
-function showPresent({ here, answered }) {
+/** On a wall screen: attendance and, while questions are open, the number of answers or of those who have finished. */
+function showPresent({ here, answered, own }) {
   const isFirst = !part("present").textContent && (newest?.mark ?? null) === firstView && !question;
   if (isFirst && here === 0) document.body.classList.add("inviting");
   const said = [messages("{n} is here", "{n} are here", here)];
   if (answered !== null) said.push(messages("{n} answered", "{n} answered", answered));
   setText(part("present"), said.join(" · "));
+  showProgress(own);
 }
 
 /** Show a question; one that is open already may only have more time, and what is being typed stays. */

@@ -7,6 +7,7 @@ let round = null; // the open round
 let paper = null; // the pupil's questions and answers
 let shown = 0; // the index of the visible question; for the results, the number of questions
 let entry = null; // the form, which keeps its text
+let progress = ""; // on a wall: how many have begun and finished
 let over = null; // the questions of a round that has ended, until the results have been seen
 
 /** Handle the beginning or end of a round. */
@@ -29,13 +30,18 @@ function takePaper(found) {
   drawOwn();
 }
 
+function showProgress(own) {
+  progress = own ? message("{begun} began, {finished} finished", own) : "";
+  drawOwn();
+}
+
 function drawOwn() {
   const place = part("own");
   place.hidden = !round && !over;
   document.body.classList.toggle("own", Boolean(round));
   if (!round && over) place.replaceChildren(...ended());
   else if (!round) place.replaceChildren();
-  else if (given.isScreen) place.replaceChildren(make("h2", "", message("Ten questions on your own sentence")), make("p", "", message("They are on your own screens.")));
+  else if (given.isScreen) place.replaceChildren(make("h2", "", message("Ten questions on your own sentence")), make("p", "", message("They are on your own screens.")), make("p", "", progress));
   else if (!paper) place.replaceChildren((entry ??= makeEntry()));
   else if (shown < paper.questions.length) place.replaceChildren(ways(), ...questionOf(paper.questions[shown]));
   else place.replaceChildren(ways(), ...result());

@@ -75,10 +75,12 @@ class Desks:
             answers = await self._database(Store.answers, room.code, room.number)
             tally = {"answered": answers.total(), **asking.told(guess, answers, asking.before(room.question))}
         answered = None if tally is None or room.is_revealed else tally["answered"]
-        live.walls.send("present", {"here": present.here, "answered": answered})
+        own = await self._own.told_teacher(room.code)
+        progress = {name: own[name] for name in ("begun", "finished")} if own and own["isOpen"] else None
+        live.walls.send("present", {"here": present.here, "answered": answered, "own": progress})
         if len(live.desks):
             told = {"here": present.here, "walls": present.walls, "tally": tally}
             exploring, finds = await self._database(Store.n_explorers, room.code), await self._tasks.tally(room.code)
             live.desks.send("here", {**told, "exploring": exploring, "finds": finds})
-            live.desks.send("own", await self._own.told_teacher(room.code))
+            live.desks.send("own", own)
         live.say_trouble(is_lost=False)

@@ -82,7 +82,7 @@ class Teacher:
 
     def start(self, *, asks_nickname=False):
         """Start ten questions for each pupil."""
-        self.press("Individually")
+        self.press("On their own")
         if asks_nickname:
             self.bar.get_by_label("Ask for nicknames").check()
         self.press("Start")

@@ -414,7 +414,7 @@ def test_the_notes_of_a_lesson_lead_from_view_to_view_and_the_controls_stay_in_s
     teacher.expect_uncovered()
     expect_no_barrier(teacher.tab, "notes")
     # However much is open, the controls are in sight.
-    teacher.press("Individually")
+    teacher.press("On their own")
     last = teacher.bar.get_by_role("button", name="End the class")
     for each in (plan, clock, last):
         expect(each).to_be_in_viewport(ratio=1)

@@ -35,7 +35,6 @@ def test_a_class_answers_ten_questions_each_and_the_teacher_sees_what_was_right(
     expect(wall.own).to_be_visible()
     expect(wall.own).not_to_be_empty()
     expect(wall.own.get_by_role("textbox")).to_have_count(0)
-    wall.page.close()
     for pupil in (phone, near):
         expect(pupil.own.get_by_role("textbox")).to_have_count(2)
         expect(pupil.page.locator("#view")).to_be_hidden()
@@ -70,6 +69,8 @@ def test_a_class_answers_ten_questions_each_and_the_teacher_sees_what_was_right(
     near.own.get_by_role("button", name=re.compile("^Question 1: ")).click()
     expect(near.own.locator(".marked li").first).to_contain_text("your answer")
     expect(teacher.bar).to_contain_text("2 of 2 began, 1 finished", timeout=PATIENCE)
+    expect(wall.own).to_contain_text(re.compile(r"\b2\D+\b1\b"))
+    wall.page.close()
     # On a screen that everybody sees, there are no results.
     teacher.expect_covered()
     results = teacher.bar.locator("details.ten")
@@ -105,7 +106,8 @@ def test_a_class_answers_ten_questions_each_and_the_teacher_sees_what_was_right(
         expect_no_barrier(pupil.tab, "over")
         pupil.own.get_by_role("button", name="Close").click()
         expect(pupil.own).to_be_hidden()
-    # What came of it stays for the teacher.
+    # What came of it stays for the teacher, in the notes.
+    teacher.press("Notes")
     expect(teacher.bar.get_by_role("link", name="Download as CSV")).to_be_visible()
 
 
