@@ -80,6 +80,7 @@ function follow() {
   on("trouble", (trouble) => say(trouble?.told ?? ""));
   on("over", ({ told }) => {
     events.close();
+    document.body.classList.add("over");
     refuse(told);
   });
   events.onopen = () => say("");

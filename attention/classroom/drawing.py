@@ -187,13 +187,12 @@ def _blocks(view: View, panes: Sequence[Pane], shown: Shown, *, is_open: bool) -
 
 
 def _first_part(blocks: Blocks) -> Iterator[Block]:
-    """Yield a page's blocks until a heading or more pictures follow its first: nobody scrolls a wall."""
+    """Yield a page's blocks until the heading after its first picture: nobody scrolls a wall."""
     has_picture = False
     for block in blocks:
-        is_picture = any(isinstance(each, Picture) for each in walk((block,)))
-        if has_picture and (is_picture or isinstance(block, Heading)):
+        if has_picture and isinstance(block, Heading):
             return
-        has_picture = has_picture or is_picture
+        has_picture = has_picture or any(isinstance(each, Picture) for each in walk((block,)))
         yield block
 
 

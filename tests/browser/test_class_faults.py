@@ -171,6 +171,10 @@ def test_a_search_on_a_wall_is_seen_whole_without_anything_to_press(new_person, 
     teacher.press("End the task")
     teacher.tab.go("find_it", model="minilm-l6", text=TIRED, task="it")
     expect_whole(".matrix svg")
+    # At the end, it says so, and asks nobody for another code.
+    teacher.end()
+    expect(wall.page.locator("#told")).not_to_be_empty()
+    expect(wall.page.locator(":is(button, input, #view):visible")).to_have_count(0)
 
 
 def test_a_view_whose_scripts_are_late_does_not_replace_a_newer_one(teacher, new_person):
