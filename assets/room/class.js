@@ -246,6 +246,31 @@ function button(label, press, look = "") {
   return element;
 }
 
+function choiceOf(name, label, options = []) {
+  const found = make("select");
+  found.setAttribute("aria-label", label);
+  found.dataset.name = name;
+  found.append(...options.map(([value, title]) => new Option(title, value)));
+  return found;
+}
+
+function tickOf(name, label, turn = () => {}) {
+  const found = make("label", "check");
+  const box = make("input");
+  box.type = "checkbox";
+  box.dataset.name = name;
+  box.onchange = () => turn(box.checked);
+  found.append(box, make("span", "", label));
+  return found;
+}
+
+function foldOf(name, label, look = "") {
+  const found = make("details", look);
+  found.append(make("summary", "", label));
+  found.firstElementChild.dataset.name = name;
+  return found;
+}
+
 /** A sentence of the bar, updated in place. */
 function words(name, look, text) {
   const element = part(name, null, () => make("span", look));
@@ -365,15 +390,8 @@ function tabs() {
 
 /** Without a wall screen: whether the class sees this screen. */
 function privacy() {
-  const label = part("privacy", null, () => {
-    const found = make("label", "check");
-    const box = make("input");
-    box.type = "checkbox";
-    box.dataset.name = "privacy";
-    box.onchange = () => keep({ isPrivate: box.checked });
-    found.append(box, make("span", "", message("Only I see this screen")));
-    return found;
-  });
+  const turn = (isPrivate) => keep({ isPrivate });
+  const label = part("privacy", null, () => tickOf("privacy", message("Only I see this screen"), turn));
   label.firstElementChild.checked = lesson.isPrivate;
   return label;
 }

@@ -59,11 +59,8 @@ function takePlanOfPage() {
 function choiceOfPlan() {
   const all = allPlans().map(({ name, label }) => [name, label]);
   const choice = part("plan", all, () => {
-    const found = make("select");
-    found.setAttribute("aria-label", message("Lesson plan"));
-    found.dataset.name = "plan";
     const options = [["", message("Choose a lesson plan")], ...all, [NEW_PLAN, message("New plan")]];
-    found.append(...options.map(([value, label]) => new Option(label, value)));
+    const found = choiceOf("plan", message("Lesson plan"), options);
     found.onchange = () => begin(found.value === NEW_PLAN ? addPlan(message("My plan"), []) : found.value);
     return found;
   });

@@ -315,13 +315,10 @@ function questionFields(found) {
 }
 
 function isTypedBox(isTyped, set) {
-  const label = make("label", "check");
-  const box = make("input");
-  box.type = "checkbox";
-  box.checked = isTyped;
-  box.onchange = () => set({ isTyped: box.checked, right: null }, false);
-  label.append(box, make("span", "", message("Pupils type a number or a few words")));
-  return label;
+  const label = message("Pupils type a number or a few words");
+  const found = tickOf("typed", label, (isOn) => set({ isTyped: isOn, right: null }, false));
+  found.firstElementChild.checked = isTyped;
+  return found;
 }
 
 begun.then(takePlanOfLink);

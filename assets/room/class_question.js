@@ -48,13 +48,7 @@ function remember({ number, question, shape, told }) {
 /** All questions so far with their results, shown in the notes. */
 function askedSoFar() {
   if (!lesson.asked.length) return [];
-  const fold = part("asked", null, () => {
-    const found = make("details");
-    const summary = make("summary", "", message("Asked so far"));
-    summary.dataset.name = "asked";
-    found.append(summary);
-    return found;
-  });
+  const fold = part("asked", null, () => foldOf("asked", message("Asked so far")));
   const results = part("asked results", lesson.asked, () => {
     const found = make("div", "asked");
     for (const { question, shape, told } of lesson.asked) {
@@ -96,12 +90,7 @@ function giveUpFinding() {
 }
 
 function offerQuestion() {
-  const choice = part("choice", room.code, () => {
-    const found = make("select");
-    found.setAttribute("aria-label", message("What to ask"));
-    found.dataset.name = "choice";
-    return found;
-  });
+  const choice = part("choice", room.code, () => choiceOf("choice", message("What to ask")));
   const own = hasOwn ? [{ name: "", title: message("About this view") }] : [];
   const names = JSON.stringify([...own, ...ready]);
   if (choice.dataset.of !== names) {
@@ -124,10 +113,8 @@ function offerQuestion() {
 
 /** A choice of the time limit in seconds; null for none. */
 function choiceOfLimit(seconds) {
-  const found = make("select");
-  found.setAttribute("aria-label", message("Time limit"));
-  found.dataset.name = "limit";
-  found.append(new Option(message("No time limit"), ""), ...TIME_LIMITS.map((n) => new Option(message("{n} s", { n }), n)));
+  const options = [["", message("No time limit")], ...TIME_LIMITS.map((n) => [n, message("{n} s", { n })])];
+  const found = choiceOf("limit", message("Time limit"), options);
   found.value = seconds ?? "";
   return found;
 }
@@ -230,10 +217,7 @@ function reasonOf() {
 /** The answers so far, for the teacher. */
 function untilNow() {
   const fold = part("until now", null, () => {
-    const found = make("details");
-    const summary = make("summary", "", message("Answers so far: for you alone"));
-    summary.dataset.name = "until now";
-    found.append(summary);
+    const found = foldOf("until now", message("Answers so far: for you alone"));
     found.open = isUnfolded;
     found.ontoggle = () => (isUnfolded = found.open);
     return found;

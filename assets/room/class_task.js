@@ -43,13 +43,8 @@ async function findTasks() {
 }
 
 function offerTask() {
-  const choice = part("task choice", tasks, () => {
-    const found = make("select");
-    found.setAttribute("aria-label", message("Task"));
-    found.dataset.name = "task choice";
-    found.append(...tasks.map(({ name, title }) => new Option(title, name)));
-    return found;
-  });
+  const options = tasks.map(({ name, title }) => [name, title]);
+  const choice = part("task choice", tasks, () => choiceOf("task choice", message("Task"), options));
   const set = part("set task", tasks, () => {
     const found = button(message("Set this task"), () => act("task", { name: choice.value }), "main");
     found.disabled = !tasks.length;
@@ -84,13 +79,8 @@ function taskAside() {
 
 /** The best links so far, for the teacher. */
 function bestUntilNow(told) {
-  const fold = part("best until now", task.number, () => {
-    const found = make("details");
-    const summary = make("summary", "", message("Best so far: for you alone"));
-    summary.dataset.name = "best until now";
-    found.append(summary);
-    return found;
-  });
+  const label = message("Best so far: for you alone");
+  const fold = part("best until now", task.number, () => foldOf("best until now", label));
   return put(fold, [fold.firstElementChild, bestOf("best now", told)]);
 }
 
@@ -141,11 +131,9 @@ const view = () => location.pathname + location.search;
 function aloneWithTask() {
   if (!task || task.told) return { above: [], line: [] };
   const fold = part("task fold", task.number, () => {
-    const found = make("details");
-    const summary = make("summary");
-    summary.dataset.name = "task";
-    summary.append(make("strong", "", message("Find it: {title}", { title: task.title })));
-    found.append(summary, ruleOfTask());
+    const found = foldOf("task", "");
+    found.firstElementChild.append(make("strong", "", message("Find it: {title}", { title: task.title })));
+    found.append(ruleOfTask());
     return found;
   });
   const said = part("verdict", null, () => {

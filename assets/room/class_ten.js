@@ -16,14 +16,8 @@ ACTIVITIES.push({
 });
 
 function offerTen() {
-  const tick = part("ten tick", room.code, () => {
-    const found = make("label", "check");
-    const box = make("input");
-    box.type = "checkbox";
-    box.dataset.name = "ten tick";
-    found.append(box, make("span", "", message("Ask for nicknames, which you alone see")));
-    return found;
-  });
+  const label = message("Ask for nicknames, which you alone see");
+  const tick = part("ten tick", room.code, () => tickOf("ten tick", label));
   const start = part("ten start", room.code, () => {
     const found = button(message("Start"), () => act("own/start", { asksNickname: tick.firstElementChild.checked }), "main");
     found.title = message("Ten questions per pupil; earlier answers are deleted");
@@ -49,10 +43,7 @@ const lastResults = () => (ten && !ten.isOpen ? [resultsOfTen()] : []);
 /** The results so far: by question, without names; by nickname on request. */
 function resultsOfTen() {
   const fold = part("ten results", room.code, () => {
-    const found = make("details", "ten");
-    const summary = make("summary", "", message("Results of the ten questions: for you alone"));
-    summary.dataset.name = "ten results";
-    found.append(summary);
+    const found = foldOf("ten results", message("Results of the ten questions: for you alone"), "ten");
     found.open = isTenOpen;
     found.ontoggle = () => (isTenOpen = found.open);
     return found;
@@ -105,10 +96,8 @@ function wrongOf({ title, wrong }, isOpen) {
 
 function nicknames() {
   const fold = part("ten names", ten.number, () => {
-    const found = make("details");
-    const summary = make("summary", "", message("Nicknames"));
-    summary.dataset.name = "ten names";
-    found.append(summary, make("div"));
+    const found = foldOf("ten names", message("Nicknames"));
+    found.append(make("div"));
     found.ontoggle = () => findNicknames(found);
     return found;
   });

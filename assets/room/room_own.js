@@ -69,10 +69,8 @@ function makeEntry() {
   text.input.placeholder = round.examples[0];
   const examples = make("p", "examples", message("or take one of these:"));
   for (const example of round.examples) {
-    const button = make("button");
-    button.type = "button";
+    const button = pressed("", () => (text.input.value = example));
     button.append(make("bdi", "", example));
-    button.onclick = () => (text.input.value = example);
     examples.append(button);
   }
   const nickname = round.asksNickname ? field(message("A nickname"), round.longestNickname) : null;
@@ -105,6 +103,13 @@ function makeEntry() {
   return form;
 }
 
+function pressed(label, press, look = "") {
+  const found = make("button", look, label);
+  found.type = "button";
+  found.onclick = press;
+  return found;
+}
+
 function field(name, longest) {
   const label = make("label", "", name);
   const input = make("input");
@@ -126,20 +131,16 @@ function ways() {
   list.setAttribute("aria-label", message("Questions"));
   const next = paper.questions.findIndex((each) => each.given === undefined);
   paper.questions.forEach((each, index) => {
-    const button = make("button", look(each), String(index + 1));
-    button.type = "button";
+    const button = pressed(String(index + 1), () => go(index), look(each));
     const sign = each.given === undefined ? message("not answered") : isRight(each) ? message("right") : message("not right");
     button.setAttribute("aria-label", message("Question {number}: {sign}", { number: index + 1, sign }));
     if (index === shown) button.setAttribute("aria-current", "step");
     button.disabled = each.given === undefined && index !== next;
-    button.onclick = () => go(index);
     list.append(button);
   });
   if (next < 0) {
-    const button = make("button", "end", message("Result"));
-    button.type = "button";
+    const button = pressed(message("Result"), () => go(paper.questions.length), "end");
     if (shown === paper.questions.length) button.setAttribute("aria-current", "step");
-    button.onclick = () => go(paper.questions.length);
     list.append(button);
   }
   return list;
@@ -192,14 +193,12 @@ function notices() {
 
 /** Before the first answer, the pupil may choose another sentence. */
 function another() {
-  const button = make("button", "quiet", message("Another sentence"));
-  button.type = "button";
-  button.onclick = () => {
+  const press = () => {
     paper = null;
     drawOwn();
     part("own").querySelector("input").focus();
   };
-  return button;
+  return pressed(message("Another sentence"), press, "quiet");
 }
 
 function choices(asked) {
@@ -207,10 +206,8 @@ function choices(asked) {
   group.setAttribute("role", "group");
   group.setAttribute("aria-label", asked.label);
   asked.answers.forEach((answer, index) => {
-    const button = make("button");
-    button.type = "button";
+    const button = pressed("", () => choose(index));
     button.append(make("bdi", "", visible(answer)));
-    button.onclick = () => choose(index);
     group.append(button);
   });
   return group;
@@ -260,10 +257,8 @@ function verdict(asked) {
   const reason = make("div", "prose");
   reason.innerHTML = asked.reason + asked.why; // from the server, which escapes users' texts
   const next = paper.questions.findIndex((each) => each.given === undefined);
-  const button = make("button", "main", next < 0 ? message("To the result") : message("Next question"));
-  button.type = "button";
-  button.onclick = () => go(next < 0 ? paper.questions.length : next);
-  return [said, reason, button];
+  const label = next < 0 ? message("To the result") : message("Next question");
+  return [said, reason, pressed(label, () => go(next < 0 ? paper.questions.length : next), "main")];
 }
 
 // ------------------------------------------------------------------------------------- results
@@ -273,12 +268,10 @@ function ended() {
   const answered = over.questions.filter((each) => each.given !== undefined);
   const right = answered.filter(isRight).length;
   const told = message("Your teacher ended the questions. You answered {n}; {right} were right.", { n: answered.length, right });
-  const close = make("button", "", message("Close"));
-  close.type = "button";
-  close.onclick = () => {
+  const close = pressed(message("Close"), () => {
     over = null;
     drawOwn();
-  };
+  });
   return [make("h2", "", message("The questions are over")), make("p", "", told), waysTo(answered.filter((each) => !isRight(each))), close];
 }
 
@@ -310,9 +303,7 @@ function lookAt(questions) {
   const list = make("ul", "again");
   for (const each of questions) {
     const item = make("li", look(each));
-    const why = make("button", "", each.title);
-    why.type = "button";
-    why.onclick = () => go(paper.questions.indexOf(each));
+    const why = pressed(each.title, () => go(paper.questions.indexOf(each)));
     const way = make("a", "", message("See it ▸"));
     way.href = each.way;
     way.setAttribute("aria-label", message("See it ▸ {title}", { title: each.title }));
