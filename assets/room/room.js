@@ -296,22 +296,23 @@ async function give(values, given = (nGiven += 1)) {
 }
 
 function choicesOf(asked, own) {
-  if (asked.shape === "one") return answers(asked, own);
+  if (asked.shape === "one") {
+    const group = answers(asked, (index) => give([index]));
+    [...group.children].forEach((each, index) => each.setAttribute("aria-pressed", String(own?.[0] === index)));
+    return group;
+  }
   if (asked.shape === "words") return fieldFor(asked, own);
   return bars({ ...asked, given: own }, message("Send"), give);
 }
 
-function answers(asked, own) {
+function answers(asked, take) {
   const group = make("div", "answers");
   group.setAttribute("role", "group");
   group.setAttribute("aria-label", asked.label);
   asked.answers.forEach((answer, index) => {
-    const button = make("button");
-    button.type = "button";
+    const button = pressed("", () => take(index));
     button.dataset.answer = String(index);
-    button.setAttribute("aria-pressed", String(own?.[0] === index));
     button.append(make("bdi", "", visible(answer)));
-    button.onclick = () => give([index]);
     group.append(button);
   });
   return group;

@@ -159,7 +159,7 @@ function questionOf(asked) {
   const heading = makeHeading(message("Question {place} of {n}", { place: shown + 1, n: paper.questions.length }));
   const words = make("div", "prose asked");
   words.innerHTML = asked.question; // from the server, which escapes users' texts
-  const parts = [heading, sentence(), words, asked.given === undefined ? choices(asked) : answered(asked)];
+  const parts = [heading, sentence(), words, asked.given === undefined ? answers(asked, (index) => choose(index)) : answered(asked)];
   if (asked.given !== undefined) parts.push(...verdict(asked));
   else parts.push(status());
   if (isFirst) parts.push(...notices(), another());
@@ -199,18 +199,6 @@ function another() {
     part("own").querySelector("input").focus();
   };
   return pressed(message("Another sentence"), press, "quiet");
-}
-
-function choices(asked) {
-  const group = make("div", "answers");
-  group.setAttribute("role", "group");
-  group.setAttribute("aria-label", asked.label);
-  asked.answers.forEach((answer, index) => {
-    const button = pressed("", () => choose(index));
-    button.append(make("bdi", "", visible(answer)));
-    group.append(button);
-  });
-  return group;
 }
 
 /** Send an answer; retry while the server is away. */

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Literal
 
+import numpy as np
+
 from attention.classroom.store import Answered
 from attention.core.messages import message
 from attention.core.text import clean, is_visible
@@ -223,16 +225,11 @@ def _told_typed(answers: Counter[Answered]) -> dict[str, Any]:
 
 def _means(answers: Counter[Answered]) -> dict[str, list[float]]:
     """Return the class's mean share for each answer, in percent; nothing if no one has answered."""
-    rows = [(list(map(int, each.given)), n) for each, n in answers.items()]
-    given = [(row, n) for row, n in rows if sum(row)]
-    total = sum(n for _, n in given)
-    if not total:
+    given = [(np.array(each.given, dtype=np.float64), n) for each, n in answers.items() if any(each.given)]
+    if not given:
         return {}
-    sums = [
-        sum(n * share / sum(row) for (row, n), share in zip(given, column, strict=True))
-        for column in zip(*(row for row, _ in given), strict=True)
-    ]
-    return {"means": in_percent([each / total for each in sums])}
+    shares, counts = [row / row.sum() for row, _ in given], [n for _, n in given]
+    return {"means": in_percent(np.average(shares, axis=0, weights=counts).tolist())}
 
 
 def worth(guess: Guess, answers: Mapping[str, Answered]) -> dict[str, str]:
