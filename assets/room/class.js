@@ -271,6 +271,13 @@ function foldOf(name, label, look = "") {
   return found;
 }
 
+/** Words that are HTML: the project's own, or from the server, which escapes users' texts. */
+function htmlOf(html, look = "words") {
+  const found = make("div", look);
+  found.innerHTML = html;
+  return found;
+}
+
 /** A sentence of the bar, updated in place. */
 function words(name, look, text) {
   const element = part(name, null, () => make("span", look));
@@ -417,7 +424,11 @@ function end() {
   const files = lesson.asked.length ? [csvOf("results.csv", message("Download the answers"))] : [];
   if (ten) files.push(csvOf("own/results.csv", message("Download the ten questions")));
   sheet.replaceChildren(make("h2", "", message("End the class? Its answers will be deleted.")), ...files, go, close);
-  sheet.setAttribute("aria-label", message("End the class"));
+  openSheet(message("End the class"));
+}
+
+function openSheet(label) {
+  sheet.setAttribute("aria-label", label);
   sheet.showModal();
 }
 
@@ -491,8 +502,7 @@ function showCode() {
   wall.rel = "opener";
   wall.title = message("A page without controls, for a projector");
   sheet.replaceChildren(make("h2", "", message("Join the class")), make("p", "letters", room.code), picture, address, wall, close);
-  sheet.setAttribute("aria-label", message("Join the class"));
-  sheet.showModal();
+  openSheet(message("Join the class"));
   isCodeShown = true;
   sendPoint();
 }

@@ -89,10 +89,9 @@ function stagesOf(plan) {
 }
 
 function saidOf(plan) {
-  const found = make("div", "words");
+  const found = htmlOf(plan.parts[lesson.at].words);
   // Focusable, so that the keyboard can scroll it.
   found.tabIndex = 0;
-  found.innerHTML = plan.parts[lesson.at].words; // the project's own text
   return found;
 }
 

@@ -51,11 +51,7 @@ function askedSoFar() {
   const fold = part("asked", null, () => foldOf("asked", message("Asked so far")));
   const results = part("asked results", lesson.asked, () => {
     const found = make("div", "asked");
-    for (const { question, shape, told } of lesson.asked) {
-      const heading = make("div", "words");
-      heading.innerHTML = question; // from the server, which escapes users' texts
-      found.append(heading, tallyOf(told, shape));
-    }
+    for (const { question, shape, told } of lesson.asked) found.append(htmlOf(question), tallyOf(told, shape));
     return found;
   });
   return [put(fold, [fold.firstElementChild, results, part("results csv", room.code, () => csvOf("results.csv"))])];
@@ -186,13 +182,7 @@ function answered() {
   return { all, own: [], line, hides: false, ends: "withdraw", aside: isAside, turn };
 }
 
-function questionOf() {
-  return part("question", asked.question, () => {
-    const found = make("div", "words question");
-    found.innerHTML = asked.question; // from the server, which escapes users' texts
-    return found;
-  });
-}
+const questionOf = () => part("question", asked.question, () => htmlOf(asked.question, "words question"));
 
 /** The possible answers, for everyone. */
 function possible() {
@@ -208,11 +198,7 @@ function possible() {
   });
 }
 
-function reasonOf() {
-  const reason = make("div", "words");
-  reason.innerHTML = asked.told.reason + asked.told.wrong;
-  return reason;
-}
+const reasonOf = () => htmlOf(asked.told.reason + asked.told.wrong);
 
 /** The answers so far, for the teacher. */
 function untilNow() {

@@ -92,13 +92,7 @@ function titleOfTask() {
   });
 }
 
-function ruleOfTask() {
-  return part("task rule", task.rule, () => {
-    const found = make("div", "words");
-    found.innerHTML = task.rule; // the project's own text
-    return found;
-  });
-}
+const ruleOfTask = () => part("task rule", task.rule, () => htmlOf(task.rule));
 
 /** The best links. */
 function bestOf(name, told) {
@@ -109,17 +103,11 @@ function bestOf(name, told) {
       const item = make("li");
       const way = make("a", "", each.headline);
       way.href = each.address;
-      item.append(way, wordsOf(each));
+      item.append(way, htmlOf(each.told));
       list.append(item);
     }
     return list;
   });
-}
-
-function wordsOf(found) {
-  const told = make("div", "words");
-  told.innerHTML = found.told; // from the server, which escapes users' texts
-  return told;
 }
 
 // ------------------------------------------------------------------- a pupil who explores alone
@@ -153,7 +141,7 @@ function aloneWithTask() {
 
 function verdictOf() {
   const box = make("div");
-  if (verdict.verdict) box.append(make("strong", "", verdict.verdict.headline), wordsOf(verdict.verdict));
+  if (verdict.verdict) box.append(make("strong", "", verdict.verdict.headline), htmlOf(verdict.verdict.told));
   else box.append(make("p", "", verdict.told));
   return box;
 }

@@ -92,6 +92,13 @@ function follow() {
   };
 }
 
+/** Words that are HTML: the project's own, or from the server, which escapes users' texts. */
+function proseOf(html, look = "prose") {
+  const found = make("div", look);
+  found.innerHTML = html;
+  return found;
+}
+
 function say(text) {
   setText(part("state"), text);
 }
@@ -259,8 +266,7 @@ function ask(asked) {
     return;
   }
   const had = isSame ? document.activeElement?.dataset.answer : undefined;
-  const words = make("div", "prose");
-  words.innerHTML = asked.question; // from the server, which escapes users' texts
+  const words = proseOf(asked.question);
   const own = ownAnswer(asked);
   const said = make("p", "said");
   said.setAttribute("role", "status");
@@ -359,14 +365,9 @@ function outcome({ number, label, answers, told, shape }, own) {
     const known = shape !== "shares" ? signs.filter(Boolean).join(" · ") : "";
     row.append(name, length, make("td", "count", told.counted[index]), make("td", "sign", known));
   });
-  const reason = make("div", "prose");
-  reason.innerHTML = told.reason; // from the server, which escapes users' texts
+  const reason = proseOf(told.reason);
   const came = make("div", "came");
-  if (worth?.number === number) {
-    const said = make("div", "prose");
-    said.innerHTML = worth.told; // the project's own text
-    came.append(said);
-  }
+  if (worth?.number === number) came.append(proseOf(worth.told));
   if (shape === "shares") {
     // On a wall, the counts stand beside the true shares.
     const all = make("div", "all");
@@ -377,11 +378,7 @@ function outcome({ number, label, answers, told, shape }, own) {
     came.append(table);
     box.append(came, reason);
   }
-  if (told.wrong) {
-    const wrong = make("div", "prose");
-    wrong.innerHTML = told.wrong;
-    box.append(wrong);
-  }
+  if (told.wrong) box.append(proseOf(told.wrong));
   return box;
 }
 
@@ -402,8 +399,7 @@ function showTask(found) {
   place.hidden = !task;
   place.replaceChildren();
   if (!task) return;
-  const rule = make("div", "prose");
-  rule.innerHTML = task.rule; // the project's own text
+  const rule = proseOf(task.rule);
   place.append(make("h2", "", message("Find it: {title}", { title: task.title })), rule);
   if (task.told) place.append(best(task.told));
   else if (!given.isScreen) place.append(wayToLook(), handIn());
@@ -461,9 +457,7 @@ function showVerdict() {
 function judged(found, lead = "") {
   const box = make("div", found.isSolved ? "verdict solved" : "verdict");
   box.append(make("strong", "", [lead, found.headline].filter(Boolean).join(" ")));
-  const words = make("div", "prose");
-  words.innerHTML = found.told; // from the server, which escapes users' texts
-  box.append(words);
+  box.append(proseOf(found.told));
   return box;
 }
 

@@ -157,8 +157,7 @@ function look(question) {
 function questionOf(asked) {
   const isFirst = paper.questions.every((each) => each.given === undefined);
   const heading = makeHeading(message("Question {place} of {n}", { place: shown + 1, n: paper.questions.length }));
-  const words = make("div", "prose asked");
-  words.innerHTML = asked.question; // from the server, which escapes users' texts
+  const words = proseOf(asked.question, "prose asked");
   const parts = [heading, sentence(), words, asked.given === undefined ? answers(asked, (index) => choose(index)) : answered(asked)];
   if (asked.given !== undefined) parts.push(...verdict(asked));
   else parts.push(status());
@@ -242,8 +241,7 @@ function verdictOf(asked) {
 function verdict(asked) {
   const said = make("p", "verdict", verdictOf(asked));
   said.setAttribute("role", "status");
-  const reason = make("div", "prose");
-  reason.innerHTML = asked.reason + asked.why; // from the server, which escapes users' texts
+  const reason = proseOf(asked.reason + asked.why);
   const next = paper.questions.findIndex((each) => each.given === undefined);
   const label = next < 0 ? message("To the result") : message("Next question");
   return [said, reason, pressed(label, () => go(next < 0 ? paper.questions.length : next), "main")];
