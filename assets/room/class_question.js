@@ -11,7 +11,6 @@ let fitting = null; // the timer of the search
 let finding = new AbortController(); // cancels the search
 let isAside = false; // whether the answers were moved aside, to see the picture
 let isAsking = false; // whether the class has an open question, for a pupil who explores alone
-let isUnfolded = false; // whether the teacher sees the answers so far
 
 ACTIVITIES.push({
   name: "question",
@@ -202,12 +201,7 @@ const reasonOf = () => htmlOf(asked.told.reason + asked.told.wrong);
 
 /** The answers so far, for the teacher. */
 function untilNow() {
-  const fold = part("until now", null, () => {
-    const found = foldOf("until now", message("Answers so far: for you alone"));
-    found.open = isUnfolded;
-    found.ontoggle = () => (isUnfolded = found.open);
-    return found;
-  });
+  const fold = part("until now", null, () => foldOf("until now", message("Answers so far: for you alone")));
   put(fold, [fold.firstElementChild, ...(now.tally ? [part("tally now", now.tally, () => tallyOf(now.tally, asked.shape))] : [])]);
   return fold;
 }

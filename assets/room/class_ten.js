@@ -1,7 +1,6 @@
 /** Ten questions for each pupil on a sentence of their own: progress and results. */
 
 let ten = null; // the state from the server; after a round, its results
-let isTenOpen = false; // whether the teacher sees the results
 
 ACTIVITIES.push({
   name: "ten",
@@ -9,10 +8,7 @@ ACTIVITIES.push({
   offer: offerTen,
   going: goingTen,
   hears: { own: (found) => (ten = found) },
-  left: () => {
-    ten = null;
-    isTenOpen = false;
-  },
+  left: () => (ten = null),
 });
 
 function offerTen() {
@@ -42,12 +38,8 @@ const lastResults = () => (ten && !ten.isOpen ? [resultsOfTen()] : []);
 
 /** The results so far: by question, without names; by nickname on request. */
 function resultsOfTen() {
-  const fold = part("ten results", room.code, () => {
-    const found = foldOf("ten results", message("Results of the ten questions: for you alone"), "ten");
-    found.open = isTenOpen;
-    found.ontoggle = () => (isTenOpen = found.open);
-    return found;
-  });
+  const label = message("Results of the ten questions: for you alone");
+  const fold = part("ten results", room.code, () => foldOf("ten results", label, "ten"));
   const way = part("ten csv", room.code, () => csvOf("own/results.csv"));
   const places = ten.isOpen && ten.underWay.length ? [words("ten places", "here", placesOfTen())] : [];
   const rows = part("ten rows", ten.questions, rowsOfTen);
