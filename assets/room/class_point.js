@@ -5,7 +5,7 @@ const POINT_PACE = 200; // in ms, between two messages
 const NOTHING = "null";
 
 let pointed = null; // the picture's element, and the place in it
-let pointSent = NOTHING; // the last message
+let pointSent = ""; // the last message; unknown at first, so that nothing remains from a closed tab
 let isPointing = false;
 
 document.addEventListener("attention-point", (event) => {

@@ -140,6 +140,15 @@ def test_who_comes_late_can_read_the_code_on_the_wall(teacher, new_person):
     expect_code_on_press(picture.first)
     teacher.press("Ask")
     expect_code_on_press(wall.question)
+    # A page that dies with the code on it leaves the wall to the next one.
+    teacher.bar.get_by_role("button", name=teacher.code).click()
+    expect(wall.question).to_be_hidden()
+    page = teacher.tab.page
+    page.evaluate("navigator.sendBeacon = () => false")
+    page.close()
+    again = page.context.new_page()
+    again.goto(f"{teacher.tab.url}/step_by_step?model=toy&step=mask")
+    expect(picture.first).to_be_visible()
 
 
 @pytest.mark.parametrize("size", [(1920, 1080), (1280, 720)])
