@@ -52,23 +52,17 @@ def describe(summary: HeadSummary | CrossSummary, told: str, reading: Reading = 
             largest=fact(summary.largest),
             special=fact(summary.special),
         )
-    pattern = summary.pattern
     text = lesson(
         "head/words",
         noun=reading.noun,
         layer=summary.layer + 1,
         head=summary.head + 1,
         told=told,
-        pattern=word(PATTERN_TITLES[pattern.label]),
-        score=fact(pattern.as_dict()[pattern.label]),
-        entropy=fact(summary.entropy),
-        distance=fact(summary.mean_distance),
         previous=fact(summary.previous),
         itself=fact(summary.itself),
         next=fact(summary.next),
     )
-    shown = tell_behaviours(summary)
-    return text + (shown or lesson("head/no-behaviour")) + lesson("head/caveat", noun=reading.noun)
+    return text + tell_behaviours(summary) + lesson("head/caveat", noun=reading.noun)
 
 
 def tell_behaviours(summary: HeadSummary) -> str:

@@ -100,9 +100,11 @@ def in_words(
     if isinstance(summary, CrossSummary):
         return _cross_in_words(summary, special)
     shown = _behaviour_phrases(summary, gaze, reading, special) or _pattern_phrases(summary, gaze, reading, special)
-    found = [*_pronoun_phrases(gaze), *shown]
-    if found:
-        return "; ".join(found)
+    if pronoun := _pronoun_phrase(gaze):
+        over_all = message("over the whole {noun}: {told}", noun=reading.noun, told="; ".join(shown)) if shown else ""
+        return "; ".join(filter(None, (pronoun, over_all)))
+    if shown:
+        return "; ".join(shown)
     if gaze is None:
         return message("no single pattern on average")
     told = message("no single pattern on this {noun}", noun=reading.noun)
@@ -113,15 +115,12 @@ def in_words(
     return f"{told}; {_with_number(largest, weight)}"
 
 
-def _pronoun_phrases(gaze: Gaze | None) -> list[str]:
+def _pronoun_phrase(gaze: Gaze | None) -> str:
     if gaze is None or gaze.pronoun_pair is None:
-        return []
+        return ""
     pronoun, noun, weight = gaze.pronoun_pair
-    return [
-        _with_number(
-            message("“{pronoun}” gives the most weight to the noun “{noun}”", pronoun=pronoun, noun=noun), weight
-        )
-    ]
+    told = message("“{pronoun}” gives the most weight to the noun “{noun}”", pronoun=pronoun, noun=noun)
+    return _with_number(told, weight)
 
 
 def _behaviour_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:

@@ -139,7 +139,8 @@ SMOLLM2 = Bundled(
         licence="Apache-2.0",
         source=message("{source}, as Q4_1 GGUF", source="HuggingFaceTB/SmolLM2-135M-Instruct"),
         summary=message(
-            "A pretrained decoder with 30 layers of 9 query heads in 3 groups, and RoPE. It predicts the next token."
+            "A small pretrained decoder. Like the models behind ChatGPT, it predicts the next token. 30 layers of 9 "
+            "query heads."
         ),
         is_decoder=True,
         has_chat=True,

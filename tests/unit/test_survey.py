@@ -87,5 +87,5 @@ def test_the_table_has_one_row_per_head_and_the_words_about_it_its_numbers(surve
         words = surveyed.in_words(place(summary))
         told = describe(summary, words)
         assert words in html.unescape(told)
-        assert f"{summary.entropy:.2f}" in told
-        assert all(name in told for name in (PATTERN_TITLES[summary.pattern.label], *summary.behaviour_names))
+        assert f"{summary.previous:.2f}" in told
+        assert all(name in told for name in summary.behaviour_names)

@@ -106,8 +106,6 @@ def _words(scene: HeadContext) -> str:
 
 
 def _tell_deeper(scene: HeadContext, inputs: Array) -> str:
-    cosines = _cosines(inputs, scene.word)
-    nearest = int(cosines.argmax())
     told = lesson(
         "embed/words-deeper",
         layer=scene.layer + 1,
@@ -116,8 +114,6 @@ def _tell_deeper(scene: HeadContext, inputs: Array) -> str:
         width=inputs.shape[1],
         focus=scene.focus_word,
         length=length(inputs[scene.word]),
-        nearest=scene.query_word(nearest),
-        cosine=cosines[nearest],
     )
     return told + _tell_norms(scene)
 
@@ -157,16 +153,6 @@ def _tell_norms(scene: HeadContext) -> str:
     elif parts is not None and not own and _has_norm(scene):
         own = ["LayerNorm"]
     return lesson("embed/normed", norms=listed(own)) if own else ""
-
-
-def _cosines(of: Array, row: int) -> Array:
-    """Return the cosine of one row with every other; −∞ for itself."""
-    lengths = np.linalg.norm(of, axis=1)
-    products = lengths * lengths[row]
-    cosines = (of @ of[row]) / np.where(products == 0, 1, products)
-    if len(cosines) > 1:
-        cosines[row] = -np.inf
-    return cosines
 
 
 def _exhibits(scene: HeadContext) -> tuple[StepMatrix, ...]:

@@ -47,7 +47,10 @@ BACK = [max(0, row - 1) for row in range(N)]
         (rows(*[N - 1] * N), "looks at [SEP], the end of the text (1.00 of its weight)"),
         (
             rows(*[5] * N),
-            "“it” gives the most weight to the noun “street” (1.00); most words look at “street” (1.00 of its weight)",
+            (
+                "“it” gives the most weight to the noun “street” (1.00); "
+                "over the whole sentence: most words look at “street” (1.00 of its weight)"
+            ),
         ),
         (np.full((N, N), 1 / N, np.float32), "spreads its weight over many words (evenness 1.00 of 1)"),
         ((rows(*[0] * N) + rows(*[N - 1] * N)) / 2, "looks at [CLS] and [SEP] (1.00 of its weight)"),
@@ -60,7 +63,9 @@ def test_a_head_made_to_do_one_thing_is_said_to_do_that(weights, phrase):
 def test_the_noun_of_a_pronoun_is_named_only_where_the_pronoun_gives_it_most():
     keys = list(BACK)
     keys[IT] = ANIMAL
-    assert told(rows(*keys)).startswith("“it” gives the most weight to the noun “animal” (1.00); looks one word back")
+    assert told(rows(*keys)).startswith(
+        "“it” gives the most weight to the noun “animal” (1.00); over the whole sentence: "
+    )
     keys[IT] = WORDS.index("was")
     assert "“it” gives" not in told(rows(*keys))
 
