@@ -85,6 +85,8 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     info = pane.info
     by_hand = message("This head was picked by hand.") if is_by_hand(info, scene.trace.text) else ""
     picked = message("This head was picked for the weight it gives.") if linked else by_hand
+    # An open question explains those that it offers.
+    marks = "" if is_hidden else _tell_marks(scene)
     about = " ".join(filter(None, (picked, f"{info.name}.", info.summary)))
     return (
         *_title(title, whole=whole),
@@ -103,7 +105,7 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
         ),
         *asked.content(),
         *(() if is_hidden or _is_in_line(scene) else (Prose(_tell_row(scene)),)),
-        Prose(lesson("front/head", **scene.numbers) + _tell_marks(scene) + lesson("front/truth"), "aside"),
+        Prose(lesson("front/head", **scene.numbers) + marks + lesson("front/truth"), "aside"),
         Notice(about, is_quiet=True),
     )
 
