@@ -17,7 +17,7 @@ from attention.core.words import is_punctuation
 from attention.figures.question import Answer, Shape, Verdict
 from attention.lesson.head_context import HeadContext
 from attention.lesson.noun_tagger import noun_tokens
-from attention.lesson.prose import fact, lesson
+from attention.lesson.prose import fact, lesson, listed, word
 
 _VERDICTS: Mapping[Verdict, str] = {
     "right": "guess/right",
@@ -130,10 +130,11 @@ def ranked(
     right = {index for index in offered if values[index] >= values[order[0]] - TIE}
     below = [index for index in order if values[index] < values[order[0]] - TIE]
     close = {index for index in offered if below and values[index] >= values[below[0]] - TIE} - right
+    also = [f"“{word(names[index])}” ({fact(values[index])})" for index in offered if index in right - {order[0]}]
     return Guess(
         question,
         tuple(names[index] for index in offered),
-        reason + (lesson("guess/tie", tie=fact(TIE)) if len(right) > 1 else ""),
+        reason + (lesson("guess/tie", tie=fact(TIE), also=listed(also)) if also else ""),
         frozenset(map(offered.index, right)),
         frozenset(offered.index(index) for index in close if _is_near(values, index)),
         whys=tuple(map(why, offered)),

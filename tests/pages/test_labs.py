@@ -43,7 +43,10 @@ def test_a_lab_asks_first_and_shows_then(open_page, address, model):
     lab, page = LABS[address]
     shown = open_page(page.file, model=model)
     assert shown.notices == []
-    shown.send("question", "show", True)
+    # Of the parts of a layer, the toy has one alone.
+    assert ("question" in shown.components()) == ((address, model) != ("whole", "toy"))
+    if "question" in shown.components():
+        shown.send("question", "show", True)
     assert shown.notices == []
     assert shown.headings()
     # Some knobs are there only for some positions of the first. Heads that share keys can be cut in one way alone.
@@ -100,12 +103,13 @@ def test_a_picture_is_there_before_the_answer_and_what_answers_does_not_leave_th
 
 @pytest.mark.parametrize("address", sweep(LABS, quick=("masks", "explain", "write")))
 def test_a_wrong_answer_is_answered_too_and_stays_in_the_link(open_page, address):
-    shown = open_page(LABS[address][1].file, model="toy")
+    model = "minilm-l6" if address == "whole" else "toy"
+    shown = open_page(LABS[address][1].file, model=model)
     asked = shown.component("question")
     wrong = next(
         number
         for number in range(len(asked["answers"]))
-        if open_page(LABS[address][1].file, model="toy")
+        if open_page(LABS[address][1].file, model=model)
         .send("question", "choose", number)
         .component("question")["verdict"]
         == "other"
@@ -115,6 +119,15 @@ def test_a_wrong_answer_is_answered_too_and_stays_in_the_link(open_page, address
     there = open_page(LABS[address][1].file, **shown.view.to_query())
     assert there.component("question") == shown.component("question")
     assert there.text == shown.text
+
+
+@pytest.mark.parametrize("answer", [None, "show"])
+def test_the_experiments_are_above_the_question_which_differs_in_height(open_page, answer):
+    shown = open_page(LABS["explain"][1].file, model="toy")
+    if answer:
+        shown.send("question", answer, True)
+    keys = [block["key"] for block in shown.blocks if "key" in block]
+    assert keys.index("experiment") < keys.index("guess_first")
 
 
 @pytest.mark.parametrize("address", sweep(LABS, quick=("masks",)))
@@ -182,7 +195,8 @@ def test_without_a_text_a_lab_invites_to_one(open_page, address):
 
 @pytest.mark.parametrize("address", sweep(LABS, quick=("masks", "explain", "write")))
 def test_what_was_answered_can_be_asked_again(open_page, address):
-    shown = open_page(LABS[address][1].file, model="toy")
+    model = "minilm-l6" if address == "whole" else "toy"
+    shown = open_page(LABS[address][1].file, model=model)
     asked = shown.component("question")
     shown.send("question", "show", True)
     assert "answer" in shown.view.to_query()

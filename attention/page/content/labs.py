@@ -13,7 +13,7 @@ from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import Columns, bars_table, chart_table, matrix_table
-from attention.page.blocks import Blocks, Fold, Picture, Section, Table, Way, walk
+from attention.page.blocks import Blocks, Fold, Picture, Section, Setting, Table, Way, walk
 from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import Asked
 from attention.page.labs import Lab
@@ -42,13 +42,19 @@ def content(lab: Lab, view: View, panes: Sequence[Pane], *, whole: bool = False)
     if scene is None and not lab.content(view, None, None):
         return () if pane is None else missing(pane.reason)
     if question.is_open and not whole:
-        return (*question.in_place(), *lab.before(view, scene, found))
+        return _under_switch(question.in_place(), lab.before(view, scene, found))
     first = question.in_place() if question.guess is not None and not question.is_open else ()
     ways = () if whole or scene is None else _ways(lab, view, scene)
     shown = _with_ways(lab.content(view, scene, found), ways)
     # Downloads are made from the link, which lacks pasted text; a saved page has no links.
     files = () if whole or (lab.job is not None and lab.job.accepts is not None) else _behind(shown)
-    return (*first, *shown, *files, *(() if pane is None else missing(pane.reason)))
+    return (*_under_switch(first, shown), *files, *(() if pane is None else missing(pane.reason)))
+
+
+def _under_switch(question: Blocks, blocks: Blocks) -> Blocks:
+    """Put the question below a switch that the lab begins with: its height depends on the switch, which must stay."""
+    n_above = int(isinstance(next(iter(blocks), None), Setting))
+    return (*blocks[:n_above], *question, *blocks[n_above:])
 
 
 def _ways(lab: Lab, view: View, scene: HeadContext) -> Blocks:

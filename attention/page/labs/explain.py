@@ -17,6 +17,7 @@ from attention.core.messages import message
 from attention.core.trace import ModelInfo
 from attention.figures import charts
 from attention.figures.charts import Chart
+from attention.figures.colours import WEIGHT
 from attention.lesson.head_context import HeadContext, needs_all_layers
 from attention.lesson.matrices import weight_matrix
 from attention.lesson.prose import exact, fact, lesson, word
@@ -308,10 +309,10 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
 
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return the same without what answers the question: weights, one row, ranks and shuffles alone do not."""
+    """Return the same without what answers the question: weights, one row and shuffles alone do not."""
     if scene is None or not scene.use.is_reading:
         return _content(values, scene, runs)
-    found = covered(_other_experiment(values, scene, runs), but=("own_weights", "row_shares", "ranks", "shuffles"))
+    found = covered(_other_experiment(values, scene, runs), but=("own_weights", "row_shares", "last_row", "shuffles"))
     return (
         _choice(values),
         *(found or (*_opening(scene, values[OFF], values[ONLY]), _weights_beside(scene, cover("worth")))),
@@ -535,43 +536,56 @@ def _words(scene: HeadContext, runs: Runs | None) -> Blocks:
     if moved is None:
         return (*opening, _missing(scene, int(others.sum())))
     told = _by_weights(scene)
-    correlations = {name: [rank_correlation(layer[others], moved) for layer in each] for name, each in told.items()}
-    names = [name for name, is_other in zip(scene.names, others, strict=True) if is_other]
-    chart = charts.lengths(names, moved, message("how far the vector moves, relative to its norm"))
-    raw, rolled = correlations["raw"], correlations["rollout"]
-    best = int(moved.argmax())
-    words = lesson(
-        scene.info.reading.lesson("explain/words"),
-        focus=scene.focus_word,
-        n=len(names),
-        most=word(names[best]),
-        moved=moved[best],
-    )
-    columns: Blocks = (Notice(_tell_no_order(len(names)), is_quiet=True),)
-    if len(names) >= FEWEST_POINTS and not np.isnan(raw[-1] + rolled[-1]):
-        ranks = {"first": fact(raw[0]), "raw": fact(raw[-1]), "rolled": fact(rolled[-1])}
-        words += lesson("explain/words-ranks", **ranks)
-        points = []
-        if "flow" in correlations:
-            points = [(message("flow to this layer"), scene.layer, correlations["flow"][-1])]
-            flow, there = fact(correlations["flow"][-1]), fact(rolled[scene.layer])
-            words += lesson("explain/words-flow", layer=scene.layer + 1, flow=flow, rolled=there)
-        ranking = charts.by_layer(
-            ((message("weights of this layer"), np.array(raw)), (message("rollout to this layer"), np.array(rolled))),
-            message("rank correlation with occlusion"),
-            message("Rank correlations with occlusion, by layer."),
-            (-1.0, 1.0),
-            points,
-        )
-        columns = (Picture("ranks", Chart(ranking)),)
     rows = {name: each[-1][others] for name, each in told.items()}
+    names = [name for name, is_other in zip(scene.names, others, strict=True) if is_other]
+    given = charts.lengths(names, rows["raw"], message("weight in the last layer")).update_traces(marker_color=WEIGHT)
+    effects = charts.lengths(names, moved, message("how far the vector moves, relative to its norm"))
     return (
         *opening,
-        Row((columns, (Picture("occluded", Chart(chart)),))),
-        Prose(words),
-        Prose(lesson("explain/words-caveat"), "detail"),
+        Row(((Picture("last_row", Chart(given)),), (Picture("occluded", Chart(effects)),))),
+        Prose(_tell_words(scene, names, moved, rows["raw"])),
         as_table("words", partial(_table_of_words, names, moved, rows, scene.layer), file="words"),
+        *_ranks(scene, told, moved),
     )
+
+
+def _tell_words(scene: HeadContext, names: Sequence[str], moved: Array, weights: Array) -> str:
+    """Say whether the token with the largest weight also has the largest effect, and how tokens were occluded."""
+    best, most = int(weights.argmax()), int(moved.argmax())
+    told = lesson(
+        "explain/words-same" if best == most else "explain/words-other",
+        focus=scene.focus_word,
+        best=word(names[best]),
+        weight=weights[best],
+        best_moved=moved[best],
+        most=word(names[most]),
+        moved=moved[most],
+    )
+    return told + lesson(scene.info.reading.lesson("explain/words"))
+
+
+def _ranks(scene: HeadContext, told: Mapping[str, Array], moved: Array) -> Blocks:
+    """Return the rank correlation of weights, rollout and flow with the effects, folded; () if they have no order."""
+    others = _others(scene)
+    correlations = {name: [rank_correlation(layer[others], moved) for layer in each] for name, each in told.items()}
+    raw, rolled = correlations["raw"], correlations["rollout"]
+    if len(moved) < FEWEST_POINTS or np.isnan(raw[-1] + rolled[-1]):
+        return ()
+    words = lesson("explain/words-ranks", first=fact(raw[0]), raw=fact(raw[-1]), rolled=fact(rolled[-1]))
+    points = []
+    if "flow" in correlations:
+        points = [(message("flow to this layer"), scene.layer, correlations["flow"][-1])]
+        flow, there = fact(correlations["flow"][-1]), fact(rolled[scene.layer])
+        words += lesson("explain/words-flow", layer=scene.layer + 1, flow=flow, rolled=there)
+    ranking = charts.by_layer(
+        ((message("weights of this layer"), np.array(raw)), (message("rollout to this layer"), np.array(rolled))),
+        message("rank correlation with occlusion"),
+        message("Rank correlations with occlusion, by layer."),
+        (-1.0, 1.0),
+        points,
+    )
+    found = Picture("ranks", Chart(ranking)), Prose(words), Prose(lesson("explain/words-caveat"), "detail")
+    return (Fold("ranks_fold", message("All layers, with rollout"), found),)
 
 
 def _occluded(scene: HeadContext, runs: Runs | None) -> Float[Array, " N"] | None:
@@ -581,13 +595,6 @@ def _occluded(scene: HeadContext, runs: Runs | None) -> Float[Array, " N"] | Non
     keys = np.flatnonzero(_others(scene))
     found = _effects(scene, runs, tuple(Change(without=int(key)) for key in keys))
     return None if found is None else np.array([effect.tokens[scene.word] for effect in found[1:]])
-
-
-def _tell_no_order(n: int) -> str:
-    """Say why a rank correlation over ``n`` numbers is not given."""
-    if n >= FEWEST_POINTS:
-        return message("All these numbers, or all weights, are equal: there is no order to compare.")
-    return message("Too few other tokens for a meaningful rank correlation: {n}.", n=n)
 
 
 def _others(scene: HeadContext) -> Bool[Array, " T"]:

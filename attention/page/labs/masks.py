@@ -75,7 +75,7 @@ _TOO_MANY = message("Painting needs at most {most} tokens.", most=MOST_PAINTED)
 
 def _guess(_: HeadContext | None) -> Guess:
     """Ask how much of a key's weight is left if its score becomes 0 instead of −∞."""
-    answers = (message("nothing"), message("it depends on the other scores"), message("the same as before"))
+    answers = (message("nothing"), message("it depends on the other scores"), message("as much as unmasked"))
     return Guess(lesson("masks/guess"), answers, lesson("masks/guess-because"), frozenset({1}))
 
 

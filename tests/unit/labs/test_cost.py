@@ -74,11 +74,12 @@ def test_before_anything_is_measured_here_what_was_measured_elsewhere_is_shown_a
     drawn = pictures(blocks, "time", "writing")
     points = [float(y) for block in drawn for trace in block.figure.figure.data for y in trace.y]
     assert sorted(points) == pytest.approx(sorted(1000 * each.seconds for each in there.points))
-    told = prose(blocks)
-    for each in (there.machine.processor, there.machine.day):
-        assert each in told
+    for name in ("time", "memory", "writing", "paper"):
+        told = prose(side(blocks, name))
+        # What is on paper was not measured.
+        assert {each in told for each in (there.machine.processor, there.machine.day)} == {name != "paper"}
     # Once there is something of this server's own, nothing of the other machine is said.
-    own = prose(walk(shown(Runs(last=run()))))
+    own = prose(side(shown(Runs(last=run())), "time"))
     assert there.machine.processor not in own
     assert tells(own, "cost/own")
 
@@ -100,6 +101,14 @@ def test_before_the_answer_only_what_grows_evenly_is_drawn(name, runs):
     assert (drawn, has_cover) == ((["LSTM"], False) if name in ("time", "memory") else ([], True))
     assert not any(isinstance(block, Table) for block in blocks)
     assert not says(prose(blocks), "2.00")
+
+
+@pytest.mark.parametrize(("name", "way"), [("time", 0), ("memory", 1)])
+def test_how_much_more_an_lstm_takes_is_what_was_measured(name, way):
+    blocks = LAB.before(View(page=OF_LABS[LAB]).replaced(COST, name), None, Runs(last=run()))
+    first, last = LENGTHS[0], LENGTHS[-1]
+    grown = LAWS["lstm"][way](last) / LAWS["lstm"][way](first)
+    assert says(prose(walk(blocks)), last // first, f"{grown:.1f}")
 
 
 def test_every_point_adds_to_the_pictures_and_who_only_watches_cannot_stop_it():

@@ -255,6 +255,7 @@ def test_blotting_out_is_compared_with_weights_and_rollout():
         return np.corrcoef(pd.Series(row[others]).rank(), pd.Series(moved).rank())[0, 1]
 
     raw, rolled, _ = figure(blocks, "ranks").figure.data
+    np.testing.assert_allclose(figure(blocks, "last_row").figure.data[0].x, means[-1][3][others], atol=1e-6)
     np.testing.assert_allclose(raw.y, [rho(layer[3]) for layer in means], atol=1e-6)
     np.testing.assert_allclose(rolled.y, [rho(layer[3]) for layer in rollout(means)], atol=1e-6)
     assert says(prose(blocks), f"{raw.y[-1]:.2f}".replace("-", "−"))
@@ -267,23 +268,32 @@ def test_blotting_out_is_compared_with_weights_and_rollout():
         assert (point.name, point.x.tolist()) == ("flow to this layer", [layer + 1])
         assert point.y[0] == pytest.approx(np.corrcoef(pd.Series(flow).rank(), pd.Series(moved).rank())[0, 1])
         np.testing.assert_allclose(np.array(columns[f"flow to layer {layer + 1}"], float), flow, atol=1e-6)
-        assert f"up to layer {layer + 1}?" in prose(blocks)
+        assert f"up to layer {layer + 1}," in prose(blocks)
 
 
 @pytest.mark.parametrize("n_others", [3, 4, 5])
 def test_an_order_of_fewer_than_five_is_not_compared(n_others):
     scene = scene_of("smollm2-135m", word=n_others)
+    told = prose(shown(scene, Runs(scene.trace), experiment="words"))
+    assert tells(told, "explain/words-ranks") == (n_others > 4)
+
+
+@pytest.mark.parametrize("word", range(1, 8))
+def test_the_largest_weight_is_told_beside_the_largest_effect(word):
+    scene = scene_of("minilm-l6", word=word)
     blocks = shown(scene, Runs(scene.trace), experiment="words")
-    told = prose(blocks) + " ".join(each.sentence for each in blocks if isinstance(each, Notice))
-    assert ("The rank correlation of" in told) == (n_others > 4)
-    assert ("Too few other tokens" in told) == (n_others < 5)
+    moved, weights = (np.array(figure(blocks, key).figure.data[0].x) for key in ("occluded", "last_row"))
+    best, most = weights.argmax(), moved.argmax()
+    names = [name for place, name in enumerate(scene.names) if place != word]
+    told = prose(blocks)
+    assert tells(told, "explain/words-same" if best == most else "explain/words-other")
+    assert says(told, names[best], f"{weights[best]:.2f}", names[most], f"{moved[most]:.2f}", f"{moved[best]:.2f}")
 
 
 def test_a_decoder_looks_back_only_and_its_first_token_at_nothing_else():
     scene = scene_of("smollm2-135m", word=2)
     blocks = shown(scene, Runs(scene.trace), experiment="words")
     assert table(blocks, "words_table")["occluded"] == list(scene.names[:2])
-    assert says(" ".join(each.sentence for each in blocks if isinstance(each, Notice)), "2")
     first = scene_of("smollm2-135m", word=0)
     (notice,) = [each for each in shown(first, Runs(first.trace), experiment="words") if isinstance(each, Notice)]
     assert "Choose another" in notice.sentence

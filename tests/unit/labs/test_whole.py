@@ -41,15 +41,12 @@ def has_network(scene):
 
 
 def test_lengths_are_those_of_the_vectors_that_the_model_had(scene):
-    rows = table(shown(scene), "lengths_table")
-    states, added = scene.trace.hidden_states, scene.change
-    lengths = {name: np.array(column, float) for name, column in rows.items() if name != "token"}
-    np.testing.assert_allclose(lengths["in"], np.linalg.norm(states[0], axis=-1), rtol=1e-4)
-    np.testing.assert_allclose(lengths["attention"], np.linalg.norm(added, axis=-1), rtol=1e-3, atol=1e-4)
-    np.testing.assert_allclose(lengths["sum"], np.linalg.norm(states[0] + added, axis=-1), rtol=1e-3)
-    np.testing.assert_allclose(lengths["out"], np.linalg.norm(states[1], axis=-1), rtol=1e-3)
     bars = figure(shown(scene), "lengths").figure.data[0]
-    np.testing.assert_allclose(bars.x, [column[3] for column in lengths.values()])
+    lengths = dict(zip(bars.hovertext, bars.x, strict=True))
+    before, after = (state[3] for state in scene.trace.hidden_states[:2])
+    added = scene.change[3]
+    for name, vector in {"in": before, "attention": added, "sum": before + added, "out": after}.items():
+        assert lengths[name] == pytest.approx(np.linalg.norm(vector), rel=1e-3)
 
 
 def test_the_diagram_has_the_length_of_all_that_is_added_in_every_layer(scene):
@@ -147,14 +144,16 @@ def test_the_one_that_is_longer_in_most_layers_is_the_right_answer(scene):
     guess = LAB.guess(scene)
     rows = table(shown(scene), "blocks_table")
     if "feed-forward" not in rows:
-        assert guess.right == {2}
+        assert guess is None
         return
+    assert len(guess.answers) == 2
     added, fed = (np.array(rows[name], float) for name in ("attention", "feed-forward"))
     n_fed, n_added = int((fed > added).sum()), int((fed < added).sum())
     assert guess.right == ({0, 1} if n_fed == n_added else {int(n_fed > n_added)})
 
 
-def test_the_question_is_the_same_in_every_layer(scene):
+def test_the_question_is_the_same_in_every_layer():
+    scene = scene_of("minilm-l6")
     last = HeadContext(scene.trace, len(scene.trace.layers) - 1, 0, 3)
     assert LAB.guess(last).mark == LAB.guess(scene).mark
 

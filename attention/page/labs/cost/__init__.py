@@ -88,7 +88,7 @@ def _before(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
         "writing": lambda: covered(writing(source)),
         "paper": lambda: covered(paper(values[TOKENS], values[KEPT])),
     }
-    return _sides(values, source, {values[COST]: make[values[COST]]()})
+    return _sides(values, source.told, {values[COST]: make[values[COST]]()})
 
 
 def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
@@ -102,18 +102,19 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
     }
     yours = () if scene is None else (Prose(_tell_yours(scene)),)
     return (
-        *_sides(values, source, contents),
+        *_sides(values, source.told, contents),
         Section("measuring", (work("measure", JOB, status, _WORDS, is_here=runs is not None),), is_line=True),
         *yours,
         *tables(source.curves),
     )
 
 
-def _sides(values: Values, source: Source, contents: Mapping[Side, Blocks]) -> Blocks:
+def _sides(values: Values, told: str, contents: Mapping[Side, Blocks]) -> Blocks:
+    """Return the sides to choose from; those that were measured begin with what is ``told`` of the machine."""
+    named = {side: each if side == "paper" else (Prose(told, "detail"), *each) for side, each in contents.items()}
     return (
         Heading(message("How cost grows with length")),
-        Prose(source.told, "detail"),
-        Panels("cost", COST, message("What is shown"), values[COST], _SIDES, contents),
+        Panels("cost", COST, message("What is shown"), values[COST], _SIDES, named),
     )
 
 

@@ -59,12 +59,18 @@ def time(source: Source, *, is_asked: bool = False) -> Blocks:
         message("Time of explicit attention, fused attention and an LSTM, by length."),
     )
     if is_asked:
-        return _asked("time", drawn)
+        return _asked("time", drawn, source.curves, lambda curve: curve.seconds)
     return _shown("time", drawn, source.curves, AGAINST_LENGTH, _tell_time, _tell_setup)
 
 
-def _asked(name: str, drawn: Chart) -> Blocks:
-    return (Row(((Picture(f"{name}_chart", drawn),), (Prose(lesson("cost/before")),))),)
+def _asked(name: str, drawn: Chart, found: Curves, amount: Callable[[Curve], Array]) -> Blocks:
+    """Return the LSTM's curve, and how much it rises."""
+    curve = found.get("lstm")
+    if curve is None or len(curve.lengths) < 2:
+        return (Prose(lesson("cost/not-yet")),)
+    lengths, amounts = curve.lengths, amount(curve)
+    rise = {"longer": f"{lengths[-1] / lengths[0]:.0f}", "more": f"<b>{amounts[-1] / amounts[0]:.1f}</b>"}
+    return (Row(((Picture(f"{name}_chart", drawn),), (Prose(lesson("cost/before", **rise)),))),)
 
 
 def _tell_setup(found: Curves) -> str:
@@ -97,7 +103,7 @@ def memory(source: Source, *, is_asked: bool = False) -> Blocks:
         message("Memory of explicit attention, fused attention and an LSTM, by length."),
     )
     if is_asked:
-        return _asked("memory", drawn)
+        return _asked("memory", drawn, source.curves, lambda curve: curve.n_bytes)
     return _shown("memory", drawn, source.curves, AGAINST_LENGTH, _tell_memory, lambda _: lesson("cost/memory-how"))
 
 

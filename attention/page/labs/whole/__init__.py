@@ -38,22 +38,16 @@ CODE: Parameter[bool] = Parameter("code", FLAG, False)
 
 
 def _guess(scene: HeadContext | None) -> Guess | None:
-    """Ask which of a block's two parts adds the longer vector to the word in focus, in most of the blocks."""
+    """Ask which of a block's two parts adds the longer vector to the word in focus, in most of the blocks.
+
+    Without feed-forward networks there is no question.
+    """
     found = () if scene is None or not scene.use.is_reading else passages(scene)
-    if scene is None or not found:
+    fed = np.array([each.fed for each in found if each.fed is not None])
+    if scene is None or not fed.size:
         return None
-    answers = (
-        message("attention"),
-        message("the feed-forward network"),
-        message("there is no feed-forward network"),
-    )
-    facts: dict[str, str | int] = {"model": word(scene.info.name), "focus": scene.focus_word}
-    question = lesson("whole/guess", **facts)
+    question = lesson("whole/guess", model=word(scene.info.name), focus=scene.focus_word)
     added = np.array([each.attention for each in found])
-    if found[0].fed is None:
-        because = lesson("whole/guess-none", added=added.mean(), model=facts["model"])
-        return Guess(question, answers, because, frozenset({2}))
-    fed = np.array([each.fed for each in found])
     more = int((fed > added).sum())
     because = lesson(
         "whole/guess-because",
@@ -62,6 +56,7 @@ def _guess(scene: HeadContext | None) -> Guess | None:
         added=added.mean(),
         fed=fed.mean(),
     )
+    answers = (message("attention"), message("the feed-forward network"))
     right = {0, 1} if 2 * more == len(found) else {int(2 * more > len(found))}
     return Guess(question, answers, because, frozenset(right))
 
@@ -103,7 +98,7 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
         Setting(SHOWN, message("Open"), part, {each: _PARTS[each] for each in PARTS}),
         *detail(scene, part, found, likeliest, runs),
         Section(ONWARD, ()),
-        Fold("blocks_fold", message("As a table"), tables),
+        Fold("blocks_fold", message("All layers"), tables),
         _on_one_page(values, scene, runs),
     )
 

@@ -123,13 +123,7 @@ def _block(scene: HeadContext) -> Blocks:
     return (
         Heading(name),
         _beside((Prose(told),), Picture("lengths", charts.Chart(chart))),
-        as_table("lengths", partial(_table_of_tokens, scene, lengths), file="block"),
     )
-
-
-def _table_of_tokens(scene: HeadContext, lengths: dict[str, Float[Array, " T"]]) -> dict[str, list[str]]:
-    columns = {_LENGTHS[name]: full_precision(column) for name, column in lengths.items()}
-    return {message("token"): list(scene.labels)} | columns
 
 
 def _attention(scene: HeadContext, passage: Passage) -> Blocks:
