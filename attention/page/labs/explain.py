@@ -337,17 +337,10 @@ def _other_experiment(values: Values, scene: HeadContext, runs: Runs | None) -> 
 
 
 def _missing(scene: HeadContext, n_runs: int) -> Notice:
-    name = scene.info.name
+    facts: dict[str, str | int] = {"name": scene.info.name, "n": len(scene.tokens), "times": n_runs}
     if n_runs * _work(scene.info, len(scene.tokens)) <= MOST_WORK:
-        return Notice(message("{name} can't be run again now. Reload the page.", name=name))
-    return Notice(
-        message(
-            "{name} would have to read {n} tokens {times} times: too slow. Shorten the text.",
-            name=name,
-            n=len(scene.tokens),
-            times=n_runs,
-        )
-    )
+        return Notice(message("{name} can't be run again now. Reload the page.", **facts))
+    return Notice(message("{name} would have to read {n} tokens {times} times: too slow. Shorten the text.", **facts))
 
 
 def _effects(scene: HeadContext, runs: Runs | None, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:

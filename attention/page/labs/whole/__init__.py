@@ -70,11 +70,10 @@ def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blo
     if scene is None or not found:
         return ()
     part, likeliest = values[SHOWN], outcome(runs)
-    is_told = part in ("embedding", "output")
     return (
         _way(diagram(scene, found, part, likeliest, is_covered=True)),
         Prose(_tell(scene, found)),
-        *(detail(scene, part, found, likeliest, runs) if is_told else ()),
+        *(detail(scene, part, found, likeliest, runs) if part in ("embedding", "output") else ()),
     )
 
 
@@ -164,8 +163,7 @@ def _code(scene: HeadContext, runs: Runs | None) -> Blocks:
         "ends": small(passed.ends.absolute),
         "states": small(passed.states.relative),
     }
-    told = lesson("whole/code", **facts)
-    return (Prose(told), Code(passed.source))
+    return (Prose(lesson("whole/code", **facts)), Code(passed.source))
 
 
 LAB = Lab(
