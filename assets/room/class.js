@@ -365,7 +365,7 @@ function lineOf(going, isLarge) {
   if (going) children.push(...going.line);
   else children.push(...tabs(), ...ACTIVITIES[chosen].offer());
   if (going?.hides && !isPresented() && !(now.walls > 0)) children.push(privacy());
-  if (!isLarge && !isPresented()) children.push(notesButton(), part("end", null, () => button(message("End the class"), end, "quiet end")));
+  if (!isLarge && !isPresented()) children.push(notesButton(), ...(nextOfPlan(going)?.press === end ? [] : [part("end", null, () => button(message("End the class"), end, "quiet end"))]));
   return put(line, children);
 }
 

@@ -107,7 +107,7 @@ const ACTS = {
 /** Whether the stage on the class's screens waits for its activity. */
 const waits = (stage) => stage?.act && lesson.shown === lesson.at && lesson.acted !== lesson.at;
 
-/** The next action of the plan, with its label; null outside a plan, at its end, and during an activity. */
+/** The next action of the plan, with its label; null outside a plan, and during an activity. */
 function nextOfPlan(going) {
   const plan = planNow();
   if (!plan || (going && !going.ends)) return null;
@@ -118,7 +118,7 @@ function nextOfPlan(going) {
   // Where the answers cover the page, its picture comes before the next stage.
   if (going?.turn && isShared() && !going.aside) return { label: message("See the picture"), press: going.turn };
   const following = plan.parts[lesson.at + 1];
-  if (!following) return null;
+  if (!following) return { label: message("End the class"), press: end };
   const go = async () => {
     if (going && !(await act(going.ends)).isDone) return;
     showStage(plan, lesson.at + 1);
@@ -136,11 +136,11 @@ function actOf({ act: found, seconds = null }) {
   return { label, press };
 }
 
-/** Take the next step: in the plan or, outside it, in the activity. */
+/** A remote takes the next step, in the plan or in the activity, but ends neither the class nor the ten questions. */
 function advance() {
   const next = nextOfPlan(goingNow());
-  if (next) next.press();
-  else bar.querySelector(".last button.main")?.click();
+  if (!next) bar.querySelector(".last button.main:not(.by-hand)")?.click();
+  else if (next.press !== end) next.press();
 }
 
 function showStage(plan, at) {
@@ -152,7 +152,7 @@ function showStage(plan, at) {
 function planButtons(going) {
   const next = nextOfPlan(going);
   if (!next) return [];
-  const press = part("plan next", null, () => button("", advance, "main plan"));
+  const press = part("plan next", null, () => button("", () => nextOfPlan(goingNow())?.press(), "main plan"));
   setText(press, next.label);
   press.dataset.name = "plan next";
   if (going || !waits(planNow().parts[lesson.at])) return [press];

@@ -169,8 +169,8 @@ function answered() {
   };
   const next = nextOfPlan({ ends: "withdraw", aside: isAside, turn });
   const line = [
-    // In a plan, the plan's button goes on.
-    ...(next ? [] : [part("next", null, () => button(message("Next"), () => act("withdraw"), "main"))]),
+    // In a plan, the plan's button goes on, except at its end.
+    ...(next && next.press !== end ? [] : [part("next", null, () => button(message("Next"), () => act("withdraw"), "main"))]),
     ...(next?.press === turn ? [] : [part("aside", label, () => {
       const found = button(label, turn);
       found.dataset.name = "aside";

@@ -29,7 +29,7 @@ function goingTen() {
     if (ten.begun > now.here) return message("{begun} began, {finished} finished", ten);
     return message("{begun} of {here} began, {finished} finished", { ...ten, here: now.here });
   };
-  const finish = part("ten end", null, () => button(message("End the questions"), () => act("own/finish"), "main"));
+  const finish = part("ten end", null, () => button(message("End the questions"), () => act("own/finish"), "main by-hand"));
   return { all: [title], own: [resultsOfTen()], line: [words("ten count", "here", count()), finish], hides: true };
 }
 

@@ -493,7 +493,12 @@ def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil, pl
                 expect(picture).to_be_in_viewport(ratio=1)
     teacher.press("End the questions")
     expect(teacher.bar.get_by_role("button", name="Ask", exact=True)).to_be_visible()
-    expect(teacher.plan).to_have_count(0)
+    teacher.press_plan()
+    ending = page.get_by_role("dialog", name="End the class")
+    expect(ending.get_by_role("link", name="Download the ten questions")).to_be_visible()
+    ending.get_by_role("button", name="End the class").click()
+    for pupil in pupils:
+        expect(pupil.page.locator("#told")).not_to_be_empty()
 
 
 def test_the_page_for_classes_opens_a_room_and_every_view_of_a_plan(new_person, new_pupil):

@@ -115,6 +115,9 @@ def test_it_is_done_by_keyboard_and_what_is_no_sentence_or_another_may_come_firs
     pupil = new_pupil(viewport=PHONE)
     teacher.start()
     expect(pupil.own.get_by_role("textbox")).to_have_count(1)
+    # No key of a remote ends the questions.
+    teacher.expect_covered()
+    teacher.tab.page.keyboard.press("PageDown")
     # What is no sentence is refused, which is said.
     sentence = pupil.own.get_by_label("Your sentence")
     sentence.fill("   ")
