@@ -15,12 +15,14 @@ from attention.answer.slots import one_request
 from attention.classroom.codes import digest
 from attention.core.messages import message
 from attention.figures.assets import AT_REST
+from attention.figures.atlas import Atlas
 from attention.figures.question import Answer
 from attention.lesson.head_context import HeadContext
 from attention.lesson.questions import MOST, QUESTIONS, Ready
 from attention.lesson.quiz import Guess
 from attention.models import ModelInfo, by_id, get_info
 from attention.page.blocks import Block, Blocks, Fold, Heading, Notice, Picture, Prose, Row, Section, walk
+from attention.page.content.all_heads import BEHAVIOURS
 from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import SECTION
 from attention.page.content.registry import CONTENTS, title_of
@@ -171,26 +173,26 @@ def _info(link: str) -> ModelInfo:
 
 
 def _blocks(view: View, panes: Sequence[Pane], shown: Shown, *, is_open: bool) -> Blocks:
-    """Return a page's blocks without its question, which the teacher asks."""
+    """Return a page's blocks without its question and the answers to tasks, which the teacher sets."""
     if shown.seen == "hidden":
         return (Notice(message("This reappears with the answer."), is_quiet=True),)
     waiting = _while_closed(view.page, shown.seen) if is_open else ()
     if shown.on_wall and panes and PRESENT in view.page.own:
-        return (*waiting, *_without_question(presented(view.with_value(MAP, False), panes)))
+        return (*waiting, *_without(SECTION, presented(view.with_value(MAP, False), panes)))
     content = CONTENTS[view.page]
     # Buttons and downloads, which work only in the app, are left out if the whole page shows no more than the app.
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=not content.opens))
     if not blocks:
         return tuple(block for pane in panes for block in missing(pane.reason))
-    shown_blocks = (*waiting, *_without_question(blocks))
-    return tuple(_first_part(shown_blocks)) if shown.on_wall else shown_blocks
+    blocks = _without(SECTION, blocks)
+    return (*waiting, *_without(BEHAVIOURS, tuple(_first_part(blocks)) if shown.on_wall else blocks))
 
 
 def _first_part(blocks: Blocks) -> Iterator[Block]:
-    """Yield a page's blocks until the heading after its first picture: nobody scrolls a wall."""
+    """Yield a page's blocks until a heading, or a section with one, after its first picture: no one scrolls."""
     has_picture = False
     for block in blocks:
-        if has_picture and isinstance(block, Heading):
+        if has_picture and any(isinstance(each, Heading) for each in walk((block,))[:2]):
             return
         has_picture = has_picture or any(isinstance(each, Picture) for each in walk((block,)))
         yield block
@@ -236,16 +238,19 @@ def _opened(view: View, panes: Sequence[Pane]) -> View:
     return view if guess is None else view.with_value(ANSWER, Answer(guess.mark))
 
 
-def _without_question(blocks: Blocks) -> Blocks:
-    """Leave out the question, which screens show separately."""
-    return tuple(_emptied(block) for block in blocks if not (isinstance(block, Section) and block.key == SECTION))
+def _without(key: str, blocks: Blocks) -> Blocks:
+    """Leave out the sections with this key."""
+    return tuple(_emptied(key, block) for block in blocks if not (isinstance(block, Section) and block.key == key))
 
 
-def _emptied(block: Block) -> Block:
+def _emptied(key: str, block: Block) -> Block:
     match block:
         case Section() | Fold():
-            return replace(block, blocks=_without_question(block.blocks))
+            return replace(block, blocks=_without(key, block.blocks))
+        case Picture(figure=Atlas() as atlas):
+            # The name of a head, but not what it does, which a class may be looking for.
+            return replace(block, figure=replace(atlas, descriptions={}))
         case Row():
-            return replace(block, columns=tuple(map(_without_question, block.columns)))
+            return replace(block, columns=tuple(_without(key, column) for column in block.columns))
         case _:
             return block

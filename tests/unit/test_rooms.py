@@ -460,6 +460,15 @@ def test_a_closed_lab_has_a_picture_in_a_room_but_not_the_one_that_answers(seen)
     assert ('class="worth_cover cover"' in drawn["html"]) == (seen == "closed")
 
 
+@pytest.mark.parametrize("on_wall", [False, True])
+def test_no_screen_tells_which_head_does_what_a_class_may_look_for(on_wall):
+    view = "model=minilm-l6&layer=1&head=3&text=The+cat+sat+on+the+mat"
+    drawn = show(Shown("all_heads", view, on_wall=on_wall))
+    assert any(picture["component"].startswith("atlas") for picture in drawn["pictures"])
+    # What the rules for a head's behaviour call this one.
+    assert "word back" not in json.dumps(drawn)
+
+
 def test_a_step_that_the_teacher_guesses_has_no_buttons_in_a_room():
     drawn = show(Shown("step_by_step", f"{LINK['link']}&guess=1"))
     assert "question" not in {picture["component"] for picture in drawn["pictures"]}

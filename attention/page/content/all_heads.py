@@ -80,6 +80,8 @@ from attention.page.settings import (
 from attention.page.view import View
 
 _CHOOSE, _STILL = message("Choose one to enlarge it."), message("The framed one is enlarged.")
+# The key of the sections that say what heads do.
+BEHAVIOURS = "behaviours"
 _MOST_IN_FIGURE = 500_000  # weights: 17 MB as a figure
 _SETS: Mapping[str, Parameter[Any]] = {"layer": LAYER, "head": HEAD, "zoom": ZOOM}
 _ACROSS = " → ".join(SENTENCES)
@@ -150,7 +152,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
         _heads(view, scene, surveyed),
-        *_table(surveyed, scene),
+        Section(BEHAVIOURS, _table(surveyed, scene)),
         _chosen(view, pane, scene, surveyed),
         *map_of_heads(view, pane),
         *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
@@ -215,12 +217,13 @@ def _heads(view: View, scene: HeadContext, surveyed: Survey) -> Row:
 def _chosen(view: View, pane: Pane, scene: HeadContext, surveyed: Survey) -> Row:
     """Return the lines of the chosen head, and its measures in words."""
     current, reading = (scene.layer, scene.head), scene.info.reading
+    told = describe(surveyed.summary(current), surveyed.in_words(current, reading), reading)
     steps = view.for_page(STEP_BY_STEP).with_value(STEP, softmax.STEP.key).to_query()
     return Row(
         (
             _lines(view, pane, scene),
             (
-                Prose(describe(surveyed.summary(current), surveyed.in_words(current, reading), reading)),
+                Section(BEHAVIOURS, (Prose(told),)),
                 *_shares(surveyed, surveyed.index(current)),
                 Way("way_in_steps", message("Step through this head ▸"), STEP_BY_STEP, steps),
             ),
