@@ -163,7 +163,13 @@ async function handIn() {
 async function lookForTask() {
   if (!follows || room || document.hidden) return;
   const answer = await fetch(new URL(`${follows}/task`, ROOMS)).catch(() => null);
-  if (!answer?.ok || room) return;
+  if (!answer || room) return;
+  if (answer.status === 404) {
+    follows = null;
+    told = message("The class is over.");
+    draw();
+  }
+  if (!answer.ok) return;
   const found = await answer.json();
   if (JSON.stringify([task, handed, isAsking]) === JSON.stringify([found.task, found.handed, found.asks])) return;
   ({ task, handed, asks: isAsking } = found);

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.lesson.questions import QUESTIONS
-from tests.browser.classroom import PHONE, Alone, Pupil, Teacher
+from tests.browser.classroom import PHONE, Alone, Finder, Pupil, Teacher
 from tests.browser.looks import expect_no_barrier
 from tests.until import until
 
@@ -48,6 +48,20 @@ def test_while_a_question_is_open_no_link_opens_the_app(teacher, new_person):
     expect(ways.and_(pupil.page.locator(":not([inert])"))).to_have_count(0)
     teacher.press("Show the answers")
     expect(ways.and_(pupil.page.locator("[inert]"))).to_have_count(0)
+
+
+def test_a_pupil_in_the_app_learns_that_the_class_is_over(teacher, new_person):
+    pupil = Finder(new_person())
+    pupil.page.clock.install()
+    pupil.join(teacher.code).alone.click()
+    back = pupil.bar.get_by_role("link", name="Back to the class")
+    expect(back).to_be_visible()
+    teacher.end()
+    expect(teacher.bar).to_be_hidden()
+    pupil.page.clock.fast_forward(5000)
+    expect(pupil.bar.get_by_role("alert")).not_to_be_empty()
+    expect(back).to_have_count(0)
+    pupil.tab.errors.clear()  # the browser counts what is refused
 
 
 def test_who_has_looked_at_their_own_class_is_led_back_to_none_that_has_ended(teacher):
