@@ -236,9 +236,8 @@ function arrange(state, parent, blocks) {
   for (const element of before.values()) if (element !== figure) drop(element);
   putInOrder(parent, wanted);
   wanted.forEach((element, index) => fill(state, element, blocks[index]));
-  const other = coming.find((each) => each.matches(".figure") || each.querySelector(".figure"));
   // By then the new picture is drawn, and has its height.
-  if (figure) afterWords(() => lieOver(figure, other));
+  if (figure) afterWords(() => lieOver(figure, figuresIn(coming)[0]));
 }
 
 /** All pictures among blocks. */
@@ -246,6 +245,8 @@ function picturesIn(blocks) {
   const inside = ({ blocks = [], columns = [] }) => picturesIn([...blocks, ...columns.flat()]);
   return blocks.flatMap((block) => (block.kind === "picture" ? [block] : inside(block)));
 }
+
+const figuresIn = (elements) => elements.flatMap((each) => (each.matches(".figure") ? [each] : [...each.querySelectorAll(".figure")]));
 
 // The functions that end an element's departing picture.
 const departures = new WeakMap();
@@ -262,8 +263,7 @@ function departing(parent, going, coming, pictures) {
     drop(figure);
     for (const each of coming) each.classList.remove("behind");
   };
-  const figures = going.flatMap((each) => (each.matches(".figure") ? [each] : [...each.querySelectorAll(".figure")]));
-  const figure = figures.find((each) => parts.get(each)?.clean?.goBack?.(names, end));
+  const figure = figuresIn(going).find((each) => parts.get(each)?.clean?.goBack?.(names, end));
   if (!figure) return undefined;
   departures.set(parent, end);
   for (const each of coming) each.classList.add("behind");
