@@ -104,6 +104,9 @@ const ACTS = {
   own: () => ({ label: message("Start the ten questions"), path: "own/start", body: {} }),
 };
 
+/** The request that ends each kind, once its result is shown. */
+const ENDS = { ask: "withdraw", find: "end-task", own: "own/finish" };
+
 /** Whether the stage on the class's screens waits for its activity. */
 const waits = (stage) => stage?.act && lesson.shown === lesson.at && lesson.acted !== lesson.at;
 
@@ -113,17 +116,20 @@ function nextOfPlan(going) {
   if (!plan || (going && !going.ends)) return null;
   const stage = plan.parts[lesson.at];
   if (!stage) return null;
-  if (!going && lesson.shown !== lesson.at) return { label: message("Show: {title}", stage), press: () => showStage(plan, lesson.at) };
-  if (!going && waits(stage)) return actOf(stage);
-  // Where the answers cover the page, its picture comes before the next stage.
+  // Where the answers cover the page, its picture comes first.
   if (going?.turn && isShared() && !going.aside) return { label: message("See the picture"), press: going.turn };
+  const after = (press) => async () => {
+    if (!going || (await act(going.ends)).isDone) press();
+  };
+  if (lesson.shown !== lesson.at) return { label: message("Show: {title}", stage), press: after(() => showStage(plan, lesson.at)) };
+  // A task set by hand does not stand for the stage's question, nor a question asked by hand for its task.
+  if (waits(stage) && going?.ends !== ENDS[stage.act.kind]) {
+    const { label, press } = actOf(stage);
+    return { label, press: after(press) };
+  }
   const following = plan.parts[lesson.at + 1];
   if (!following) return { label: message("End the class"), press: end };
-  const go = async () => {
-    if (going && !(await act(going.ends)).isDone) return;
-    showStage(plan, lesson.at + 1);
-  };
-  return { label: message("Next: {title}", following), press: go };
+  return { label: message("Next: {title}", following), press: after(() => showStage(plan, lesson.at + 1)) };
 }
 
 /** The request for a stage's activity; a question without a time limit takes the one chosen in the bar. */

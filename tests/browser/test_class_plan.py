@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.classroom import CROSSED, SENTENCE, Pupil, Teacher
+from tests.browser.classroom import CROSSED, SENTENCE, Finder, Pupil, Setter, Teacher
 from tests.browser.looks import expect_no_barrier
 
 QUESTION = "Where <b>would</b> you look?"
@@ -15,7 +15,7 @@ QUESTION = "Where <b>would</b> you look?"
 
 @pytest.fixture
 def teacher(new_person):
-    teacher = Teacher(new_person()).open(step="scores")
+    teacher = Setter(new_person()).open(step="scores")
     teacher.press("Notes")
     return teacher
 
@@ -96,6 +96,19 @@ def test_a_malformed_question_is_refused_with_the_reason(own_plan):
     own_plan.press_plan()
     expect(own_plan.trouble).to_contain_text("two to six")
     own_plan.tab.errors.clear()  # the browser counts what is refused
+
+
+def test_a_task_set_by_hand_leaves_the_question_of_the_stage_to_be_asked(own_plan, new_person):
+    pupil = Finder(new_person()).join(own_plan.code)
+    stages(own_plan).first.click()
+    own_plan.press_plan()
+    expect(own_plan.plan).to_have_text("Ask the class")
+    own_plan.set("Previous token")
+    expect(pupil.task).to_be_visible()
+    own_plan.press("Show the best")
+    own_plan.press_plan()
+    expect(pupil.question).to_contain_text(QUESTION)
+    expect(pupil.task).to_be_hidden()
 
 
 def test_pupils_type_a_number_or_a_few_words(own_plan, new_person):
