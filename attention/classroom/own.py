@@ -135,7 +135,7 @@ def table(taken: Sequence[Taken], *, has_nicknames: bool) -> Columns:
     return {
         message("pupil"): [name for name, _, _ in rows],
         message("sentence"): [as_text(each.sentence) for _, each, _ in rows],
-        message("question"): [_known(question).title for _, _, question in rows],
+        message("question"): [as_no_formula(without_tags(each.asked.get(question, ""))) for _, each, question in rows],
         message("answer"): [as_no_formula(each.answers.get(question, "")) for _, each, question in rows],
         message("right"): ["" if mark is None else str(int(mark)) for mark in marks],
         message("right answer"): [as_no_formula(each.right.get(question, "")) for _, each, question in rows],

@@ -102,7 +102,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One pupil's results: nickname (if asked for), question names, which are right, sentence, answers, right ones."""
+    """One pupil's results: nickname (if asked for), names of questions, marks, sentence, answers, right ones, texts."""
 
     nickname: str
     questions: tuple[str, ...]
@@ -110,6 +110,7 @@ class Taken:
     sentence: str = ""
     answers: Mapping[str, str] = field(default_factory=dict)
     right: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, str] = field(default_factory=dict)
 
 
 # ------------------------------------------------------------------------------------- for the teacher
@@ -176,7 +177,8 @@ def _taken(row: Any, marks: Mapping[str, Any]) -> Taken:
     given = {name: answers[name][each.given] for name, each in marks.items() if name in answers}
     is_right = {name: bool(each.is_right) for name, each in marks.items()}
     right = {each["name"]: " / ".join(each["answers"][at] for at in each["right"]) for each in data["questions"]}
-    return Taken(row.nickname, tuple(row.names.split()), is_right, data["sentence"], given, right)
+    asked = {each["name"]: each["question"] for each in data["questions"]}
+    return Taken(row.nickname, tuple(row.names.split()), is_right, data["sentence"], given, right, asked)
 
 
 # ------------------------------------------------------------------------------------- for pupils

@@ -13,6 +13,7 @@ from attention.classroom import own_questions
 from attention.classroom.limits import Limit
 from attention.classroom.room_limits import Limits
 from attention.classroom.rooms import Rooms
+from attention.lesson.prose import without_tags
 from tests.unit.test_room_copies import joined, opened
 from tests.unit.test_rooms import ROOM
 
@@ -93,7 +94,7 @@ def test_a_pupil_answers_ten_questions_and_the_teacher_sees_how_many_were_right(
     assert [row[3] for row in second].count("") == 9
     assert {row[0] for row in second} == {"Yesterday we went to the cinema because it was raining"}
     for row, question, is_right in zip(first, questions, rights, strict=True):
-        assert row[1:4] == [question["title"], question["answers"][1], str(int(is_right))]
+        assert row[1:4] == [without_tags(question["question"]), question["answers"][1], str(int(is_right))]
         # The right answer stands beside what was chosen.
         assert (row[2] in row[4].split(" / ")) == is_right
 

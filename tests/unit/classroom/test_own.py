@@ -168,14 +168,14 @@ def read(taken, has_nicknames):
 def test_the_table_has_a_row_for_each_question_of_each_pupil():
     right = {"sums": True, "cost": False}
     given = {"sums": "those of each row", "cost": "4"}
-    ann = Taken("Ann", ("sums", "cost"), right, "Geese fly", given, {"cost": "-1 / 9"})
-    heading, *rows = read([ann, Taken("Ben", ("zero",), {}, "Rain falls")], True)
+    asked = {"sums": "<p>Which <em>sums</em> are 1?</p>", "cost": "<p>How many?</p>", "zero": "<p>Is it 0?</p>"}
+    ann = Taken("Ann", ("sums", "cost"), right, "Geese fly", given, {"cost": "-1 / 9"}, asked)
+    heading, *rows = read([ann, Taken("Ben", ("zero",), {}, "Rain falls", asked=asked)], True)
     assert heading == ["pupil", "sentence", "question", "answer", "right", "right answer"]
-    titles = [ready(name).title for name in ("sums", "cost", "zero")]
     assert rows == [
-        ["Ann", "Geese fly", titles[0], "those of each row", "1", ""],
-        ["Ann", "Geese fly", titles[1], "4", "0", "'-1 / 9"],
-        ["Ben", "Rain falls", titles[2], "", "", ""],
+        ["Ann", "Geese fly", "Which sums are 1?", "those of each row", "1", ""],
+        ["Ann", "Geese fly", "How many?", "4", "0", "'-1 / 9"],
+        ["Ben", "Rain falls", "Is it 0?", "", "", ""],
     ]
     assert [row[0] for row in read([ann], False)] == ["pupil", "1", "1"]
     assert read([], True) == [heading]

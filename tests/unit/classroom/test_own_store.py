@@ -11,8 +11,8 @@ from tests.unit.classroom.test_store import at_once, plainly
 DATA = {
     "sentence": "A secret",
     "questions": [
-        {"name": "sums", "answers": ["rows", "both"], "right": [0]},
-        {"name": "cost", "answers": ["4", "8"], "right": [0, 1]},
+        {"name": "sums", "question": "Which?", "answers": ["rows", "both"], "right": [0]},
+        {"name": "cost", "question": "How many?", "answers": ["4", "8"], "right": [0, 1]},
     ],
 }
 TABLES = ("own_rounds", "own_papers", "own_marks")
@@ -76,7 +76,15 @@ def test_another_sentence_can_be_taken_until_something_is_answered(store, room):
     own_store.mark(store, code, 1, "me", right("sums"))
     assert begin(store, code, "me") == "answered"
     assert own_store.taken(store, code) == [
-        Taken("Anna", ("sums", "cost"), {"sums": True}, "Another", {"sums": "rows"}, {"sums": "rows", "cost": "4 / 8"})
+        Taken(
+            "Anna",
+            ("sums", "cost"),
+            {"sums": True},
+            "Another",
+            {"sums": "rows"},
+            {"sums": "rows", "cost": "4 / 8"},
+            {"sums": "Which?", "cost": "How many?"},
+        )
     ]
 
 
