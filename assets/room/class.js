@@ -68,7 +68,7 @@ const LOST = message("Connection lost. Reconnecting …");
 // stored per tab. Stages of the plan: `at` in the notes, `shown` on the class's screens, `acted` the last one asked or
 // skipped.
 const KEPT = "attention.lesson";
-const NO_LESSON = { plan: "", at: 0, shown: -1, acted: -1, since: 0, isOpen: false, isPrivate: false, asked: [] };
+const NO_LESSON = { plan: "", at: 0, shown: -1, acted: -1, since: 0, isOpen: false, isPrivate: false, asked: [], found: [] };
 let lesson = NO_LESSON;
 
 /** The earlier choices for a room; the defaults if storage is denied, as in another site's frame. */

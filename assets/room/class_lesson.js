@@ -33,13 +33,14 @@ function notes() {
   });
   const head = part("notes head", room.code, () => make("div", "line"));
   put(head, [choiceOfPlan(), ...(plan ? clockOf(plan) : []), ...waysOfPlan(plan)]);
-  if (!plan) return put(box, [head, ...askedSoFar(), ...lastResults()]);
+  const results = [...askedSoFar(), ...tasksSoFar(), ...lastResults()];
+  if (!plan) return put(box, [head, ...results]);
   const stages = part("stages", [plan.name, plan.parts.map(({ title, minutes }) => [title, minutes])], () => stagesOf(plan));
   [...stages.querySelectorAll("button")].forEach((each, at) => setAttribute(each, "aria-current", at === lesson.at ? "step" : null));
   const beside = part("stage beside", plan.name, () => make("div", "beside"));
   const said = plan.isOwn ? editorOf(plan) : part("said", [plan.name, lesson.at], () => saidOf(plan));
   put(beside, [stages, said]);
-  return put(box, [head, beside, ...askedSoFar(), ...lastResults()]);
+  return put(box, [head, beside, ...results]);
 }
 
 /** Begin a plan; the class sees nothing of it yet. */

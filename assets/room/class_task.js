@@ -17,7 +17,9 @@ ACTIVITIES.push({
   going: goingTask,
   hears: {
     task: (found) => {
-      if (found?.number !== task?.number || found?.told) isTaskAside = false;
+      const isOther = found?.number !== task?.number;
+      if (isOther || found?.told) isTaskAside = false;
+      if (isOther && task) rememberTask(task, task.told ?? now.finds);
       task = found;
     },
   },
@@ -42,6 +44,29 @@ async function findTasks() {
   draw();
 }
 
+/** Keep the result of a task that has ended until the class ends. */
+function rememberTask({ number, title }, result) {
+  if (!result || lesson.found.some((each) => each.number === number)) return;
+  const { handed: n, solved, best } = result;
+  keep({ found: [...lesson.found, { number, title, n, solved, best: best[0] }] });
+}
+
+/** The results of all tasks that have ended, in the notes. */
+function tasksSoFar() {
+  return lesson.found.map((each) => part(`found ${each.number}`, each, () => {
+    const line = make("div", "line found", message("Find it: {title}", each));
+    line.append(" · ", message("{handed} handed in, {solved} found it", { handed: each.n, solved: each.solved }));
+    if (each.best) line.append(wayToBest(each.best));
+    return line;
+  }));
+}
+
+function wayToBest({ address, headline }) {
+  const way = make("a", "", headline);
+  way.href = address;
+  return way;
+}
+
 function offerTask() {
   const options = tasks.map(({ name, title }) => [name, title]);
   const choice = part("task choice", tasks, () => choiceOf("task choice", message("Task"), options));
@@ -58,11 +83,17 @@ function goingTask() {
   const told = task.told ?? now.finds ?? { handed: 0, solved: 0, best: [] };
   const { handed: n, solved } = told;
   const line = [words("handed in", "here", message("{handed} handed in, {solved} found it", { handed: n, solved }))];
-  if (!task.told) line.push(part("reveal task", null, () => button(message("Show the best"), () => act("reveal-task"), "main")));
+  if (!task.told) line.push(part("reveal task", null, () => button(message("Show the best"), showBest, "main")));
   line.push(part("end task", Boolean(task.told), () => button(message("End the task"), () => act("end-task"), task.told ? "main" : "")));
   line.push(taskAside());
   if (task.told) return { all: [titleOfTask(), bestOf("best", told)], own: [], line, hides: false, ends: "end-task", aside: isTaskAside };
   return { all: [titleOfTask(), ruleOfTask()], own: [bestUntilNow(told)], line, hides: false, aside: isTaskAside };
+}
+
+/** Show everyone the best links, and the picture of the best, unless no one has found it. */
+async function showBest() {
+  const best = now.finds?.solved ? now.finds.best[0] : null;
+  if ((await act("reveal-task")).isDone && best) location.assign(new URL(best.address, document.baseURI));
 }
 
 function taskAside() {
@@ -101,9 +132,7 @@ function bestOf(name, told) {
     const list = make(told.solved ? "ol" : "ul", "best");
     for (const each of told.best) {
       const item = make("li");
-      const way = make("a", "", each.headline);
-      way.href = each.address;
-      item.append(way, htmlOf(each.told));
+      item.append(wayToBest(each), htmlOf(each.told));
       list.append(item);
     }
     return list;

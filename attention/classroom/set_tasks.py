@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from attention.classroom import finds
 from attention.classroom.database import Database
+from attention.classroom.drawing import sentence_of
 from attention.classroom.errors import RefusedError
 from attention.classroom.finds import Find, SetTask, Tally
 from attention.classroom.queues import BusyError, Queues
@@ -19,6 +20,7 @@ from attention.classroom.submission import judge, place_of, view_of
 from attention.core.messages import message
 from attention.figures.format import number
 from attention.lesson.tasks import ModelHead, Task, UnfitError, headline, task_of
+from attention.lesson.tasks.base import LEAST_WORDS
 
 # The number of rooms whose links are judged at the same time; they share threads.
 _AT_ONCE = 2
@@ -33,12 +35,18 @@ class RoomTasks:
 
     @staticmethod
     async def chosen(name: object, page: str, link: str) -> Mapping[str, Any]:
-        """Return a task as it is stored, for the room's head if it needs one; raise UnfitError if that fails."""
+        """Return a task as it is stored, for the room's sentence, and its head if the task needs one.
+
+        Raises:
+            UnfitError: there is no such task, or no head.
+        """
         task = task_of(name) if isinstance(name, str) else None
         if task is None:
             raise UnfitError(message("There is no such task."))
         given = await run_in_threadpool(place_of, page, link) if task.is_given else None
-        return {"name": task.name, "given": None if given is None else asdict(given)}
+        text = await run_in_threadpool(sentence_of, page, link)
+        start = {**task.start(given), **({"text": text} if _is_begun_with(task, text) else {})}
+        return {"name": task.name, "given": None if given is None else asdict(given), "start": start}
 
     async def hand_in(self, code: str, number: object, pupil: str, typed: object, host: str) -> Mapping[str, Any]:
         """Judge a link, and keep it if it is the pupil's best; return the verdicts on it and on the best.
@@ -78,7 +86,7 @@ class RoomTasks:
             "number": current.number,
             "title": task.title,
             "rule": task.rule(given),
-            "start": f"./{task.page}?{urlencode(task.start(given))}",
+            "start": f"./{task.page}?{urlencode(current.task['start'])}",
             "told": _told(await self._database(finds.tally, code, current.number)) if current.is_revealed else None,
         }
 
@@ -92,6 +100,11 @@ class RoomTasks:
         """Return an open task for the teacher."""
         current = await self._database(finds.task, code)
         return None if current is None else _told(await self._database(finds.tally, code, current.number))
+
+
+def _is_begun_with(task: Task, text: str) -> bool:
+    """Tell whether a task can begin with the class's sentence: any will do if it is long enough."""
+    return task.is_quick and not task.is_of_two and len(text.split()) >= LEAST_WORDS
 
 
 def _busy() -> str:

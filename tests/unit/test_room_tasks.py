@@ -1,7 +1,7 @@
 """Requests about tasks: who may set one, which links are judged, and what everyone sees."""
 
 import json
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from starlette.testclient import TestClient
@@ -53,7 +53,9 @@ def test_a_wrong_and_then_a_right_head_are_judged_at_once_and_the_best_counts(te
     set_task(teacher, code, "previous")
     asked = pupil.get(f"{ROOM}/{code}/task").json()["task"]
     assert asked["title"] == "Previous token"
-    assert asked["start"].startswith("./all_heads?")
+    # It begins with the sentence that the class sees.
+    assert urlsplit(asked["start"]).path == "./all_heads"
+    assert dict(parse_qsl(urlsplit(asked["start"]).query)) == {"model": BERT, "text": TEXT}
     assert "Rule:" in asked["rule"]
     assert asked["told"] is None
     first = hand_in(pupil, code, WRONG).json()
@@ -84,6 +86,14 @@ def test_the_best_are_shown_to_all_with_the_reveal_and_not_before(teacher, code,
     assert "over" in hand_in(late, code, RIGHT).json()["told"]
     teacher.post(f"{ROOM}/{code}/end-task")
     assert late.get(f"{ROOM}/{code}/task").json()["task"] is None
+
+
+@pytest.mark.parametrize(("name", "text"), [("previous", "The cat sat"), ("adjective", "The cat sat on the mat")])
+def test_a_task_that_the_class_sentence_does_not_suit_begins_with_its_own(teacher, code, new_pupil, name, text):
+    teacher.post(f"{ROOM}/{code}/show", json={"page": "all_heads", "link": urlencode({"model": BERT, "text": text})})
+    set_task(teacher, code, name)
+    start = new_pupil().get(f"{ROOM}/{code}/task").json()["task"]["start"]
+    assert dict(parse_qsl(urlsplit(start).query)) == task_of(name).start()
 
 
 def test_a_task_stays_while_the_teacher_shows_something_else(teacher, code, new_pupil):
