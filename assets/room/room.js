@@ -194,14 +194,14 @@ for (const media of [isDark, isPaper]) {
 // The address of the class's view in the app; null until a question about it is answered.
 let link = null;
 
-/** Block the link to the app before the answers are shown: it would lead to them. */
+/** Block the links to the app before the answers are shown: they would lead to them. A round's own lead to its answers. */
 function hold() {
   const isHeld = question !== null && !question.told;
-  const isOpen = !isHeld && link !== null;
+  const isOpen = !isHeld && !round && link !== null;
   setAttribute(part("alone"), "href", isOpen ? link : null);
   setAttribute(part("alone"), "aria-disabled", isOpen ? null : "true");
-  part("held").hidden = isOpen;
-  for (const way of document.querySelectorAll("main a:not(#alone)")) way.inert = isHeld;
+  part("held").hidden = isOpen || round !== null;
+  for (const way of document.querySelectorAll("main a:not(#alone)")) way.inert = way.closest("#own") ? isHeld : !isOpen;
 }
 
 /** On a wall screen: attendance and, while questions are open, the number of answers or of those who have finished. */

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.lesson.questions import QUESTIONS
-from tests.browser.classroom import PHONE, Alone, Finder, Pupil, Teacher
+from tests.browser.classroom import PHONE, Alone, Finder, Pupil, Setter, Teacher
 from tests.browser.looks import expect_no_barrier
 from tests.until import until
 
@@ -39,7 +39,9 @@ def test_while_a_question_is_open_no_link_opens_the_app(teacher, new_person):
         pupil.choose(2 - place)
         pupil.go_on()
     pupil.expect_question(4)
+    expect(pupil.alone).to_have_attribute("aria-disabled", "true")
     teacher.press("End the questions")
+    expect(pupil.alone).to_have_attribute("href", re.compile("step="))
     ways = pupil.page.locator("main").locator("a[href]")
     expect(pupil.own.locator(".again a")).not_to_have_count(0)
     expect(ways.and_(pupil.page.locator(":not([inert])"))).not_to_have_count(0)
@@ -49,6 +51,25 @@ def test_while_a_question_is_open_no_link_opens_the_app(teacher, new_person):
     expect(ways.and_(pupil.page.locator(":not([inert])"))).to_have_count(0)
     teacher.press("Show the answers")
     expect(ways.and_(pupil.page.locator("[inert]"))).to_have_count(0)
+
+
+def test_a_task_opens_the_app_once_the_view_is_open(new_person):
+    teacher = Setter(new_person()).open(step="softmax", word="2", guess="1")
+    pupil = Finder(new_person()).join(teacher.code)
+    teacher.set("Previous token")
+    way = pupil.task.locator("a.start")
+    expect(pupil.alone).to_have_attribute("aria-disabled", "true")
+    expect(way).to_have_attribute("inert", "")
+    teacher.press("Show the best")
+    teacher.press("End the task")
+    teacher.press("Question")
+    teacher.press("Ask")
+    teacher.press("Show the answers")
+    teacher.press("See the picture")
+    teacher.press("Next")
+    teacher.set("Previous token")
+    expect(pupil.alone).to_have_attribute("href", re.compile("step="))
+    expect(way).not_to_have_attribute("inert", "")
 
 
 def test_a_pupil_in_the_app_learns_that_the_class_is_over(teacher, new_person):
