@@ -13,7 +13,8 @@ PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 # Two pairs of size and theme, and the other two: states that alternate see all combinations.
 STRAIGHT = ((PHONE, "dark"), (PROJECTOR, "light"))
 CROSSED = ((PHONE, "light"), (PROJECTOR, "dark"))
-ANYTHING = re.compile("")
+# Not empty: Playwright matches no value with an empty pattern.
+ANYTHING = re.compile("^")
 # How long a busy machine may take to draw ten questions, and to load a model.
 PATIENCE, LONG = 30_000, 120_000
 
