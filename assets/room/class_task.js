@@ -83,17 +83,11 @@ function goingTask() {
   const told = task.told ?? now.finds ?? { handed: 0, solved: 0, best: [] };
   const { handed: n, solved } = told;
   const line = [words("handed in", "here", message("{handed} handed in, {solved} found it", { handed: n, solved }))];
-  if (!task.told) line.push(part("reveal task", null, () => button(message("Show the best"), showBest, "main")));
+  if (!task.told) line.push(part("reveal task", null, () => button(message("Show the best"), () => act("reveal-task"), "main")));
   line.push(part("end task", Boolean(task.told), () => button(message("End the task"), () => act("end-task"), task.told ? "main" : "")));
   line.push(taskAside());
   if (task.told) return { all: [titleOfTask(), bestOf("best", told)], own: [], line, hides: false, ends: "end-task", aside: isTaskAside };
   return { all: [titleOfTask(), ruleOfTask()], own: [bestUntilNow(told)], line, hides: false, aside: isTaskAside };
-}
-
-/** Show everyone the best links, and the picture of the best, unless no one has found it. */
-async function showBest() {
-  const best = now.finds?.solved ? now.finds.best[0] : null;
-  if ((await act("reveal-task")).isDone && best) location.assign(new URL(best.address, document.baseURI));
 }
 
 function taskAside() {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attention.classroom import asking
 from attention.classroom.own import as_no_formula, as_text
-from attention.classroom.store import Asked
+from attention.classroom.store import Answered, Asked
 from attention.core.messages import message
 from attention.figures.format import percents
 from attention.lesson.prose import without_tags
@@ -17,28 +17,34 @@ from attention.lesson.tables import Columns
 def table(questions: Sequence[Asked]) -> Columns:
     """Return a row per answer: the question, its sentence, a number for the pupil, and what was answered.
 
-    Right is 1, anything else 0, and the column is empty in a poll. Pupils keep their numbers from question to question.
-    A question is in round 1, and in round 2 when it is asked again.
+    Right is 1 or "close", anything else 0, and the column is empty in a poll. Pupils keep their numbers from question
+    to question. A question keeps its number when it is asked again, in round 2.
     """
     pupils = sorted({pupil for asked in questions for pupil in asked.answers})
     numbers = {pupil: str(number) for number, pupil in enumerate(pupils, 1)}
     rows = [(asked, pupil) for asked in questions for pupil in pupils if pupil in asked.answers]
     guesses = {asked.number: asking.unpacked(asked.question) for asked in questions}
-    rounds: dict[int, int] = {}
+    places: dict[int, tuple[int, int]] = {}
+    number, turn = 0, 1
     for asked in questions:
-        rounds[asked.number] = 1 + (rounds.get(asked.number - 1, 1) if asking.is_again(asked.question) else 0)
+        number, turn = (number, turn + 1) if asking.is_again(asked.question) else (number + 1, 1)
+        places[asked.number] = (number, turn)
     given = [(guesses[asked.number], asked.answers[pupil]) for asked, pupil in rows]
     return {
-        message("number"): [str(asked.number) for asked, _ in rows],
-        message("round"): [str(rounds[asked.number]) for asked, _ in rows],
+        message("number"): [str(places[asked.number][0]) for asked, _ in rows],
+        message("round"): [str(places[asked.number][1]) for asked, _ in rows],
         message("question"): [as_text(without_tags(guess.question)) for guess, _ in given],
         message("sentence"): [as_text(asking.sentence(asked.question)) for asked, _ in rows],
         message("pupil"): [numbers[pupil] for _, pupil in rows],
         message("answer"): [as_no_formula(_answer(guess, answered.given)) for guess, answered in given],
-        message("right"): [
-            "" if asking.is_poll(guess) else str(int(answered.verdict == "right")) for guess, answered in given
-        ],
+        message("right"): [_right(guess, answered) for guess, answered in given],
     }
+
+
+def _right(guess: Guess, answered: Answered) -> str:
+    if asking.is_poll(guess):
+        return ""
+    return message("close") if answered.verdict == "close" else str(int(answered.verdict == "right"))
 
 
 def _answer(guess: Guess, given: Sequence[int | str]) -> str:

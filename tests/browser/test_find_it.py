@@ -32,7 +32,7 @@ def test_a_pupil_hands_in_a_wrong_and_then_a_right_view(teacher, new_pupil):
     rule = re.compile(r"0\.50")
     expect(other.task).to_contain_text(rule)
     pupil.task.get_by_role("link", name="Look for it in the app").click()
-    pupil.tab.expect_query(model="minilm-l6", text="The old baker opened the small shop before the sun rose")
+    pupil.tab.expect_query(model="minilm-l6", text="Two grey geese crossed the frozen pond")
     pupil.hand_in().to_contain_text(NOT_YET, timeout=LONG)
     teacher.expect_found(1, 0)
     # The class sees this screen: it says what is to be found, and not what others have found.

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from attention.classroom import asking
-from attention.classroom.store import Answered
+from attention.classroom import asking, results
+from attention.classroom.store import Answered, Asked
 from attention.lesson.quiz import Guess
 
 ONE = Guess(
@@ -127,6 +127,11 @@ def test_each_pupil_is_told_what_the_own_answer_is_worth():
     )
     words = {"a": "Right.", "b": "Close.", "c": "Not this time."}
     assert {pupil: re.sub("<.*?>", "", said).strip() for pupil, said in told.items()} == words
+
+
+def test_a_close_answer_is_neither_right_nor_wrong_in_the_table():
+    answers = {"a": Answered((9, 1), "right"), "b": Answered((7, 3), "close"), "c": Answered((1, 9), "other")}
+    assert results.table([Asked(1, asking.packed(SHARES), answers)])["right"] == ["1", "close", "0"]
 
 
 def test_shares_are_counted_by_their_verdicts():
