@@ -93,9 +93,10 @@ def test_after_the_question_every_screen_has_the_numbers_whose_products_make_the
 
 
 @pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.name)
-def test_notes_on_paper_have_every_question_with_its_answer(plan):
+def test_notes_on_paper_have_every_sentence_and_question_with_its_answer(plan):
     page = plain(notes(plan))
     for part in plan.parts:
+        assert f"“{dict(parse_qsl(part.link))['text']}”" in page
         if part.act != "ask":
             continue
         question = ready(part.subject)
