@@ -13,7 +13,7 @@ function bars({ label, answers, given, shares, means }, send, take) {
   // Once the truth is known, bars are scaled like the true ones below them.
   const stand = shares ? given?.map((each) => (100 * each) / (sum(given) || 1)) : given;
   const rows = answers.map((answer, index) => {
-    const row = make("label", "bar");
+    const row = make("label", "shared");
     const input = make("input");
     Object.assign(input, { type: "range", min: "0", max: "100", step: "any", disabled: Boolean(shares) });
     input.value = String(stand?.[index] ?? 100 / answers.length);

@@ -177,8 +177,16 @@ function answered() {
       return found;
     })]),
   ];
-  const all = [questionOf(), part("tally", asked.told, () => tallyOf(asked.told, asked.shape)), part("reason", asked.told, reasonOf)];
+  const tally = part("tally", asked.told, () => tallyOf(asked.told, asked.shape));
+  const all = [questionOf(), ...truth(), tally, part("reason", asked.told, reasonOf)];
   return { all, own: [], line, hides: false, ends: "withdraw", aside: isAside, turn };
+}
+
+/** The class's shares beside the true ones, where shares were asked for. */
+function truth() {
+  if (asked.shape !== "shares") return [];
+  const { label, answers, told } = asked;
+  return [part("truth", told, () => bars({ label, answers, given: [], shares: told.shares, means: told.means }))];
 }
 
 const questionOf = () => part("question", asked.question, () => htmlOf(asked.question, "words question"));

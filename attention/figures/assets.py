@@ -211,14 +211,14 @@ def room_script() -> str:
 
 def class_script() -> str:
     """Return the script of a class on the app's own pages, with its styles and texts."""
-    code = bare("\n".join((_read("base.js"), *_of_class("time_left", "js"), *_of_class("class", "js"))))
-    styles = lean_css("\n".join(_of_class("class", "css")))
+    code = bare("\n".join((_read("base.js", "shares.js"), *_of_class("time_left", "js"), *_of_class("class", "js"))))
+    styles = lean_css("\n".join((_read("shares.css"), *_of_class("class", "css"))))
     return lean(f"{script_messages(code)}const STYLES = {json.dumps(styles)};\n{code}")
 
 
 def room_css() -> str:
     """Return the style sheet of a screen that follows a class."""
-    return lean_css("\n".join((file_css(), *_of_class("room", "css"))))
+    return lean_css("\n".join((file_css(), _read("shares.css"), *_of_class("room", "css"))))
 
 
 def file_css() -> str:

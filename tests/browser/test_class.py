@@ -142,6 +142,9 @@ def test_shares_are_seen_while_they_are_dragged_and_beside_the_true_ones_afterwa
     teacher.press("Show the answers")
     for each in (pupil, silent):
         expect(each.question.locator(".truth")).to_have_text(true)
+    expect(teacher.bar.locator(".truth")).to_have_text(true)
+    # One pupil's shares are the class's.
+    expect(teacher.bar.locator(".mean")).to_have_text([f"class {each[:-1]}.0%" for each in given])
     expect(shares).to_have_text(given)
     expect(pupil.question).to_contain_text("Not this time.")
     expect(silent.question.get_by_role("slider")).to_have_count(0)
