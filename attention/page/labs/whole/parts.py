@@ -165,6 +165,7 @@ def _feed_forward(scene: HeadContext, runs: Runs | None) -> Blocks:
         d_model=scene.info.d_model,
         fed=lengths_in(scene)["fed"][scene.word],
     )
+    told += lesson("onward/gated") if network.is_gated else ""
     formula = _formula(scene, "feed-forward")
     passed = passed_of(scene, runs)
     if passed is None:
