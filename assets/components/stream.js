@@ -12,6 +12,7 @@
  * @typedef {object} StreamData from attention.figures.stream.Stream.payload()
  * @property {string} label
  * @property {string} lengths norms of the vector before the first layer and after each
+ * @property {number | null} between the vector's norm between the two additions in the unfolded layer
  * @property {string} strips numbers of these vectors, one letter each, vector by vector
  * @property {Added} attention
  * @property {Added | null} feedForward
@@ -55,17 +56,17 @@ function draw(state, data) {
   const lengths = decodeNumbers(data.lengths);
   const numbers = decodeShades(data.strips, 1, true);
   const size = numbers.length / lengths.length;
-  const longest = Math.max(...lengths);
+  const longest = Math.max(...lengths, data.between ?? 0);
   const n = lengths.length - 1;
   state.strips = (at) => stripsOf(numbers.subarray(at * size, (at + 1) * size), state.theme);
-  state.thickness = (at) => lengths[at] / longest;
+  state.thickness = (length) => length / longest;
   setAttribute(state.way, "aria-label", data.label);
   state.root.classList.toggle("alone", !data.feedForward);
   const tracks = Array.from({ length: n }, (_, layer) => (layer === data.layer ? "open" : "folded"));
   state.way.style.setProperty("--columns", ["start", ...tracks, "end"].map((name) => `var(--${name})`).join(" "));
   state.root.style.setProperty("--folded-layers", String(n - 1));
   const layers = tracks.map((_, layer) => layerOf(state, data, layer, lengths));
-  state.way.replaceChildren(endOf(state, data, "embedding", data.begins), ...layers, outputOf(state, data, n));
+  state.way.replaceChildren(endOf(state, data, "embedding", data.begins), ...layers, outputOf(state, data, n, lengths[n]));
   state.parts = [...state.way.querySelectorAll(".part")];
   const current = state.parts.find((part) => part.getAttribute("aria-pressed") === "true") ?? state.parts[0];
   for (const part of state.parts) part.tabIndex = part === current ? 0 : -1;
@@ -84,12 +85,12 @@ function layerOf(state, data, layer, lengths) {
   name.classList.add("name");
   name.append(isOpen ? title : String(layer + 1));
   const line = make("div", "line");
-  line.append(...state.strips(layer), flow(state, layer));
+  line.append(...state.strips(layer), flow(state, lengths[layer]));
   element.append(branchOf(state, data, layer, "attention", data.attention), line);
   if (isOpen) line.append(plus(), ...normTag(data.attention.norms.after));
   if (data.feedForward) {
     element.append(branchOf(state, data, layer, "feed-forward", data.feedForward));
-    if (isOpen) line.append(flow(state, layer + 1), plus(), ...normTag(data.feedForward.norms.after));
+    if (isOpen) line.append(flow(state, data.between), plus(), ...normTag(data.feedForward.norms.after));
   }
   element.append(name);
   return element;
@@ -138,10 +139,10 @@ function endOf(state, data, part, end) {
   return element;
 }
 
-function outputOf(state, data, at) {
+function outputOf(state, data, at, length) {
   const element = endOf(state, data, "output", data.ends);
   const line = make("div", "line");
-  line.append(...state.strips(at), flow(state, at));
+  line.append(...state.strips(at), flow(state, length));
   element.prepend(line);
   return element;
 }
@@ -159,9 +160,9 @@ function stripsOf(numbers, theme) {
 }
 
 /** The line, as thick as the vector's norm there. */
-function flow(state, at) {
+function flow(state, length) {
   const line = make("i", "flow");
-  line.style.setProperty("--thickness", String(state.thickness(at)));
+  line.style.setProperty("--thickness", String(state.thickness(length)));
   return line;
 }
 

@@ -64,7 +64,8 @@ class Stream(Drawn):
     """One token's vector before the first layer and after each, with what attention and feed-forward add.
 
     ``layer`` is unfolded, counted from 0, and ``part`` is open. What the feed-forward networks add is not sent while it
-    ``is_covered``, because it would reveal the answer to a question.
+    ``is_covered``, because it would reveal the answer to a question. ``between`` is the vector's norm in the unfolded
+    layer between the two additions, after attention's norm if there is one.
     """
 
     component: ClassVar[str] = "stream"
@@ -79,6 +80,7 @@ class Stream(Drawn):
     layer: int
     part: Part
     is_covered: bool = False
+    between: float | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError unless there is one more state than layers."""
@@ -119,12 +121,13 @@ class Stream(Drawn):
         lengths, strips = np.linalg.norm(self.states, axis=-1), self.strips
         return self.plain("label layer part") | {
             "lengths": packed(lengths),
+            "between": self.between,
             "strips": shades(strips, self.limit, is_signed=True),
             "attention": self._plain(self.attention),
             "feedForward": None if self.feed_forward is None else self._plain(self.feed_forward),
             "begins": {"title": self.begins.title, "lines": list(self.begins.lines)},
             "ends": {"title": self.ends.title, "lines": list(self.ends.lines)},
-            "told": self._legend(float(lengths.max())),
+            "told": self._legend(max(float(lengths.max()), self.between or 0.0)),
             "longest": number(self.longest),
         }
 

@@ -56,6 +56,11 @@ def test_the_diagram_has_the_length_of_all_that_is_added_in_every_layer(scene):
         assert attention == pytest.approx(float(np.linalg.norm(here.change[3])), rel=1e-3)
     assert (way.feed_forward is not None) == has_network(scene)
     norms = {each.norm_after for each in scene.trace.structure.sublayers}
+    summed = scene.trace.hidden_states[0][3] + scene.change[3]
+    if norms == {""}:
+        assert way.payload()["between"] == pytest.approx(float(np.linalg.norm(summed)), rel=1e-3)
+    elif way.attention.norms.after:
+        assert f"brings the sum to {way.payload()['between']:.2f}" in prose(shown(scene, "block"))
     if has_network(scene) and norms == {""}:
         # Where no norm is on the stream, what attention leaves to be added is the feed-forward network's.
         states = scene.trace.hidden_states

@@ -16,7 +16,7 @@ from attention.figures.format import number
 from attention.figures.stream import Added, End, Norms, Part, Stream
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import SMALLEST_TOLD
-from attention.lesson.residual_path import Passage
+from attention.lesson.residual_path import Passage, lengths_in
 from attention.page.labs.base import Runs
 
 N_NAMED = 3  # outcomes at the end of the path
@@ -53,7 +53,14 @@ def diagram(
         layer=scene.layer,
         part=part,
         is_covered=is_covered,
+        between=_between(scene, attention.norms),
     )
+
+
+def _between(scene: HeadContext, of_attention: Norms) -> float | None:
+    """Return the norm of the vector between what attention and the feed-forward network add; None if unknown."""
+    found = lengths_in(scene).get("normed" if of_attention.after else "summed")
+    return None if found is None else float(found[scene.word])
 
 
 def _norms(scene: HeadContext, branch: Branch) -> Norms:
