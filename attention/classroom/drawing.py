@@ -178,13 +178,13 @@ def _blocks(view: View, panes: Sequence[Pane], shown: Shown, *, is_open: bool) -
         return (Notice(message("This reappears with the answer."), is_quiet=True),)
     waiting = _while_closed(view.page, shown.seen) if is_open else ()
     if shown.on_wall and panes and PRESENT in view.page.own:
-        return (*waiting, *_without(SECTION, presented(view.with_value(MAP, False), panes)))
+        return (*waiting, *_without((SECTION,), presented(view.with_value(MAP, False), panes)))
     content = CONTENTS[view.page]
     # Buttons and downloads, which work only in the app, are left out if the whole page shows no more than the app.
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=not content.opens))
     if not blocks:
         return tuple(block for pane in panes for block in missing(pane.reason))
-    blocks = _without(SECTION, blocks)
+    blocks = _without((SECTION,), blocks)
     return (*waiting, *_without(BEHAVIOURS, tuple(_first_part(blocks)) if shown.on_wall else blocks))
 
 
@@ -238,19 +238,19 @@ def _opened(view: View, panes: Sequence[Pane]) -> View:
     return view if guess is None else view.with_value(ANSWER, Answer(guess.mark))
 
 
-def _without(key: str, blocks: Blocks) -> Blocks:
-    """Leave out the sections with this key."""
-    return tuple(_emptied(key, block) for block in blocks if not (isinstance(block, Section) and block.key == key))
+def _without(keys: Sequence[str], blocks: Blocks) -> Blocks:
+    """Leave out the sections with these keys."""
+    return tuple(_emptied(keys, block) for block in blocks if not (isinstance(block, Section) and block.key in keys))
 
 
-def _emptied(key: str, block: Block) -> Block:
+def _emptied(keys: Sequence[str], block: Block) -> Block:
     match block:
         case Section() | Fold():
-            return replace(block, blocks=_without(key, block.blocks))
+            return replace(block, blocks=_without(keys, block.blocks))
         case Picture(figure=Atlas() as atlas):
             # The name of a head, but not what it does, which a class may be looking for.
             return replace(block, figure=replace(atlas, descriptions={}))
         case Row():
-            return replace(block, columns=tuple(_without(key, column) for column in block.columns))
+            return replace(block, columns=tuple(_without(keys, column) for column in block.columns))
         case _:
             return block

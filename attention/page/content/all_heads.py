@@ -80,8 +80,8 @@ from attention.page.settings import (
 from attention.page.view import View
 
 _CHOOSE, _STILL = message("Choose one to enlarge it."), message("The framed one is enlarged.")
-# The key of the sections that say what heads do.
-BEHAVIOURS = "behaviours"
+# The keys of the sections that say what heads do: all of them, and the chosen one.
+BEHAVIOURS = ("behaviours", "behaviour")
 _MOST_IN_FIGURE = 500_000  # weights: 17 MB as a figure
 _SETS: Mapping[str, Parameter[Any]] = {"layer": LAYER, "head": HEAD, "zoom": ZOOM}
 _ACROSS = " → ".join(SENTENCES)
@@ -152,7 +152,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
         _heads(view, scene, surveyed),
-        Section(BEHAVIOURS, _table(surveyed, scene)),
+        Section(BEHAVIOURS[0], _table(surveyed, scene)),
         _chosen(view, pane, scene, surveyed),
         *map_of_heads(view, pane),
         *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
@@ -223,7 +223,7 @@ def _chosen(view: View, pane: Pane, scene: HeadContext, surveyed: Survey) -> Row
         (
             _lines(view, pane, scene),
             (
-                Section(BEHAVIOURS, (Prose(told),)),
+                Section(BEHAVIOURS[1], (Prose(told),)),
                 *_shares(surveyed, surveyed.index(current)),
                 Way("way_in_steps", message("Step through this head ▸"), STEP_BY_STEP, steps),
             ),
