@@ -594,6 +594,7 @@ def test_present_keeps_the_question_and_an_ended_room_says_so(new_person, new_pu
     pupil.answer(3)
     teacher.press("Show the answers")
     teacher.press("See the picture")
+    teacher.tab.settled()
     page.keyboard.press("p")
     teacher.tab.expect_query(model="toy", text=SENTENCE, step="scale", present="1")
     expect(teacher.bar.get_by_role("button", name="See the answers")).to_be_visible()
