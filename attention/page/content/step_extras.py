@@ -43,10 +43,12 @@ from attention.page.blocks import (
 )
 from attention.page.content.on_map import WHOLE
 from attention.page.content.pane import Pane
-from attention.page.pages import ALL_HEADS, COMPARE
+from attention.page.pages import ALL_HEADS, BY_ADDRESS, COMPARE
 from attention.page.parameters import Parameter
 from attention.page.settings import CHAT, SAVINGS, SIZES, STEP, TEXT, WORD
 from attention.page.view import View
+
+_ONE_OR_MANY = BY_ADDRESS["one_or_many"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,7 @@ def _ways(view: View, pane: Pane, scene: HeadContext) -> Blocks:
     row = Buttons(message("What next"), tuple(buttons))
     ways = {
         "heads": (message("All heads ▸"), ALL_HEADS),
+        "split": (f"{_ONE_OR_MANY.title} ▸", _ONE_OR_MANY),
         "whole": (message("The whole Transformer ▸"), WHOLE),
         "compare": (message("Compare ▸"), COMPARE),
     }
