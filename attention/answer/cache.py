@@ -146,6 +146,7 @@ def model_or_reason(
 
     ``on_wait`` is called repeatedly during loading.
     """
+    # Others compute while it loads.
     if model_id not in shelf().in_memory():
         give_back()
     try:

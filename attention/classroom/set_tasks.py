@@ -86,7 +86,8 @@ class RoomTasks:
             "number": current.number,
             "title": task.title,
             "rule": task.rule(given),
-            "start": f"./{task.page}?{urlencode(current.task['start'])}",
+            # An older version of the server has stored no start.
+            "start": f"./{task.page}?{urlencode(current.task.get('start', task.start(given)))}",
             "told": _told(await self._database(finds.tally, code, current.number)) if current.is_revealed else None,
         }
 
