@@ -4,6 +4,7 @@
 /**
  * @typedef {object} Added attention.figures.stream.Added
  * @property {string} title
+ * @property {string} reach
  * @property {{before: string, of: string, after: string}} norms
  * @property {number[]} shares relative to the longest added vector drawn; none while covered
  * @property {string[]} lengths
@@ -111,7 +112,7 @@ function branchOf(state, data, layer, part, added) {
     const box = make("span", "box");
     const ofNorm = added.norms.of && message("{norm} before ⊕", { norm: added.norms.of });
     const lines = isCovered ? ["?"] : [message("adds {length}", { length }), note];
-    box.append(make("b", "", added.title), ...[...lines, ofNorm].filter(Boolean).map((text) => make("span", "note", text)));
+    box.append(make("b", "", added.title), make("span", "reach", added.reach), ...[...lines, ofNorm].filter(Boolean).map((text) => make("span", "note", text)));
     const up = make("span", "up");
     up.append(...normTag(added.norms.before));
     button.append(box, up);

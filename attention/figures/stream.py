@@ -43,12 +43,13 @@ class Norms:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """The norms of what one kind of branch adds in each layer, a note for each layer, and the names of its norms."""
+    """The norms of what one kind of branch adds in each layer, a note for each layer, its norms' names, its reach."""
 
     title: str
     lengths: Float[Array, " L"]
     notes: tuple[str, ...]
     norms: Norms = Norms()
+    reach: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +148,11 @@ class Stream(Drawn):
 
     def _plain(self, added: Added) -> dict[str, Any]:
         norms = {"before": added.norms.before, "of": added.norms.of, "after": added.norms.after}
+        always = {"title": added.title, "reach": added.reach, "norms": norms}
         if self._hides(added):
-            return {"title": added.title, "norms": norms, "shares": [], "lengths": [], "notes": []}
+            return {**always, "shares": [], "lengths": [], "notes": []}
         return {
-            "title": added.title,
-            "norms": norms,
+            **always,
             "shares": [round(float(each), 4) for each in added.lengths / (self.longest or 1.0)],
             "lengths": [number(float(each)) for each in added.lengths],
             "notes": list(added.notes),

@@ -5,6 +5,7 @@ Structure and norms come from the record, for every model.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,11 +14,18 @@ from numpy import ndarray as Array
 
 from attention.core.messages import message
 from attention.core.steps import join_heads, output_projection
-from attention.core.structure import Structure, Sublayer
+from attention.core.structure import Branch, Structure, Sublayer
 from attention.core.trace import LayerTrace, Lengths
 from attention.experiments.head_resplit import contributions
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson
+
+# Where each part of a layer works, briefly.
+REACH: Mapping[Branch, str] = {
+    "self": message("between tokens"),
+    "cross": message("from the source"),
+    "feed-forward": message("each token alone"),
+}
 
 
 @dataclass(frozen=True, slots=True)

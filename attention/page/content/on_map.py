@@ -16,6 +16,7 @@ from attention.lesson import steps
 from attention.lesson.head_context import HeadContext
 from attention.lesson.heads import head_label
 from attention.lesson.picture import cut
+from attention.lesson.residual_path import REACH
 from attention.lesson.steps.base import Where
 from attention.page.blocks import Blocks, Picture, Section
 from attention.page.content.pane import Pane
@@ -173,32 +174,23 @@ class _Map:
             base=tuple(filter(None, base)),
             top=tuple(filter(None, (structure.final_norm, message("Output")))),
             layer=self.scene.layer if is_here else None,
-            boxes=tuple(self._box(trace, sublayer, parts) for sublayer in structure.sublayers) if is_here else (),
+            boxes=tuple(self._box(sublayer, parts) for sublayer in structure.sublayers) if is_here else (),
             base_dots=self._dots("input") if is_here else (),
             entry_dots=self._dots("stream") if is_here else (),
             is_fed=is_second,
             picture=None if self.is_asked else cut(trace),
         )
 
-    def _box(self, trace: Trace, sublayer: Sublayer, parts: dict[str, Part]) -> Box:
+    def _box(self, sublayer: Sublayer, parts: dict[str, Part]) -> Box:
         norms = sublayer.norm_before, sublayer.norm_after
         normed = (message("{norm} before ⊕", norm=sublayer.norm_of),) if sublayer.norm_of else ()
         if not sublayer.is_attention:
-            width, inner = trace.info.d_model, sublayer.width
-            notes = (f"{width} → {inner} → {width}", *((message("gated"),) if sublayer.is_gated else ()), *normed)
-            return Box(message("Feed-forward"), "", notes, *norms)
+            return Box(message("Feed-forward"), "", (REACH[sublayer.branch], *normed), *norms)
         part = parts[sublayer.branch]
         is_here = part == self.part
         info, scene = self.scene.info, self.scene
-        sizes = {"count": info.n_heads, "width": trace.layers[0].queries.shape[-1]}
         shared = messages("{n} key/value head", "{n} key/value heads", info.n_key_value_heads)
-        notes = (
-            message("Head {head} of {count}, {width} wide", head=scene.head + 1, **sizes)
-            if is_here
-            else message("{count} heads, {width} wide", **sizes),
-            *((shared,) if info.group_size > 1 else ()),
-            *normed,
-        )
+        notes = (REACH[sublayer.branch], *((shared,) if info.group_size > 1 else ()), *normed)
         return Box(
             title=_title(self.whole.part(part)),
             part=part,

@@ -55,6 +55,8 @@ def test_the_diagram_has_the_length_of_all_that_is_added_in_every_layer(scene):
         here = HeadContext(scene.trace, layer, 0, 3)
         assert attention == pytest.approx(float(np.linalg.norm(here.change[3])), rel=1e-3)
     assert (way.feed_forward is not None) == has_network(scene)
+    # A feed-forward network is told of only where there is one.
+    assert tells(prose(shown(scene)), "whole/words") == has_network(scene)
     norms = {each.norm_after for each in scene.trace.structure.sublayers}
     summed = scene.trace.hidden_states[0][3] + scene.change[3]
     if norms == {""}:

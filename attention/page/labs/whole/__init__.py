@@ -107,8 +107,9 @@ def _way(figure: Stream) -> Picture:
 
 
 def _tell(scene: HeadContext, found: Sequence[Passage]) -> str:
-    told = lesson("whole/words", focus=scene.focus_word)
-    return told if found[0].fed is not None else told + lesson("whole/feed-forward-none", model=word(scene.info.name))
+    has_network = found[0].fed is not None
+    told = "words" if has_network else "feed-forward-none"
+    return lesson(f"whole/{told}", focus=scene.focus_word, model=word(scene.info.name))
 
 
 def _onward(_: Values, scene: HeadContext) -> tuple[Onward, ...]:

@@ -16,7 +16,7 @@ from attention.figures.format import number
 from attention.figures.stream import Added, End, Norms, Part, Stream
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import SMALLEST_TOLD
-from attention.lesson.residual_path import Passage, lengths_in
+from attention.lesson.residual_path import REACH, Passage, lengths_in
 from attention.page.labs.base import Runs
 
 N_NAMED = 3  # outcomes at the end of the path
@@ -36,8 +36,10 @@ def diagram(
         np.array([each.attention for each in found]),
         tuple(message("most: head {head}, {length}", head=head + 1, length=number(most)) for head, most in best),
         _norms(scene, "self"),
+        REACH["self"],
     )
-    network = Added(message("Feed-forward"), np.array(fed), ("",) * len(fed), _norms(scene, "feed-forward"))
+    norms, reach = _norms(scene, "feed-forward"), REACH["feed-forward"]
+    network = Added(message("Feed-forward"), np.array(fed), ("",) * len(fed), norms, reach)
     return Stream(
         label=message(
             "The path of “{word}” through {model}. Arrow keys move between parts, Enter opens one; the tables "
