@@ -20,6 +20,8 @@ ACTIVITIES.push({
       const isOther = found?.number !== task?.number;
       if (isOther || found?.told) isTaskAside = false;
       if (isOther && task) rememberTask(task, task.told ?? now.finds);
+      // With the list, the class sees the winning view.
+      if (task && !isOther && !task.told && found.told?.solved) location.assign(found.told.best[0].address);
       task = found;
     },
   },

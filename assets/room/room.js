@@ -399,8 +399,7 @@ function showTask(found) {
   place.hidden = !task;
   place.replaceChildren();
   if (!task) return;
-  const rule = proseOf(task.rule);
-  place.append(make("h2", "", message("Find it: {title}", { title: task.title })), rule);
+  place.append(make("h2", "", message("Find it: {title}", { title: task.title })), proseOf(task.rule, "prose rule"));
   if (task.told) place.append(best(task.told));
   else if (!given.isScreen) place.append(wayToLook(), handIn());
   const said = make("div", "said");

@@ -112,8 +112,8 @@ async def _desk(act: Act) -> Response:
     """Stream attendance and answers to the teacher."""
     address = address_of_room(act.request, act.room.code)
     first = {"code": act.room.code, "address": address}
-    live = act.hall.screens.of(act.room.code)
-    return await act.stream(live, live.desks, {"room": first})
+    async with act.hall.screens.ready(act.room.code) as live:
+        return await act.stream(live, live.desks, {"room": first})
 
 
 # ------------------------------------------------------------------------------------- what the room shows

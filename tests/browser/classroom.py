@@ -9,7 +9,7 @@ from tests.browser.looks import expect_no_barrier
 
 SENTENCE = "Two grey geese crossed the frozen pond"
 CODE = re.compile("[BCDFGHJKMNPRSTVWXZ]{6}")
-PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+PROJECTOR, PHONE, WALL = {"width": 1280, "height": 720}, {"width": 390, "height": 844}, {"width": 1920, "height": 1080}
 # Two pairs of size and theme, and the other two: states that alternate see all combinations.
 STRAIGHT = ((PHONE, "dark"), (PROJECTOR, "light"))
 CROSSED = ((PHONE, "light"), (PROJECTOR, "dark"))

@@ -19,6 +19,7 @@ from tests.browser.classroom import (
     PROJECTOR,
     SENTENCE,
     STRAIGHT,
+    WALL,
     Alone,
     Finder,
     Pupil,
@@ -31,7 +32,6 @@ from tests.browser.tab import Tab
 from tests.ports import free_port
 from tests.until import until
 
-WALL = {"width": 1920, "height": 1080}
 # Pages whose answer is one screen on a wall.
 ON_ONE_SCREEN = ("step_by_step", "compare")
 HOSTILE = "<img src=x onerror=alert(1)> $x^2$ & co"

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.classroom import CROSSED, LONG, PHONE, PROJECTOR, STRAIGHT, Finder, Setter
+from tests.browser.classroom import CROSSED, LONG, PHONE, PROJECTOR, STRAIGHT, WALL, Finder, Setter
 from tests.browser.looks import expect_no_barrier, expect_to_fit
 
 TEXT = "The old baker opened the small shop before sunrise"
@@ -26,7 +26,7 @@ def new_pupil(new_person, teacher):
     return lambda **options: Finder(new_person(**options)).join(teacher.code)
 
 
-def test_a_pupil_hands_in_a_wrong_and_then_a_right_view(teacher, new_pupil):
+def test_a_pupil_hands_in_a_wrong_and_then_a_right_view(teacher, new_pupil, new_person):
     pupil, other = new_pupil(), new_pupil(viewport=PHONE)
     teacher.set("Previous token")
     rule = re.compile(r"0\.50")
@@ -51,7 +51,16 @@ def test_a_pupil_hands_in_a_wrong_and_then_a_right_view(teacher, new_pupil):
     pupil.bar.get_by_role("link", name="Back to the class").click()
     expect(pupil.solved).to_have_count(1)
     expect_no_barrier(pupil.tab, "task")
+    wall = Finder(new_person(viewport=WALL))
+    wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
     teacher.press("Show the best")
+    # The list comes with the winning view.
+    teacher.tab.expect_query(**AT_PREVIOUS)
+    for each in (wall, other):
+        expect(each.title).to_have_text(TEXT)
+    expect(wall.task).to_contain_text(place)
+    expect(wall.task).to_be_in_viewport(ratio=1)
+    expect(wall.page.locator("#view").get_by_role("status")).to_have_text("Layer 1, head 3")
     expect(other.task.get_by_role("listitem")).to_have_count(1)
     expect(other.task.get_by_role("listitem")).to_contain_text(place)
     expect(other.task.get_by_role("button")).to_have_count(0)
@@ -89,7 +98,10 @@ def test_everybody_can_read_a_task_and_its_verdicts(teacher, new_pupil):
     pupil.hand_in().to_contain_text(NOT_YET, timeout=LONG)
     expect(pupil.bar).to_contain_text("Your best: 0.02")
     pupil.look("bar", CROSSED[1:])
+    # Nobody follows on a screen: the task outlives the teacher's page.
     teacher.press("Show the best")
+    teacher.tab.expect_query(layer="4", head="11", **words)
+    teacher.tab.page.reload()
     teacher.expect_covered()
     expect(teacher.bar.get_by_role("listitem")).to_contain_text("too tired")
 

@@ -512,6 +512,16 @@ def test_what_is_over_goes_when_a_server_begins(tmp_path, monkeypatch):
     until(is_gone)
 
 
+def test_a_teacher_whom_nobody_follows_hears_what_the_class_is_doing(app):
+    async def follow():
+        teacher, code = await opened(app)
+        await teacher.post(app, f"{code}/task", {"name": "previous"})
+        async with teacher.follow(app, f"{code}/desk") as desk:
+            await desk.until("task", lambda task: task["number"] == 1)
+
+    asyncio.run(follow())
+
+
 @pytest.mark.slow
 def test_pupils_who_explore_the_app_are_counted_apart_until_they_return(app):
     async def follow():

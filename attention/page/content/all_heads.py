@@ -79,7 +79,7 @@ from attention.page.settings import (
 )
 from attention.page.view import View
 
-_CHOOSE, _STILL = message("Choose one to enlarge it."), message("The framed one is enlarged.")
+_CHOOSE, _STILL = message("Choose one to enlarge it."), message("The framed one is chosen.")
 # The keys of the sections that say what heads do: all of them, and the chosen one.
 BEHAVIOURS = ("behaviours", "behaviour")
 _MOST_IN_FIGURE = 500_000  # weights: 17 MB as a figure
