@@ -1,7 +1,8 @@
 """A small hub on this machine: it serves models from folders like the real hub, with faults on demand.
 
-It has the two addresses that are used: a model's metadata (``/api/models/ID?blobs=true``), and a file of a commit
-(``/ID/resolve/COMMIT/NAME``). Large files are redirected, as by the real one.
+It has the three addresses that are used: a model's metadata (``/api/models/ID?blobs=true``), the files of a commit
+(``/api/models/ID/tree/COMMIT``), and one of them (``/ID/resolve/COMMIT/NAME``). Large files are redirected, as by the
+real one.
 """
 
 from __future__ import annotations
@@ -65,6 +66,18 @@ class SmallHub:
             "siblings": [_sibling(path, folder) for path in files],
         }
 
+    def tree(self, model_id: str) -> list[dict]:
+        """Return the files of a model's commit."""
+        return [_entry(each) for each in self.about(model_id)["siblings"]]
+
+
+def _entry(sibling: dict) -> dict:
+    found = {"type": "file", "path": sibling["rfilename"], "size": sibling["size"], "oid": sibling["blobId"]}
+    if "lfs" in sibling:
+        lfs = sibling["lfs"]
+        found["lfs"] = {"oid": lfs["sha256"], "size": lfs["size"], "pointerSize": lfs["pointerSize"]}
+    return found
+
 
 def _sibling(path: Path, folder: Path) -> dict:
     data = path.read_bytes()
@@ -91,6 +104,9 @@ class _Handler(BaseHTTPRequestHandler):
         except ConnectionError:
             self.close_connection = True
 
+    # ``_begin`` alone answers it.
+    do_HEAD = do_GET
+
     def _answer(self, path: str) -> None:
         hub = self.hub
         if hub.is_silent:
@@ -99,6 +115,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif hub.status != 200 and re.search(hub.status_at, path):
             extra = {"Retry-After": "120"} if hub.status == 429 else {}
             self._send(json.dumps({"error": "no"}).encode(), hub.status, extra)
+        elif found := re.fullmatch(rf"/api/models/(.+)/tree/{COMMIT}", path):
+            self._send(json.dumps(hub.tree(found[1])).encode())
         elif found := re.fullmatch(r"/api/models/(.+)", path):
             self._say(found[1])
         elif found := re.fullmatch(rf"/(.+)/resolve/{COMMIT}/(.+)", path):
@@ -136,6 +154,8 @@ class _Handler(BaseHTTPRequestHandler):
             data = data[:-1] + bytes([data[-1] ^ 1])
         is_weights = name.endswith(".safetensors")
         self._begin(200, len(data), {"ETag": f'"{name}"', "X-Repo-Commit": COMMIT})
+        if self.command == "HEAD":
+            return
         block = BLOCK if hub.drip_seconds is None or not is_weights else DRIP
         for start in range(0, len(data), block):
             if is_weights and hub.break_off_at is not None and start >= hub.break_off_at:
@@ -149,7 +169,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, body: bytes, status: int = 200, headers: dict[str, str] | None = None) -> None:
         self._begin(status, len(body), {"Content-Type": "application/json", **(headers or {})})
-        self.wfile.write(body)
+        if self.command == "GET":
+            self.wfile.write(body)
 
     def _begin(self, status: int, length: int, headers: dict[str, str]) -> None:
         self.send_response(status)

@@ -12,7 +12,7 @@ from attention.core.messages import message
 from attention.models import hub
 from attention.models.catalogue import catalogue
 from attention.models.downloads import State
-from attention.models.hub_line import HubError
+from attention.models.hub import HubError
 from attention.page.blocks import Notice
 from attention.page.content.models import EXAMPLE
 from attention.page.view import View

@@ -17,7 +17,7 @@ from attention.core.messages import message
 from attention.core.reading import Reading, recognised
 from attention.lesson.initial_selection import first_place
 from attention.models import ModelInfo, by_id, hub
-from attention.models.hub_line import HubError
+from attention.models.hub import HubError
 from attention.page.page import Page
 from attention.page.pages import everything
 from attention.page.parameters import Context, Parameter, Spot, other_model

@@ -10,7 +10,7 @@ _SETTINGS = {
     # far longer than they compute.
     "OMP_NUM_THREADS": "1",
     # Models are read from disk only: otherwise a missing file would mean waiting 23 seconds for a hub. The process that
-    # fetches models has its own environment (attention.models.hub_line).
+    # fetches models has its own environment (attention.models.hub_download).
     "HF_HUB_OFFLINE": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     # Transformers' warnings would fill the server's log.

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from threading import Event, Lock, Thread
 
 from attention.core.messages import message
-from attention.models.hub_line import Cancelled, HubError
+from attention.models.hub import HubError
+from attention.models.hub_download import Cancelled
 from attention.models.store import OnProgress, Progress
 
 _LOGGER = logging.getLogger(__name__)

@@ -1,109 +1,95 @@
 """The process that talks to the hub: only here may the libraries go online, and it can be killed at any moment.
 
-It reads requests from standard input and writes answers to standard output, as lines of JSON; the last answer to a
-request is ``done``. ``attention.models.hub_line`` is the other end.
+``look_up ID`` asks for a model's commit, licence and files; ``download ID COMMIT FOLDER NAME ...`` puts files into a
+folder. Either writes one line of JSON: the answer, or what went wrong. ``attention.models.hub_download`` starts it.
 """
 
 from __future__ import annotations
 
-import errno
 import json
+import os
 import re
 import signal
 import sys
-import time
-from pathlib import Path
+from collections.abc import Iterator
+from threading import Thread
 from typing import Any
 
 import httpx2
-from huggingface_hub import HfApi, get_session, hf_hub_url, hf_raise_for_status
+from huggingface_hub import HfApi, constants, snapshot_download
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from attention.core.messages import message
 
-# The shortest interval between progress reports.
-_REPORT_SECONDS = 0.1
 # How long to wait where the hub does not say.
 _WAIT_SECONDS = 300
 _UNREACHABLE = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol)
 
 
 def main() -> None:
-    """Answer requests until the input ends."""
-    for ended in (signal.SIGINT, signal.SIGPIPE):
-        # The server has ended: exit silently.
-        signal.signal(ended, signal.SIG_DFL)
-    for line in sys.stdin:
-        request = json.loads(line)
-        try:
-            answer = _write_file if "name" in request else _look_up
-            answer(**request)
-        except (HfHubHTTPError, httpx2.TransportError) as error:
-            _reply(problem=_failure(error, request["model_id"], request["patience"]))
-        except OSError as error:
-            _reply(errno=error.errno or errno.EIO)
-        except Exception:  # any answer is possible: it comes from outside
-            _reply(
-                problem=message(
-                    "The answer about {model_id} is not from a hub. Check the hub's address.",
-                    model_id=request["model_id"],
-                )
-            )
+    """Carry out one request."""
+    Thread(target=_end_with_the_server, daemon=True).start()
+    action, model_id, *rest = sys.argv[1:]
+    try:
+        answer = _look_up(model_id) if action == "look_up" else _download(model_id, *rest)
+    except Exception as error:  # any answer is possible: it comes from outside
+        answer = _failure(error, model_id)
+    sys.stdout.write(json.dumps(answer))
 
 
-def _look_up(model_id: str, patience: float) -> None:
-    """Report a model's commit, licence and files; files without a known size are left out."""
-    info = HfApi(token=False).model_info(model_id, files_metadata=True, timeout=patience)
+def _end_with_the_server() -> None:
+    """Wait until the server closes its end of the input, which it does when it ends, however it ends."""
+    # Not buffered: at the end, Python would wait for the lock of a buffer that is being read.
+    os.read(sys.stdin.fileno(), 1)
+    signal.raise_signal(signal.SIGKILL)
+
+
+def _look_up(model_id: str) -> dict[str, Any]:
+    """Return a model's ID, commit, licence, and the sizes of its files; files without a known size are left out."""
+    info = HfApi(token=False).model_info(model_id, files_metadata=True, timeout=constants.HF_HUB_ETAG_TIMEOUT)
     validate_repo_id(info.id)
     if re.fullmatch("[0-9a-f]{40}", str(info.sha)) is None:
         raise ValueError("no commit")
-    files = {
-        each.rfilename: (each.size, each.lfs and each.lfs.sha256, each.blob_id)
-        for each in info.siblings or ()
-        if type(each.size) is int and each.size >= 0
-    }
+    sizes = {each.rfilename: each.size for each in info.siblings or () if type(each.size) is int and each.size >= 0}
     licence = str(getattr(info.card_data, "license", None) or "")
-    _reply(model_id=info.id, revision=info.sha, licence=licence, files=files, done=True)
+    return {"model_id": info.id, "revision": info.sha, "licence": licence, "sizes": sizes}
 
 
-def _write_file(model_id: str, patience: float, revision: str, name: str, size: int, folder: str) -> None:
-    """Download a file and report the progress; excess bytes are cut off."""
-    url = hf_hub_url(model_id, name, revision=revision)
-    n_bytes, reported_at = 0, 0.0
-    headers = {"Accept-Encoding": "identity"}
-    with (
-        get_session().stream("GET", url, headers=headers, timeout=patience) as response,
-        (Path(folder) / name).open("wb") as file,
-    ):
-        hf_raise_for_status(response)
-        # As it arrives: waiting for chunks of a fixed size would make a slow connection look like a silent one.
-        for chunk in response.iter_raw():
-            n_bytes += file.write(chunk)
-            if n_bytes > size:
-                break
-            if time.monotonic() - reported_at > _REPORT_SECONDS:
-                _reply(n_bytes=n_bytes)
-                reported_at = time.monotonic()
-    _reply(n_bytes=n_bytes, done=True)
+def _download(model_id: str, revision: str, folder: str, *names: str) -> dict[str, Any]:
+    """Download files and compare them with the hub's checksums; return the names of those that differ."""
+    snapshot_download(model_id, revision=revision, local_dir=folder, allow_patterns=list(names), token=False)
+    found = HfApi(token=False).verify_repo_checksums(model_id, revision=revision, local_dir=folder)
+    return {"damaged": [each["path"] for each in found.mismatches]}
 
 
-def _reply(**answer: Any) -> None:
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
+def _failure(error: Exception, model_id: str) -> dict[str, Any]:
+    for cause in _causes(error):
+        if isinstance(cause, HfHubHTTPError):
+            return {"problem": _refusal(cause.response, model_id)}
+        if isinstance(cause, httpx2.TransportError):
+            return {"problem": _silence(cause, model_id)}
+        if isinstance(cause, OSError) and cause.errno is not None:
+            return {"errno": cause.errno}
+    if isinstance(error, OSError):
+        # A file of another length than was announced.
+        return {"problem": message("The hub broke off while sending {model_id}. Try again.", model_id=model_id)}
+    told = message("The answer about {model_id} is not from a hub. Check the hub's address.", model_id=model_id)
+    return {"problem": told}
 
 
-def _failure(error: Exception, model_id: str, patience: float) -> str:
-    if isinstance(error, HfHubHTTPError):
-        return _refusal(error.response, model_id)
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what led to it: the library hides a failed connection behind a missing file."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _silence(error: httpx2.TransportError, model_id: str) -> str:
     if isinstance(error, _UNREACHABLE):
         return message("Can't reach the hub. Check the network.")
     if isinstance(error, httpx2.TimeoutException):
-        return message(
-            "No answer from the hub about {model_id} for {seconds} seconds. Try again later.",
-            seconds=f"{patience:.0f}",
-            model_id=model_id,
-        )
+        return message("The hub does not answer about {model_id}. Try again later.", model_id=model_id)
     return message("The hub broke off while sending {model_id}. Try again.", model_id=model_id)
 
 

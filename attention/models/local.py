@@ -15,12 +15,11 @@ from typing import Any
 from attention.core.messages import message
 from attention.core.reading import PICTURE
 from attention.core.trace import ModelInfo
-from attention.models import hub
+from attention.models import hub, hub_download
 from attention.models.architectures import info_from_config, info_of_offer
 from attention.models.base import Model, ModelUnavailableError
 from attention.models.files import BESIDE, INDEX, check_vocabulary, in_one_line, is_there, shown, weights_of
-from attention.models.hub import Damaged, Kept
-from attention.models.hub_line import HubError
+from attention.models.hub import Damaged, HubError, Kept
 from attention.models.memory import check_fits
 from attention.models.store import OnProgress
 
@@ -102,8 +101,8 @@ def in_folder(folder: Path, model_id: str = "") -> Found:
 
 
 def fetch(model_id: str, on_progress: OnProgress, is_cancelled: Callable[[], bool]) -> Kept:
-    """Download a model from the hub, if it can be shown and fits in memory; see ``hub.download``."""
-    return hub.download(model_id, on_progress, is_cancelled, _check_offer)
+    """Download a model from the hub, if it can be shown and fits in memory; see ``hub_download.download``."""
+    return hub_download.download(model_id, on_progress, is_cancelled, _check_offer)
 
 
 def _check_offer(config: dict[str, Any], names: Collection[str], n_bytes: int) -> None:

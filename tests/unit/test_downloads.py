@@ -3,7 +3,8 @@ from threading import Event
 import pytest
 
 from attention.models.downloads import MAX_AT_ONCE, Download, Downloads
-from attention.models.hub_line import Cancelled, HubError
+from attention.models.hub import HubError
+from attention.models.hub_download import Cancelled
 from attention.models.store import Progress
 
 PATIENCE = 120

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
-from attention.models import ModelUnavailableError, bundled, find_others, hub, list_models, load, local
+from attention.models import ModelUnavailableError, bundled, find_others, hub, list_models, load, local, store
 from attention.models.catalogue import catalogue
 from attention.models.files import BESIDE
 from attention.models.model_pool import ModelPool
@@ -528,7 +528,7 @@ def fetched(folder_of, tmp_path, monkeypatch):
         folder = tmp_path / "hub" / name
         shutil.rmtree(tmp_path / "hub", ignore_errors=True)
         shutil.copytree(folder_of("bert"), folder)
-        files = {path.name: hub.sha256(path) for path in folder.iterdir() if path.name in (*BESIDE, WEIGHTS)}
+        files = {path.name: store.sha256(path) for path in folder.iterdir() if path.name in (*BESIDE, WEIGHTS)}
         said = {"model_id": "tiny/bert", "revision": COMMIT, "licence": "mit", "files": files} | changes
         if manifest is None:
             (folder / hub.MANIFEST).write_text(json.dumps(said))
