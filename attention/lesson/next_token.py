@@ -94,16 +94,20 @@ def _norm_name(trace: Trace) -> str:
     return "" if norm is None else norm.name
 
 
+def last_row(trace: Trace) -> int:
+    """Return the position of the token from whose vector the prediction is read."""
+    return max(position for position, token in enumerate(trace.tokens) if not token.is_padding)
+
+
 def tell_next(found: Forecast, trace: Trace) -> str:
     """Return as HTML which token comes next."""
     best = found.candidates[0]
-    last = [token for token in trace.tokens if not token.is_padding][-1]
     norm = _norm_name(trace)
     text = lesson(
         "next-token/normed" if norm else "next-token/bare",
         layers=trace.info.n_layers,
         norm=norm,
-        last=word(last.text),
+        last=word(trace.tokens[last_row(trace)].text),
     )
     text += lesson(
         "next-token/words",

@@ -1,6 +1,7 @@
 """Pages with a decoder: the next token, and notices where something does not apply."""
 
 import re
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -105,6 +106,14 @@ def test_a_link_may_want_what_comes_next_first(open_page):
     for query in ({"model": MODEL, "step": "sum"}, {"model": "toy", "step": "heads"}):
         shown = open_page(next="1", **query)
         assert "main_next" not in shown.components()
+
+
+def test_one_link_leads_to_the_row_that_the_prediction_is_read_from(open_page):
+    shown = open_page(model=MODEL, step="heads", next="1", text="The cat sat", word="1")
+    (link,) = (query for text, query in shown.ways.items() if "␣sat" in text)
+    there = open_page(**dict(parse_qsl(link)))
+    assert there.view.to_query() == shown.view.to_query() | {"word": "2"}
+    assert not any("␣sat" in text for text in there.ways)
 
 
 def test_a_text_is_read_as_a_chat_by_a_model_with_a_template_only(open_page):

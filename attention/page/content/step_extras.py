@@ -12,7 +12,7 @@ from attention.core.trace import Trace
 from attention.figures.bars import candidates_bars, lengths_bars
 from attention.figures.buttons import Button, Buttons
 from attention.lesson.head_context import HeadContext
-from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
+from attention.lesson.next_token import Candidate, Forecast, formula, last_row, lens_table, tell_lens, tell_next
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.residual_path import has_next_layer, places, tell_onward
 from attention.lesson.savings import (
@@ -43,7 +43,7 @@ from attention.page.blocks import (
 )
 from attention.page.content.on_map import WHOLE
 from attention.page.content.pane import Pane
-from attention.page.pages import ALL_HEADS, BY_ADDRESS, COMPARE
+from attention.page.pages import ALL_HEADS, BY_ADDRESS, COMPARE, STEP_BY_STEP
 from attention.page.parameters import Parameter
 from attention.page.settings import CHAT, SAVINGS, SIZES, STEP, TEXT, WORD
 from attention.page.view import View
@@ -189,6 +189,7 @@ def _forecast(view: View, pane: Pane, scene: HeadContext, found: Forecast) -> Bl
         Formula(formula(trace)),
         Prose(tell_next(found, trace), "aside"),
         _going_on(view, pane, found.candidates, trace),
+        *_way_to_last_row(view, pane, scene),
     )
     return (
         Heading(message("{name}: what comes next", name=pane.info.name), 3),
@@ -197,6 +198,15 @@ def _forecast(view: View, pane: Pane, scene: HeadContext, found: Forecast) -> Bl
         Prose(tell_lens(found), "aside"),
         Table(f"{pane.name}_lens", partial(lens_table, found), file="next-token"),
     )
+
+
+def _way_to_last_row(view: View, pane: Pane, scene: HeadContext) -> Blocks:
+    """Return the link to the row that the prediction is read from, if another is in focus."""
+    last = last_row(scene.trace)
+    if pane.is_other or scene.word == last:
+        return ()
+    label = message("See what “{word}” attends to ▸", word=scene.names[last])
+    return (Way("way_to_last_row", label, STEP_BY_STEP, view.with_value(WORD, last).to_query()),)
 
 
 def _going_on(view: View, pane: Pane, candidates: Sequence[Candidate], trace: Trace) -> Picture:
