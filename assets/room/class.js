@@ -319,6 +319,8 @@ function draw() {
   document.documentElement.toggleAttribute("data-notes", areNotesOpen);
   // The page's own question may show what the class is about to be asked.
   document.documentElement.toggleAttribute("data-class-asks", Boolean(room && (going ? going.hides : waits(planNow()?.parts[lesson.at]))));
+  // Nor does the page judge what the class looks for.
+  document.documentElement.toggleAttribute("data-class-seeks", Boolean(task && !task.told));
   host.toggleAttribute("data-told", Boolean(told));
   bar.hidden = !shown.length;
   cover(isLarge);

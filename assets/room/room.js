@@ -198,7 +198,8 @@ let link = null;
 function hold() {
   const isHeld = question !== null && !question.told;
   const isOpen = !isHeld && !round && link !== null;
-  setAttribute(part("alone"), "href", isOpen ? link : null);
+  const sought = task && !task.told ? `&${task.sought}` : "";
+  setAttribute(part("alone"), "href", isOpen ? link + sought : null);
   setAttribute(part("alone"), "aria-disabled", isOpen ? null : "true");
   part("held").hidden = isOpen || round !== null;
   for (const way of document.querySelectorAll("main a:not(#alone)")) way.inert = way.closest("#own") ? isHeld : !isOpen;
@@ -398,7 +399,7 @@ function showTask(found) {
   const place = part("task");
   place.hidden = !task;
   place.replaceChildren();
-  if (!task) return;
+  if (!task) return hold();
   place.append(make("h2", "", message("Find it: {title}", { title: task.title })), proseOf(task.rule, "prose rule"));
   if (task.told) place.append(best(task.told));
   else if (!given.isScreen) place.append(wayToLook(), handIn());
@@ -408,7 +409,7 @@ function showTask(found) {
   // A user who has scrolled down would miss the task.
   place.scrollIntoView({ block: "nearest" });
   showVerdict();
-  hold();
+  return hold();
 }
 
 function wayToLook() {

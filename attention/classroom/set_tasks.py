@@ -21,6 +21,7 @@ from attention.core.messages import message
 from attention.figures.format import number
 from attention.lesson.tasks import ModelHead, Task, UnfitError, headline, task_of
 from attention.lesson.tasks.base import LEAST_WORDS
+from attention.page.settings import SOUGHT
 
 # The number of rooms whose links are judged at the same time; they share threads.
 _AT_ONCE = 2
@@ -82,12 +83,15 @@ class RoomTasks:
         if current is None or known is None:
             return None
         task, given = known
+        # A page that looks for something does not say what heads do.
+        sought = urlencode({SOUGHT.name: task.name})
         return {
             "number": current.number,
             "title": task.title,
             "rule": task.rule(given),
+            "sought": sought,
             # An older version of the server has stored no start.
-            "start": f"./{task.page}?{urlencode(current.task.get('start', task.start(given)))}",
+            "start": f"./{task.page}?{urlencode(current.task.get('start', task.start(given)))}&{sought}",
             "told": _told(await self._database(finds.tally, code, current.number)) if current.is_revealed else None,
         }
 

@@ -18,7 +18,7 @@ from attention.page.content.pane import Pane
 from attention.page.page import Page
 from attention.page.pages import BY_ADDRESS
 from attention.page.parameters import Context
-from attention.page.settings import MODEL
+from attention.page.settings import MODEL, SOUGHT
 from attention.page.view import View
 
 # Longer sentences are shortened in lists of links.
@@ -45,7 +45,7 @@ def view_of(pasted: str, host: str) -> View:
 def judge(task: Task, given: ModelHead | None, view: View) -> Find:
     """Run a view, and judge it; raise UnfitError if the task does not apply."""
     verdict = judged(task, view, _panes(view), given)
-    link = urlencode(view.shown().to_query())
+    link = urlencode(view.without(SOUGHT).shown().to_query())
     told = f"{verdict.told}<p>{' · '.join(map(_shortly, sentences(view)))}</p>"
     return Find(view.page.address, link, told, verdict.is_solved, verdict.score)
 

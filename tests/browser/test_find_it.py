@@ -31,8 +31,12 @@ def test_a_pupil_hands_in_a_wrong_and_then_a_right_view(teacher, new_pupil, new_
     teacher.set("Previous token")
     rule = re.compile(r"0\.50")
     expect(other.task).to_contain_text(rule)
+    expect(other.alone).to_have_attribute("href", re.compile("find=previous$"))
     pupil.task.get_by_role("link", name="Look for it in the app").click()
-    pupil.tab.expect_query(model="minilm-l6", text="Two grey geese crossed the frozen pond")
+    pupil.tab.expect_query(model="minilm-l6", text="Two grey geese crossed the frozen pond", find="previous")
+    # The class's task is not judged on the page itself.
+    expect(pupil.bar).to_contain_text("Previous token")
+    expect(pupil.page.locator(".st-key-sought")).to_be_hidden()
     pupil.hand_in().to_contain_text(NOT_YET, timeout=LONG)
     teacher.expect_found(1, 0)
     # The class sees this screen: it says what is to be found, and not what others have found.

@@ -38,6 +38,15 @@ def test_its_score_is_that_of_the_head_that_is_looked_at_and_what_is_found_is_ha
         assert ("find=previous" in back["address"]) == (said == "Not yet")
 
 
+def test_what_heads_do_is_not_told_while_one_is_looked_for(open_page):
+    def told(**link):
+        shown = open_page("pages/all_heads.py", text=TEXT, layer="1", head="3", **link)
+        return "looks one word back" in str((shown.blocks, shown.component("atlas")))
+
+    assert told()
+    assert not told(find="previous")
+
+
 def test_the_ways_into_the_pages_take_the_task_along_and_another_task_takes_its_place(open_page):
     shown = open_page(FIND_IT.file, task="it")
     assert all(parse_qs(query)["find"] == ["it"] for query in shown.ways.values())

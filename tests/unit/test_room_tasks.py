@@ -55,7 +55,7 @@ def test_a_wrong_and_then_a_right_head_are_judged_at_once_and_the_best_counts(te
     assert asked["title"] == "Previous token"
     # It begins with the sentence that the class sees.
     assert urlsplit(asked["start"]).path == "./all_heads"
-    assert dict(parse_qsl(urlsplit(asked["start"]).query)) == {"model": BERT, "text": TEXT}
+    assert dict(parse_qsl(urlsplit(asked["start"]).query)) == {"model": BERT, "text": TEXT, "find": "previous"}
     assert "Rule:" in asked["rule"]
     assert asked["told"] is None
     first = hand_in(pupil, code, WRONG).json()
@@ -93,7 +93,7 @@ def test_a_task_that_the_class_sentence_does_not_suit_begins_with_its_own(teache
     teacher.post(f"{ROOM}/{code}/show", json={"page": "all_heads", "link": urlencode({"model": BERT, "text": text})})
     set_task(teacher, code, name)
     start = new_pupil().get(f"{ROOM}/{code}/task").json()["task"]["start"]
-    assert dict(parse_qsl(urlsplit(start).query)) == task_of(name).start()
+    assert dict(parse_qsl(urlsplit(start).query)) == {**task_of(name).start(), "find": name}
 
 
 def test_a_task_stays_while_the_teacher_shows_something_else(teacher, code, new_pupil):

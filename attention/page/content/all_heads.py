@@ -72,6 +72,7 @@ from attention.page.settings import (
     PINS,
     RENORMALISE,
     SORT,
+    SOUGHT,
     STEP,
     WORD,
     WORDS,
@@ -80,7 +81,7 @@ from attention.page.settings import (
 from attention.page.view import View
 
 _CHOOSE, _STILL = message("Choose one to enlarge it."), message("The framed one is chosen.")
-# The keys of the sections that say what heads do: all of them, and the chosen one.
+# The keys of the sections that say what heads do: all of them, and the chosen one. Not while one is looked for.
 BEHAVIOURS = ("behaviours", "behaviour")
 _MOST_IN_FIGURE = 500_000  # weights: 17 MB as a figure
 _SETS: Mapping[str, Parameter[Any]] = {"layer": LAYER, "head": HEAD, "zoom": ZOOM}
@@ -152,7 +153,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
         _heads(view, scene, surveyed),
-        Section(BEHAVIOURS[0], _table(surveyed, scene)),
+        Section(BEHAVIOURS[0], () if view[SOUGHT] else _table(surveyed, scene)),
         _chosen(view, pane, scene, surveyed),
         *map_of_heads(view, pane),
         *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
@@ -186,16 +187,14 @@ def _hide_labels(panes: Sequence[Pane]) -> dict[Hidden, str]:
 def _atlas(view: View, scene: HeadContext, surveyed: Survey) -> Atlas:
     current = (scene.layer, scene.head)
     arranged = arrange(view[SORT], surveyed, scene.trace, view.look, current)
+    told = () if view[SOUGHT] else map(place_of, surveyed.summaries)
     return Atlas(
         tiles=surveyed.tiles,
         groups=arranged.groups,
         title=_title_of(scene, len(surveyed.summaries)),
         alt=message("All {n_summaries} heads as small heatmaps.", n_summaries=len(surveyed.summaries)),
         current=current,
-        descriptions={
-            place_of(summary): surveyed.in_words(place_of(summary), scene.info.reading)
-            for summary in surveyed.summaries
-        },
+        descriptions={place: surveyed.in_words(place, scene.info.reading) for place in told},
         badges=arranged.badges,
         badge_name=_BADGE_NAMES[view[SORT]],
         zoom=view.zoom,
@@ -223,7 +222,7 @@ def _chosen(view: View, pane: Pane, scene: HeadContext, surveyed: Survey) -> Row
         (
             _lines(view, pane, scene),
             (
-                Section(BEHAVIOURS[1], (Prose(told),)),
+                Section(BEHAVIOURS[1], () if view[SOUGHT] else (Prose(told),)),
                 *_shares(surveyed, surveyed.index(current)),
                 Way("way_in_steps", message("Step through this head ▸"), STEP_BY_STEP, steps),
             ),
