@@ -79,7 +79,16 @@ def _words(scene: HeadContext) -> str:
         keys=len(scene.key_tokens),
     )
     text = text if is_known else text + lesson("qkv/unknown")
-    return text + _tell_biases(scene) + _tell_norms(scene) + _tell_rotary(scene) + _tell_groups(scene)
+    return (
+        text + _tell_match(scene) + _tell_biases(scene) + _tell_norms(scene) + _tell_rotary(scene) + _tell_groups(scene)
+    )
+
+
+def _tell_match(scene: HeadContext) -> str:
+    """Say how queries meet keys, and where the query in focus is strongest."""
+    query = scene.steps.queries[scene.word]
+    strongest = int(np.abs(query).argmax())
+    return lesson("qkv/match", focus=scene.focus_word, strongest=strongest, value=query[strongest])
 
 
 def _tell_biases(scene: HeadContext) -> str:

@@ -1,10 +1,11 @@
 """Queries, keys and values: statements about them are true."""
 
+import numpy as np
 import pytest
 
 from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
-from tests.unit.lesson.telling import facts_in
+from tests.unit.lesson.telling import facts_in, rounded
 
 
 def test_query_key_and_value_have_the_widths_that_are_told(scene):
@@ -15,6 +16,14 @@ def test_query_key_and_value_have_the_widths_that_are_told(scene):
         "d_head": head.queries.shape[1],
         "focus": scene.focus.text,
     }
+
+
+def test_the_dimension_that_is_told_is_the_one_where_the_query_is_strongest(scene):
+    query = scene.trace.layers[scene.layer].head(scene.head).queries[scene.word]
+    told = facts_in(step_of("qkv").words(scene), "qkv/match")
+    assert told["focus"] == scene.focus.text
+    assert told["value"] == rounded(query[int(told["strongest"])])
+    assert abs(told["value"]) == rounded(np.abs(query).max())
 
 
 @pytest.mark.parametrize(
