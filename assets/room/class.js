@@ -321,6 +321,7 @@ function draw() {
   document.documentElement.toggleAttribute("data-class-asks", Boolean(room && (going ? going.hides : waits(planNow()?.parts[lesson.at]))));
   // Nor does the page judge what the class looks for.
   document.documentElement.toggleAttribute("data-class-seeks", Boolean(task && !task.told));
+  document.documentElement.toggleAttribute("data-class-follows", Boolean(follows && !room));
   host.toggleAttribute("data-told", Boolean(told));
   bar.hidden = !shown.length;
   cover(isLarge);

@@ -104,6 +104,10 @@ def test_a_class_follows_answers_and_looks_around(new_teacher, new_pupil):
     expect(near.question).to_be_hidden()
     near.alone.click()
     near.tab.settled().expect_query(model="toy", text=SENTENCE, step="scale")
+    # Nothing leads a pupil to the answers of a lesson plan.
+    for tab, n_ways in ((near.tab, 0), (teacher.tab, 1)):
+        tab.to_page("A class").settled()
+        expect(tab.page.get_by_role("link", name="Print the notes with the answers")).to_have_count(n_ways)
     near.page.get_by_role("link", name="Back to the class").click()
     near.expect_step(5)
 
