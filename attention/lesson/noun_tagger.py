@@ -12,25 +12,31 @@ from numpy import ndarray as Array
 
 from attention.core.trace import Token
 from attention.core.words import APOSTROPHES, Word, end_of, follows_apostrophe, is_punctuation, words_of
-from attention.models.toy import WORD_FEATURES, describe, is_guessed, read_lexicon
+from attention.models.toy import ENDINGS, WORD_FEATURES, describe, is_guessed, read_lexicon
 
 _PRONOUNS = frozenset({"it", "he", "she", "they", "him", "them"})
 _NOUN = WORD_FEATURES.index("noun")
 _GRAMMAR = tuple(map(WORD_FEATURES.index, ("determiner", "preposition", "conjunction")))
+# A noun can follow these, and a verb of full strength; auxiliaries have half of it.
+_BEFORE_NOUNS = list(map(WORD_FEATURES.index, ("determiner", "adjective", "preposition")))
+_VERB = WORD_FEATURES.index("verb")
+# A verb can follow these: *to break*, *the vase that broke*.
+_BEFORE_VERBS = frozenset({"to", "that", "which"})
+_NOUN_ENDINGS = tuple(ending for ending, features in ENDINGS if features.startswith("noun"))
 
 
 def nouns_of(tokens: Sequence[Token]) -> list[int]:
     """Return the indices of the nouns among a text's words (``attention.core.words.words_of``).
 
-    A word missing from the lexicon is judged by its ending, and counts as a noun by default; unless it stands at an
-    apostrophe, as *didn* and *t* do where a model cuts *didn't*.
+    A word missing from the lexicon is judged by its form and its place (see ``_is_noun_by_place``).
     """
     words = words_of(tokens)
     starts = {token.position: token.start for token in tokens}
     return [
         place
         for place, each in enumerate(words)
-        if _is_noun(each) and not (is_guessed(each.typed.strip(), _lexicon()) and _is_cut_off(place, words, starts))
+        if _is_noun(each)
+        and (not is_guessed(each.typed.strip(), _lexicon()) or _is_noun_by_place(place, words, starts))
     ]
 
 
@@ -61,6 +67,21 @@ def _is_grammar(word: Word) -> bool:
     if word.is_special or word.is_padding or is_guessed(word.typed.strip(), _lexicon()):
         return False
     return int(describe(word.typed.strip(), _lexicon()).argmax()) in _GRAMMAR
+
+
+def _is_noun_by_place(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:
+    """Return whether an unknown word has a noun's ending or a capital, or follows a word that asks for a noun.
+
+    One at an apostrophe is no noun, as *didn* and *t* are where a model cuts *didn't*.
+    """
+    typed, before = words[place].typed.strip(), words[place - 1].typed.strip() if place else ""
+    if _is_cut_off(place, words, starts):
+        return False
+    if typed[:1].isupper() or typed.endswith(_NOUN_ENDINGS):
+        return True
+    features = describe(before, _lexicon())
+    is_asked = features[_BEFORE_NOUNS].any() or features[_VERB] == 1
+    return bool(is_asked) and before.lower() not in _BEFORE_VERBS
 
 
 def _is_cut_off(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:

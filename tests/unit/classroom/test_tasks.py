@@ -265,10 +265,22 @@ def test_under_a_causal_mask_it_sees_only_what_stands_before_it(smollm2):
     assert "nouns before it" in refusal("it", smollm2, first, 5, 5, second)
 
 
-def test_a_noun_is_what_the_list_says_or_the_ending(minilm):
-    tokens = minilm.trace("The animal didn't think of the dog's kindness, because it's happily eating zorbs.").tokens
+@pytest.mark.parametrize(
+    ("text", "nouns"),
+    [
+        (
+            "The animal didn't think of the dog's kindness, because it's happily eating zorbs.",
+            ["animal", "dog", "kindness", "zorbs"],
+        ),
+        # Unknown words are nouns only where nouns stand.
+        ("The vase fell off the plinth that broke because it broke", ["vase", "plinth"]),
+        ("Zorba began to shatter old zorbs and her florp fled", ["Zorba", "zorbs", "florp"]),
+    ],
+)
+def test_a_noun_is_what_the_list_says_or_the_ending_or_the_place(minilm, text, nouns):
+    tokens = minilm.trace(text).tokens
     words = words_of(tokens)
-    assert [words[place].typed for place in nouns_of(tokens)] == ["animal", "dog", "kindness", "zorbs"]
+    assert [words[place].typed for place in nouns_of(tokens)] == nouns
 
 
 # -------------------------------------------------------------------------------------------- layer
