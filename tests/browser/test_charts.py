@@ -1,4 +1,4 @@
-"""Charts in offline files: pointing, zooming, toggling, saving, reading."""
+"""Charts in offline files: pointing, saving, reading."""
 
 import io
 import re
@@ -64,32 +64,6 @@ def test_what_a_name_has_in_it_stays_text(draw):
     expect(shown.locator(".plot .xtitle")).to_have_text(HOSTILE)
     point_at(shown, 2)
     expect(shown.locator(".plot .hoverlayer")).to_contain_text(HOSTILE)
-
-
-def test_one_zooms_into_a_part_and_goes_back(draw):
-    shown = draw(KINDS["stages"]())
-    whole = ticks(shown)
-    box = shown.locator(".plot .draglayer .nsewdrag").bounding_box()
-    x, y = middle(box)
-    shown.mouse.move(x, y)
-    shown.mouse.down()
-    shown.mouse.move(x + box["width"] / 4, y + box["height"] / 4, steps=5)
-    shown.mouse.up()
-    expect(shown.locator(".plot .xtick text").first).not_to_have_text(whole[0])
-    assert min(map(float, ticks(shown))) >= 200
-    shown.mouse.dblclick(x, y)
-    expect(shown.locator(".plot .xtick text").first).to_have_text(whole[0])
-    assert ticks(shown) == whole
-
-
-def test_the_legend_switches_a_series_off_and_on(draw):
-    shown = draw(KINDS["stages"]())
-    lines = shown.locator(".plot .scatterlayer .trace")
-    expect(lines).to_have_count(2)
-    shown.locator(".plot .legendtoggle").nth(1).click()
-    expect(lines).to_have_count(1)
-    shown.locator(".plot .legendtoggle").nth(1).click()
-    expect(lines).to_have_count(2)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
