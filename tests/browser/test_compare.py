@@ -1,12 +1,7 @@
 """Two sentences, or two models, compared in the browser."""
 
-import re
-
-import numpy as np
 import pytest
 from playwright.sync_api import expect
-
-from tests.browser.tab import is_rounded
 
 TIRED = "The animal didn't cross the street because it was too tired"
 WIDE = "The animal didn't cross the street because it was too wide"
@@ -15,37 +10,6 @@ PAGE = "compare"
 
 def picture(tab, name):
     return tab.page.locator(f".st-key-{name}")
-
-
-def number(tab, name, row, column):
-    """What is written in a cell; an empty text where there is nothing."""
-    cell = picture(tab, name).locator(f"rect[data-row='{row}'][data-column='{column}']")
-    expect(cell).to_have_count(1)
-    text = picture(tab, name).locator(f"rect[data-row='{row}'][data-column='{column}'] + text")
-    return text.text_content() if text.count() else ""
-
-
-def test_the_difference_is_that_of_the_models_own_weights_and_blank_for_other_words(opened, models):
-    tab = opened(PAGE)
-    ours, theirs = (models["minilm-l6"].trace(text).layers[3].head(1).weights for text in (TIRED, WIDE))
-    # tired and wide, the words before last of each, stand in rows and columns 13 and 14 of the pictures.
-    for row, column in ((10, 8), (12, 2), (0, 0), (2, 10)):
-        assert is_rounded(number(tab, "first", row, column), ours[row, column])
-        assert is_rounded(number(tab, "second", row, column), theirs[row, column])
-        assert is_rounded(number(tab, "difference", row, column), theirs[row, column] - ours[row, column])
-    assert is_rounded(number(tab, "first", 10, 13), ours[10, 13])
-    assert is_rounded(number(tab, "second", 10, 14), theirs[10, 13])
-    assert is_rounded(number(tab, "difference", 15, 15), theirs[14, 14] - ours[14, 14])
-    for row, column in ((10, 13), (10, 14), (13, 13), (14, 2)):
-        assert number(tab, "difference", row, column) == ""
-    assert number(tab, "first", 10, 14) == number(tab, "second", 13, 0) == ""
-    apart = np.abs(theirs - ours)[1:13, 1:13]
-    row, column = np.unravel_index(apart.argmax(), apart.shape)
-    texts = [token.text for token in models["minilm-l6"].trace(TIRED).tokens]
-    most = re.compile(f"“{texts[row + 1]}” .*“{texts[column + 1]}” {ours[row + 1, column + 1]:.2f}")
-    # It is said first, and once more with all that changes.
-    expect(tab.words.filter(has_text=most)).to_have_count(2)
-    expect(tab.words.filter(has_text=re.compile(": “tired”"))).to_have_count(1)
 
 
 def test_a_typed_sentence_a_head_and_a_cell_lead_somebody_else_there(opened, new_tab):

@@ -1,8 +1,6 @@
 """The numbers on the page are those the models compute on the typed sentence."""
 
-import contextlib
 import csv
-import io
 import re
 
 import numpy as np
@@ -194,34 +192,6 @@ def test_a_clicked_score_opens_into_the_products_that_make_it(typed, models, mod
 
 
 # ------------------------------------------------------------------------------- code and tables
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_the_code_as_it_stands_there_computes_the_number_of_the_page(typed, models, model):
-    tab = typed(model).to_step("Tokens").to_step("Scores")
-    trace, _, steps = place_of(models, model)
-    focus_on(tab, trace, "dog")
-    tab.pick("More about this step", "NumPy")
-    code = tab.page.locator(".code code")
-    expect(code).to_contain_text("numpy")
-    printed, names = io.StringIO(), {}
-    with contextlib.redirect_stdout(printed):
-        exec(code.text_content(), names)
-    np.testing.assert_allclose(names["scores"], steps.scores, atol=1e-4)
-    texts = [token.text for token in trace.tokens]
-    best = texts[steps.scores[texts.index("dog")].argmax()]
-    expect(tab.words).to_contain_text(f"“{best}”, {printed.getvalue().strip()}")
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_the_table_behind_the_picture_can_be_taken_away(typed, models, model):
-    tab = typed(model).to_step("Scores")
-    trace, _, steps = place_of(models, model)
-    tab.pick("More about this step", "Table")
-    rows = table_of(tab, "scores")
-    assert [row[""] for row in rows] == [f"{token.position} {token.text}" for token in trace.tokens]
-    numbers = [[float(value) for name, value in row.items() if name] for row in rows]
-    np.testing.assert_allclose(numbers, steps.scores, atol=1e-5)
 
 
 def table_of(tab, name):
