@@ -10,22 +10,17 @@ from attention.lesson.initial_selection import first_place
 
 NASTY = {
     "script": "<script>window.hacked = 1</script> ran",
-    "image": '<img src=x onerror="window.hacked=1"> <svg onload=alert(1)>',
     "markdown": "# **bold** _it_ [link](javascript:alert(1)) `code`",
     "latex": r"so $x^2$ and $$\frac{1}{2}$$ and \(y\)",
     "streamlit": ":red[x] :cat: :material/home: :blue-background[y]",
-    "template": "${x} $focus {0} %s &amp; &lt;b&gt;",
     "family": "👩‍👩‍👧‍👦 hug 🏳️‍🌈",
     "right to left": "שלום עולם مرحبا",
-    "direction": "left \u202eright\u202c \u2067mid\u2069",
     "mask": "the [MASK] sat [SEP] [PAD]",
-    "formula": "=HYPERLINK(1) +1 @x",
     "prototype": "__proto__ constructor toString",
-    "one word": "cat",
     "long word": "w" * 300,
 }
 DEFAULT = "The cat sat on the mat"
-ENCODED = ["cat%ED%A0%80sat", "%00%1B%5B31mcat", "%", "%ED%A0%80", "%FF%FEcat", "%E2%80%8B"]
+ENCODED = ["%00%1B%5B31mcat", "%ED%A0%80"]
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +71,7 @@ def test_what_is_typed_is_shown_as_text(opened, shared_tab, models, name, model)
 
 
 def test_what_a_link_says_is_shown_as_text_on_both_pages(opened, models):
-    text = " ".join(NASTY[name] for name in ("image", "streamlit", "latex"))
+    text = " ".join(NASTY[name] for name in ("script", "streamlit", "latex"))
     weights = models["toy"].trace(text).layers[0].head(1).weights
     tab = opened("", text=text, model="toy")
     expect(tab.field).to_have_value(text)

@@ -25,17 +25,12 @@ PRESSES = {
 
 CASES = [
     (["an example", "next"], {}, {"text": EXAMPLE, "step": "scale"}),
-    (["own words", "next"], {}, {"text": OWN, "step": "scale"}),
-    (["own words", "the toy"], {}, {"text": OWN, "model": "toy", "at": "A-4"}),
     (["own words", "code"], {}, {"text": OWN, "panel": "numpy"}),
     (["an example", "own words"], {}, {"text": OWN}),
-    (["own words", "an example"], {}, {"text": EXAMPLE}),
-    (["the toy", "own words"], {}, {"model": "toy", "text": OWN}),
     (["the toy", "a head"], {}, {"model": "toy", "at": "A-15", "head": "2"}),
     (["the toy", "a cell"], {}, {"model": "toy", "cell": "scores-1-2", "word": "1"}),
     (["the toy", "BERT"], {"head": "3"}, {"at": "A-15"}),
     (["BERT", "own words", "next"], {"model": "toy"}, {"text": OWN, "step": "scale"}),
-    (["next", "the toy", "an example"], {}, {"model": "toy", "text": EXAMPLE, "step": "scale"}),
 ]
 
 
