@@ -48,25 +48,6 @@ def test_what_a_resting_pointer_shows_outlives_an_answer(opened, models, weights
     expect_numbers(lines, "key", (weights[2] + other[2]) / 2)
 
 
-@pytest.mark.slow
-def test_pointing_at_a_token_shows_its_lines_alone_and_its_numbers(opened, weights):
-    lines = lines_of(opened(layer="5", head="3"))
-    tokens = lines.locator(".query .token")
-    expect(tokens).to_have_count(len(weights))
-    tokens.nth(2).hover()
-    expect_numbers(lines, "key", weights[2])
-    expect(lines.locator(".readout")).to_contain_text(f"river gives {top_of(lines, weights[2])}")
-    # From the other side: who looks at it.
-    lines.locator(".key .token").nth(3).hover()
-    expect_numbers(lines, "query", weights[:, 3])
-    expect(lines.locator(".readout")).to_contain_text("bank gets")
-
-
-def top_of(lines, row):
-    names = lines.locator(".key .token .text").all_inner_texts()
-    return f"{names[int(row.argmax())]} {row.max():.2f}"
-
-
 def test_what_pinned_tokens_give_is_added_up(opened, weights):
     tab = opened(layer="5", head="3")
     lines = lines_of(tab)

@@ -85,20 +85,6 @@ def test_a_pupil_in_the_app_learns_that_the_class_is_over(teacher, new_person):
     pupil.tab.errors.clear()  # the browser counts what is refused
 
 
-def test_who_has_looked_at_their_own_class_is_led_back_to_none_that_has_ended(teacher):
-    wall = teacher.tab.page.context.new_page()
-    wall.goto(f"{teacher.tab.url}/room?code={teacher.code}")
-    expect(wall.locator("#title")).not_to_be_empty()
-    wall.close()
-    teacher.tab.page.reload()
-    expect(teacher.bar).to_be_visible()
-    teacher.end()
-    expect(teacher.bar).to_be_hidden()
-    teacher.tab.page.reload()
-    teacher.tab.settled()
-    expect(teacher.bar).to_be_hidden()
-
-
 def test_of_a_view_with_nothing_to_guess_no_question_is_offered(teacher):
     choice = teacher.bar.get_by_role("combobox", name="What to ask")
     own = choice.get_by_role("option", name="About this view")

@@ -15,10 +15,6 @@ FOCUSED = """() => {
 }"""
 
 
-def weights(models, model="minilm-l6", text=SENTENCE, layer=2, head=8, mask="none"):
-    return models[model].trace(text, mask=mask).layers[layer].head(head).weights
-
-
 # ----------------------------------------------------------------------------------------- choices
 
 
@@ -198,6 +194,3 @@ def test_models_and_side_by_side_can_be_chosen_with_the_keyboard_alone(opened):
     expect(tab.control("Mask")).to_be_focused()
     tab.page.keyboard.press("ArrowDown")
     tab.expect_query(step="softmax", model="toy", at="A-15", beside="1", mask="causal")
-
-
-# ---------------------------------------------------------------------------------- more than one

@@ -73,15 +73,6 @@ def test_it_is_read_by_keyboard(front, weights):
     assert shown(front) == written(weights[0])
 
 
-def test_the_arcs_wait_for_a_guess(front):
-    front.page.get_by_role("switch", name="Guess first").click()
-    front.expect_query(text=OPENING_TEXT, guess="1")
-    assert front.page.locator(".arcs path").count() == 0
-    assert shown(front) == [""] * 15
-    front.page.get_by_role("button", name="animal", exact=True).last.click()
-    expect(front.page.locator(".arcs path").first).to_be_attached()
-
-
 # Whether the middle of an arc, between a tenth and nine tenths of its way, lies on a word or a number.
 COVERED = """() => {
   const root = document.querySelector('.st-key-front_picture').shadowRoot;

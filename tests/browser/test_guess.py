@@ -68,16 +68,5 @@ def test_an_answer_that_is_shown_is_not_called_right(tab):
     expect(question(tab).locator(".count")).to_have_text(counted)
 
 
-def test_another_word_asks_again_and_back_returns_to_the_answer(tab):
-    tab.go(model="toy", text=SENTENCE, step="scores", guess="1", word="1")
-    question(tab).get_by_role("button", name="Show me").click()
-    expect(tab.matrix("scores").cell(0, 0)).to_be_visible()
-    question(tab).get_by_role("button", name="Try another word").click()
-    expect(tab.page.locator(".matrix")).to_have_count(0)
-    expect(question(tab).get_by_role("button", name="Show me")).to_be_visible()
-    tab.page.go_back()
-    expect(tab.matrix("scores").cell(0, 0)).to_be_visible()
-
-
 def test_every_screen_has_room_for_the_question(tab):
     check(tab.go(text=SENTENCE, step="embed", guess="1"))

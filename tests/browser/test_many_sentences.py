@@ -78,12 +78,3 @@ def test_the_log_holds_nothing_of_a_file(new_tab, tmp_path):
     # An empty log would prove nothing.
     assert logged
     assert not [word for word in SECRET.split() if word in logged]
-
-
-def test_somebody_else_sees_nothing_of_a_file(new_tab):
-    mine, other = new_tab().go(PAGE, model="toy"), new_tab(locale="en").go(PAGE, model="toy")
-    upload(mine, "A cat sat.\nA dog ran.")
-    expect(mine.words.filter(has_text="over 2 sentences").first).to_be_visible()
-    other.select("Head", "3 of 3")
-    other.expect_query(model="toy", head="3")
-    expect(other.words.filter(has_text="over 500 sentences").first).to_be_visible()

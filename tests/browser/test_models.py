@@ -101,16 +101,6 @@ def test_a_model_is_fetched_seen_on_its_way_by_everybody_and_looked_at(page, run
     page.expect_query(model="toy", at="A-19")
 
 
-def test_who_cancels_sees_that_nothing_is_left(page, hub):
-    hub.drip_seconds = 0.4
-    fetch(page, "tiny/llama")
-    page.page.get_by_role("button", name="Cancel").click()
-    expect(page.page.get_by_text("Cancelled: tiny/llama.")).to_be_visible()
-    expect(page.page.get_by_role("button", name="Cancel")).to_have_count(0)
-    expect(page.page.get_by_role("progressbar")).to_have_count(0)
-    expect(card(page, "tiny/llama")).to_have_count(0)
-
-
 def test_a_model_without_a_map_leaves_room_for_words_and_matrices(running, hub, new_tab):
     tab = new_tab(at=running).go(model="olmo2", text="The cat sat", step="qkv")
     expect(tab.page.locator(".around-step_map")).to_have_count(0)

@@ -166,14 +166,6 @@ def test_a_formula_is_whole_on_a_projector_and_its_parentheses_are_as_high_as_it
     assert max(heights, default=0) < 1.6 * size
 
 
-def test_two_people_go_their_own_ways(new_tab):
-    one, other = (new_tab().go(model="toy", text=text, step="scores") for text in ("One owl hoots", "Two owls sleep"))
-    press(one, "ArrowRight").expect_query(model="toy", text="One owl hoots", step="scale")
-    press(other, "ArrowLeft").expect_query(model="toy", text="Two owls sleep", step="qkv")
-    for tab, text, step in ((one, "One owl hoots", "scale"), (other, "Two owls sleep", "qkv")):
-        tab.select("Mask", "causal").expect_query(model="toy", text=text, step=step, mask="causal")
-
-
 async def walked(*urls):
     """Go through pages, models and steps, and return what is shown after each press."""
     visitor = await Visitor.open(urls, STEP_PAGE, model="toy", text=SENTENCE)
