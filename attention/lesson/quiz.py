@@ -114,17 +114,19 @@ def ranked(
     reason: str,
     why: Callable[[int], str] = lambda _: "",
     natural: Sequence[int] = (),
+    most: int = MAX_ANSWERS,
 ) -> Guess:
     """Ask which of several has the largest value; the next one is close if its value is near the largest.
 
-    At most ``MAX_ANSWERS`` are offered, in their order: the largest, the ``natural`` ones, which people think of, as
-    far as there is room, the next largest, and others spread evenly over the rest. ``why`` returns the reason that may
-    have misled those who chose an answer.
+    ``MAX_ANSWERS`` are offered, up to ``most`` if so many are ``natural``, in their order: the largest, the natural
+    ones, which people think of, the next largest, and others spread evenly over the rest. ``why`` returns the reason
+    that may have misled those who chose an answer.
     """
     order = sorted(range(len(values)), key=lambda index: -values[index])
-    first = list(dict.fromkeys((order[0], *natural[: MAX_ANSWERS - 1], *order[1 : MAX_ANSWERS // 2])))[:MAX_ANSWERS]
+    room = max(MAX_ANSWERS, min(most, len(natural) + 1))
+    first = list(dict.fromkeys((order[0], *natural[: room - 1], *order[1 : MAX_ANSWERS // 2])))[:room]
     rest = [index for index in order if index not in first]
-    wanted = min(MAX_ANSWERS - len(first), len(rest))
+    wanted = min(room - len(first), len(rest))
     spread = [rest[(2 * index + 1) * len(rest) // (2 * wanted)] for index in range(wanted)]
     offered = sorted((*first, *spread))
     right = {index for index in offered if values[index] >= values[order[0]] - TIE}

@@ -20,8 +20,9 @@ from attention.figures.charts import Chart
 from attention.figures.colours import WEIGHT
 from attention.lesson.head_context import HeadContext, needs_all_layers
 from attention.lesson.matrices import weight_matrix
+from attention.lesson.noun_tagger import grammar_tokens
 from attention.lesson.prose import exact, fact, lesson, word
-from attention.lesson.quiz import Guess, ranked
+from attention.lesson.quiz import Guess, ranked, words_of
 from attention.lesson.tables import full_precision
 from attention.measures.flow import flow_to, rollout, weighted_norms
 from attention.measures.ranks import rank_correlation
@@ -58,6 +59,7 @@ MAX_SHUFFLES, MIN_SHUFFLES = 20, 7
 WORK_OF_ALL, MOST_WORK = 2e10, 1e11
 # The limit of layers times tokens³ for computing the maximum flow: a third of a second.
 MOST_FLOW = 60_000
+MOST_OCCLUDED = 12  # answers to the question about occluded words
 # With fewer points, nearly any order is likely by chance: three have the same order in one case of six.
 FEWEST_POINTS = 5
 
@@ -170,15 +172,24 @@ def _guess_lengths(scene: HeadContext, _: Runs) -> Guess | None:
 
 
 def _guess_words(scene: HeadContext, runs: Runs) -> Guess | None:
-    """Ask which occluded token moves the vector of the one in focus most; None if there are fewer than two."""
+    """Ask which occluded token moves the vector of the one in focus most; None if there are fewer than two.
+
+    All words are offered, as far as there is room, but of special tokens, punctuation marks, determiners, prepositions
+    and conjunctions only the one that moves it most, so that its presence reveals nothing.
+    """
     moved = _occluded(scene, runs)
     if moved is None or len(moved) < 2:
         return None
-    names = [scene.names[key] for key in np.flatnonzero(_others(scene))]
+    keys = np.flatnonzero(_others(scene)).tolist()
+    names = [scene.names[key] for key in keys]
+    named = {*words_of(scene.tokens)} - grammar_tokens(scene.tokens) if scene.info.reading.takes_sentences else set()
+    order = (-moved).argsort(kind="stable").tolist()
+    apart = [index for index in order if keys[index] not in named]
+    natural = [*apart[:1], *(index for index in order if keys[index] in named)]
     best = int(moved.argmax())
     because = lesson("explain/guess-words-because", most=word(names[best]), moved=moved[best])
     question = lesson("explain/guess-words", focus=scene.focus_word, unit=scene.info.reading.unit)
-    return ranked(question, names, moved.tolist(), because)
+    return ranked(question, names, moved.tolist(), because, natural=natural, most=MOST_OCCLUDED)
 
 
 def _guess_shuffled(scene: HeadContext, runs: Runs) -> Guess | None:

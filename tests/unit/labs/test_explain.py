@@ -141,13 +141,14 @@ def test_every_model_is_asked_about_every_experiment_and_there_is_a_wrong_answer
 
 
 def test_what_is_asked_about_another_experiment_is_answered_by_its_numbers():
-    scene = scene_of("minilm-l6", layer=2, head=8, word=4)
+    scene = scene_of("minilm-l6", text="The dog chased the cat because it was angry today", layer=2, head=8, word=7)
     runs = Runs(scene.trace)
     blocks = shown(scene, runs, experiment="words")
     moved, names = figure(blocks, "occluded").figure.data[0].x, table(blocks, "words_table")["occluded"]
     guess = asked(scene, runs, "words")
     assert names[np.argmax(moved)] in [guess.answers[index] for index in guess.right]
     assert says(plain(guess.reason), f"{max(moved):.2f}")
+    assert {"dog", "chased", "cat", "was", "angry", "today"} <= {*guess.answers}
     rows = table(shown(scene, runs, experiment="shuffled"), "shuffles_table")
     *shuffles, even = map(float, rows["all layers"])
     assert asked(scene, runs, "shuffled").right == {int(even > np.median(shuffles))}
