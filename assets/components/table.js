@@ -57,7 +57,7 @@ function rebuild(state, data) {
   state.wish = new Wish();
   state.arranged = undefined;
   const head = make("tr");
-  state.looks = data.cells.map((column) => (isOfNumbers(column) ? "number" : ""));
+  state.looks = data.cells.map((column) => (isOfNumbers(column) ? "number" : column.some(isLong) ? "long" : ""));
   state.headings = data.names.map((name, column) => {
     const heading = make("th", state.looks[column]);
     heading.scope = "col";
@@ -102,6 +102,7 @@ function isOfNumbers(column) {
   return filled.length > 0 && filled.every((cell) => typeof cell === "number" || NUMBER.exec(cell)?.[0] === cell);
 }
 
+const isLong = (cell) => String(cell ?? "").length > 30;
 const isBlank = (cell) => cell === null || cell === undefined || cell === "" || cell === "–";
 
 function numberOf(cell) {

@@ -25,7 +25,7 @@ from attention.lesson.head_words import Gaze, gazes, in_words
 from attention.lesson.matrices import between
 from attention.lesson.prose import listed
 from attention.measures.cross import CrossSummary, summarise_cross
-from attention.measures.five_patterns import PATTERN_MEANINGS, PATTERN_NAMES
+from attention.measures.five_patterns import PATTERN_MEANINGS, PATTERN_NAMES, PatternName
 from attention.measures.likeness import head_distance
 from attention.measures.segments import SENTENCES, Block, block_shares, groups, is_pair, span
 from attention.measures.summaries import HeadSummary, summarise_weights
@@ -34,6 +34,9 @@ Sorting = Literal["layer", "entropy", "pattern", "similarity", "across"]
 SORT_NAMES: tuple[Sorting, ...] = get_args(Sorting)
 Hidden = Literal["nothing", "special", "punctuation"]
 HIDE_NAMES: tuple[Hidden, ...] = get_args(Hidden)
+
+# Patterns as the table of heads lists them: where a head looks tells more than that it looks at one token.
+_CLEAREST: tuple[PatternName, ...] = ("diagonal", "vertical + diagonal", "block", "vertical", "heterogeneous")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,17 @@ class Survey:
         """Return one head's behaviour in a few plain words."""
         index = self.index(head)
         return in_words(self.summaries[index], self.gazes[index] if self.gazes else None, reading, self.special)
+
+    def by_clarity(self) -> list[int]:
+        """Return the indices of the heads: those that find a pronoun's noun, then by pattern, irregular ones last."""
+
+        def rank(index: int) -> int:
+            summary = self.summaries[index]
+            if isinstance(summary, CrossSummary) or (self.gazes and self.gazes[index].pronoun_pair is not None):
+                return -1
+            return _CLEAREST.index(summary.pattern.label)
+
+        return sorted(range(len(self.summaries)), key=rank)
 
     def summary(self, head: Head) -> HeadSummary | CrossSummary:
         """Return one head's measures."""

@@ -14,7 +14,7 @@ TEXT = "The tide pulls small boats from the quay"
 @pytest.fixture(scope="module")
 def columns(models):
     surveyed = survey(models["minilm-l6"].trace(TEXT), Look())
-    return head_table(surveyed.summaries, surveyed.shares, surveyed.special)
+    return head_table([surveyed.summaries[at] for at in surveyed.by_clarity()], special=surveyed.special)
 
 
 def heading(tab, name):

@@ -56,6 +56,19 @@ def test_in_the_order_by_pattern_each_head_stands_under_its_own_label(trace, sur
         }
 
 
+def test_heads_that_find_a_pronouns_noun_lead_and_irregular_ones_come_last(surveyed):
+    listed = surveyed.by_clarity()
+    assert sorted(listed) == [*range(72)]
+    finds = [surveyed.gazes[at].pronoun_pair is not None for at in listed]
+    assert 0 < sum(finds) < 72
+    assert finds == sorted(finds, reverse=True)
+    irregular = [
+        surveyed.summaries[at].pattern.label == "heterogeneous" for at in listed if not surveyed.gazes[at].pronoun_pair
+    ]
+    assert 0 < sum(irregular) < len(irregular)
+    assert irregular == sorted(irregular)
+
+
 def test_words_have_rows_that_sum_to_one_and_what_is_hidden_gets_nothing(trace):
     look = Look(words=True)
     units = look.units(trace.tokens)

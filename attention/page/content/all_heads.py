@@ -343,8 +343,11 @@ def _table(surveyed: Survey, scene: HeadContext) -> Blocks:
     note = () if surveyed.shares is None else (Notice(told, is_quiet=True),)
 
     def make() -> dict[str, list[str | int | float]]:
-        words = [surveyed.in_words(place_of(summary), scene.info.reading) for summary in surveyed.summaries]
-        return head_table(surveyed.summaries, surveyed.shares, surveyed.special, words)
+        order = surveyed.by_clarity()
+        summaries = [surveyed.summaries[at] for at in order]
+        words = [surveyed.in_words(place_of(summary), scene.info.reading) for summary in summaries]
+        shares = None if surveyed.shares is None else surveyed.shares[order]
+        return head_table(summaries, shares, surveyed.special, words)
 
     has_rules = scene.use.has_patterns
     rules = (Fold("rules", message("Rules behind the labels"), (Prose(lesson("head/patterns")),)),) if has_rules else ()
