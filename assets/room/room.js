@@ -78,10 +78,15 @@ function follow() {
   on("own", invite);
   on("paper", takePaper);
   on("trouble", (trouble) => say(trouble?.told ?? ""));
-  on("over", ({ told }) => {
+  on("over", ({ told, isElsewhere }) => {
     events.close();
     document.body.classList.add("over");
     refuse(told);
+    if (isElsewhere) return;
+    // The pupil's ten questions stay.
+    question = null;
+    invite(null);
+    part("entry").append(part("own"));
   });
   events.onopen = () => say("");
   events.onerror = () => {

@@ -130,7 +130,8 @@ class Followers:
             of_seat = self._of.setdefault(seat, [])
             of_seat.append(follower)
             if len(of_seat) > MOST_OF_ONE:
-                of_seat[0].put("over", event("over", {"told": message("You follow this class in other windows.")}))
+                told = message("You follow this class in other windows.")
+                of_seat[0].put("over", event("over", {"told": told, "isElsewhere": True}))
                 self.leave(of_seat[0], seat)
         return follower
 

@@ -104,11 +104,16 @@ def test_a_class_answers_ten_questions_each_and_the_teacher_sees_what_was_right(
         expect(pupil.page.locator("#view .matrix svg").first).to_be_visible()
         expect(pupil.own).to_contain_text(re.compile(told))
         expect_no_barrier(pupil.tab, "over")
-        pupil.own.get_by_role("button", name="Close").click()
-        expect(pupil.own).to_be_hidden()
+    near.own.get_by_role("button", name="Close").click()
+    expect(near.own).to_be_hidden()
     # What came of it stays for the teacher, in the notes.
     teacher.press("Notes")
     expect(teacher.bar.get_by_role("link", name="Download as CSV")).to_be_visible()
+    # A pupil who has not closed it can review it after the class.
+    teacher.end()
+    expect(phone.page.get_by_text("The class is over.")).to_be_visible()
+    expect(phone.own.get_by_role("link")).to_have_count(10 - sum(right))
+    phone.look("after the class")
 
 
 def test_it_is_done_by_keyboard_and_what_is_no_sentence_or_another_may_come_first(teacher, new_pupil):
