@@ -127,6 +127,8 @@ def test_shares_are_seen_while_they_are_dragged_and_beside_the_true_ones_afterwa
     expect(listed).to_have_count(len(row))
     expect(listed.first).to_have_css("border-top-width", "0px")
     sliders, shares = pupil.question.get_by_role("slider"), pupil.question.locator(".share")
+    # A thumb moves a slider that is as wide as its row.
+    assert sliders.first.bounding_box()["width"] == pupil.question.locator(".shared").first.bounding_box()["width"]
     # Whole percents that add up to 100.
     expect(shares).to_have_text(["15%"] * 2 + ["14%"] * 5)
     # One bar alone reaches the share that it is dragged to.
