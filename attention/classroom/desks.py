@@ -77,10 +77,10 @@ class Desks:
         answered = None if tally is None or room.is_revealed else tally["answered"]
         own = await self._own.told_teacher(room.code)
         progress = {name: own[name] for name in ("begun", "finished")} if own and own["isOpen"] else None
-        live.walls.send("present", {"here": present.here, "answered": answered, "own": progress})
+        exploring = await self._database(Store.n_explorers, room.code)
+        live.walls.send("present", {"here": present.here + exploring, "answered": answered, "own": progress})
         if len(live.desks):
-            told = {"here": present.here, "walls": present.walls, "tally": tally}
-            exploring, finds = await self._database(Store.n_explorers, room.code), await self._tasks.tally(room.code)
-            live.desks.send("here", {**told, "exploring": exploring, "finds": finds})
+            told = {"here": present.here, "walls": present.walls, "exploring": exploring, "tally": tally}
+            live.desks.send("here", {**told, "finds": await self._tasks.tally(room.code)})
             live.desks.send("own", own)
         live.say_trouble(is_lost=False)

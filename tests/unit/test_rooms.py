@@ -527,7 +527,8 @@ def test_pupils_who_explore_the_app_are_counted_apart_until_they_return(app):
     async def follow():
         teacher, code = await opened(app)
         pupil, other = await joined(app, code), await joined(app, code)
-        async with teacher.follow(app, f"{code}/desk") as desk:
+        wall = teacher.follow(app, f"{code}/screen")
+        async with teacher.follow(app, f"{code}/desk") as desk, wall as on_wall:
 
             def counted(here, exploring):
                 return lambda now: (now["here"], now["exploring"]) == (here, exploring)
@@ -540,6 +541,8 @@ def test_pupils_who_explore_the_app_are_counted_apart_until_they_return(app):
             # Whoever has the class's page open, too, is there.
             async with other.follow(app, f"{code}/events"):
                 await desk.until("here", counted(1, 1))
+                # The wall counts all who take part.
+                await on_wall.until("present", lambda present: present["here"] == 2)
                 await other.get(app, f"{code}/task")
                 async with pupil.follow(app, f"{code}/events"):
                     await desk.until("here", counted(2, 0))
