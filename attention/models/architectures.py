@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 
 from attention.core.messages import message
 from attention.core.trace import ModelInfo
-from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEXT_PARTS
+from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEXT_PARTS, WHOLE
 from attention.models.files import check_beside, has_chat_template, in_one_line, read_json, shapes_of
 from attention.models.generic_models import layer_kinds, other_architecture
 from attention.models.module_map import Architecture, Sizes, TextPart
@@ -42,8 +42,8 @@ _SIDE_BY_SIDE = message("In each layer, attention and the feed-forward network r
 
 # Keys of the whole model that apply to each part ...
 _OF_THE_WHOLE = ("architectures", "dtype", "torch_dtype", "tie_word_embeddings")
-# ... the key of the text part's configuration, and an added key with the whole model's type.
-_TEXT, _WHOLE = "text_config", "whole_model_type"
+# ... and the key of the text part's configuration.
+_TEXT = "text_config"
 
 # Keys under which an encoder–decoder may describe its two parts, and sizes that must agree.
 _BOTH = ("encoder", "decoder")
@@ -219,14 +219,14 @@ def _text_config(config: dict[str, Any]) -> dict[str, Any]:
     kind = config.get("model_type")
     part = TEXT_PARTS.get(kind) if isinstance(kind, str) else None
     if part is None:
-        return _of_both({name: said for name, said in config.items() if name != _WHOLE})
+        return _of_both({name: said for name, said in config.items() if name != WHOLE})
     # Older files have it at the top level.
     own = config.get(_TEXT, config if "hidden_size" in config else None)
     if not isinstance(own, dict):
         raise ValueError(message("Its config.json does not describe the text part, {name}.", name=_TEXT))
     whole = {name: config[name] for name in _OF_THE_WHOLE if name in config}
     own_kind = part.kind if own is config else own.get("model_type", part.kind)
-    return {**part.defaults, **own, **whole, "model_type": own_kind, _WHOLE: kind}
+    return {**part.defaults, **own, **whole, "model_type": own_kind, WHOLE: kind}
 
 
 def _of_both(config: dict[str, Any]) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def _of_both(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text_part(config: dict[str, Any]) -> TextPart | None:
-    return TEXT_PARTS.get(config.get(_WHOLE, ""))
+    return TEXT_PARTS.get(config.get(WHOLE, ""))
 
 
 def _of_text_part(config: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:

@@ -29,6 +29,13 @@ _READS_MORE = message("Only its text part is loaded and counted here.")
 # the second makes most encoders hide them.
 AS_ENCODER = (("is_causal", False), ("use_bidirectional_attention", True))
 AS_DECODER = (("is_decoder", True),)
+# An added key in the configuration of a multimodal model's text part: the type of the whole model.
+WHOLE = "whole_model_type"
+
+# Kinds outside the table that use transformers' attention interface, and that hide later tokens, though the library
+# does not say so.
+USE_INTERFACE: frozenset[str] = frozenset(_TABLES["untold"]["uses_interface"])
+HIDE_LATER: frozenset[str] = frozenset(_TABLES["untold"]["is_causal"])
 
 
 def _merged(before: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:

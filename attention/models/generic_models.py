@@ -1,7 +1,4 @@
-"""Architectures outside the table, as far as their configuration and transformers' source files reveal them.
-
-transformers is not imported, which would take seconds, and pages list models all the time.
-"""
+"""Architectures outside the table, as far as their configuration and transformers' own tables tell."""
 
 from __future__ import annotations
 
@@ -9,13 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.util import find_spec
 from itertools import cycle, islice, repeat
-from pathlib import Path
 from typing import Any
 
 from attention.core.messages import message
-from attention.models.families import AS_DECODER, AS_ENCODER
+from attention.models.families import AS_DECODER, AS_ENCODER, HIDE_LATER, USE_INTERFACE, WHOLE
 from attention.models.files import in_one_line
 from attention.models.module_map import Architecture, Attention, FeedForward, Sizes, Stack
 
@@ -46,12 +41,7 @@ _NOWHERE = Stack(
     words="",
     has_own_masks=True,
 )
-# Marks a model with attention of its own, or that of another model.
-_ATTENTION = re.compile(r"^class \w*Att|^from \.\.\w|AutoModel", re.MULTILINE)
-# Marks a model that uses the attention interface; the functions that make its masks.
-_INTERFACE = "ALL_ATTENTION_FUNCTIONS"
-_HIDES_LATER, _HIDES_NONE = "create_causal_mask", "create_bidirectional_mask"
-# Marks models that read text.
+# transformers' name of a text's token IDs among a model's inputs.
 _TEXT_INPUT = "input_ids"
 # Configuration keys for the kind of each layer; for the interval of attention layers, with the key of the first one,
 # and for their indices, with the kind of the others.
@@ -63,7 +53,6 @@ _INTERVALS = {
 _INDICES = {"attn_layer_indices": "mamba", "full_attn_idxs": "conv"}
 # More would be implausible.
 _MOST_LAYERS = 10_000
-_OTHER_INPUT = re.compile(r'main_input_name = "(?!input_ids)')
 # Kinds of layers without softmax attention; a "hybrid" layer has it beside something else.
 _OTHER_LAYER = re.compile("linear_.*|lightning_.*|(?!hybrid$).*(?<!attention)")
 _KIND_NAMES = {
@@ -96,26 +85,16 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
                 name=name,
             )
         )
-    code = _code_of(model_type)
-    if code is None:
+    kind = _kind_of(model_type)
+    if kind is None:
         raise ValueError(
             message("The installed version of transformers lacks this model's architecture, {name}.", name=name)
         )
-    if not code.names_ids:
+    if not kind.reads_text:
         raise ValueError(message("This model ({name}) does not read text.", name=name))
-    if not config.get("vocab_size") and (code.uses_interface or any(part in config for part in _PARTS)):
+    if not config.get("vocab_size") and (kind.uses_interface or any(part in config for part in _PARTS)):
         raise ValueError(
             message("This model ({name}) does not read text alone: config.json states no single vocabulary.", name=name)
-        )
-    if not code.has_attention:
-        raise ValueError(message("This model ({name}) has no attention.", name=name))
-    if not code.uses_interface:
-        raise ValueError(
-            message(
-                "This model ({name}) computes its attention in its own code, not through transformers' attention "
-                "interface.",
-                name=name,
-            )
         )
     beyond = next((told for key, told in _BEYOND.items() if key in config), "")
     if beyond:
@@ -123,12 +102,18 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
             message("The attention of this model ({name}) is not explained here: {why}.", name=name, why=beyond)
         )
     has_two = bool(config.get("is_encoder_decoder"))
+    if not kind.uses_interface:
+        raise ValueError(
+            message(
+                "This model ({name}) has no attention, or computes it in its own code, not through transformers' "
+                "attention interface.",
+                name=name,
+            )
+        )
     kinds = layer_kinds(config)
     if kinds and (has_two or all(kinds)):
         raise ValueError(message("No layer of this model ({name}) has softmax attention.", name=name))
-    if has_two and code.has_other_input:
-        raise ValueError(message("This model ({name}) does not read text.", name=name))
-    is_causal = not has_two and _is_causal(config, code)
+    is_causal = not has_two and _is_causal(config, kind)
     return Architecture(
         message("{name}, partly known", name=model_type[:40]),
         replace(_NOWHERE, is_causal=is_causal),
@@ -139,7 +124,7 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     )
 
 
-def _is_causal(config: dict[str, Any], code: _Code) -> bool:
+def _is_causal(config: dict[str, Any], kind: _Kind) -> bool:
     """Return whether a single stack hides later tokens, without running it."""
     written = config.get("architectures")
     names = " ".join(map(str, written)) if isinstance(written, list) else ""
@@ -148,22 +133,20 @@ def _is_causal(config: dict[str, Any], code: _Code) -> bool:
         return True
     if any(key in config and bool(config[key]) is value for key, value in AS_ENCODER):
         return False
-    return code.is_causal or any(bool(config.get(key)) is value for key, value in AS_DECODER)
+    return kind.is_causal or WHOLE in config or any(bool(config.get(key)) is value for key, value in AS_DECODER)
 
 
 @dataclass(frozen=True, slots=True)
-class _Code:
-    """What transformers' source file of an architecture reveals without being run.
+class _Kind:
+    """What transformers says of a kind of model without running it.
 
-    Whether it has attention (possibly in another model that it contains), uses the attention interface, hides later
-    tokens in every mask, reads token IDs at all, and has a part that reads something else.
+    Whether its first input is a text's token IDs, its attention is called through the attention interface, and it hides
+    later tokens, as do those that only predict the next one, never a masked one.
     """
 
-    has_attention: bool
+    reads_text: bool
     uses_interface: bool
     is_causal: bool
-    names_ids: bool
-    has_other_input: bool
 
 
 def layer_kinds(config: dict[str, Any]) -> tuple[str, ...]:
@@ -199,35 +182,20 @@ def _name_of(kind: str) -> str:
 
 
 @cache
-def _code_of(model_type: str) -> _Code | None:
-    """Scan an architecture's source file; None if there is none."""
-    file = _file_of(model_type)
-    if file is None:
+def _kind_of(model_type: str) -> _Kind | None:
+    """Look a kind up in transformers' tables; None if it is in none, or lacks a library."""
+    from transformers import CONFIG_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_MASKED_LM_MAPPING, MODEL_MAPPING
+
+    try:
+        config = CONFIG_MAPPING[model_type]
+        found: Any = MODEL_MAPPING[config]
+    except (KeyError, ValueError, ImportError):
         return None
-    code = file.read_text("utf-8")
-    return _Code(
-        has_attention=_ATTENTION.search(code) is not None,
-        uses_interface=_INTERFACE in code,
-        is_causal=_HIDES_LATER in code and _HIDES_NONE not in code,
-        names_ids=_TEXT_INPUT in code,
-        has_other_input=_OTHER_INPUT.search(code) is not None,
+    # Of several variants, the first is the usual one.
+    model = found[0] if isinstance(found, tuple) else found
+    return _Kind(
+        reads_text=model.main_input_name == _TEXT_INPUT,
+        uses_interface=model_type in USE_INTERFACE or model.is_backend_compatible(),
+        is_causal=model_type in HIDE_LATER
+        or (config in MODEL_FOR_CAUSAL_LM_MAPPING and config not in MODEL_FOR_MASKED_LM_MAPPING),
     )
-
-
-@cache
-def _file_of(model_type: str) -> Path | None:
-    """Return an architecture's source file: by its name, or beside the file with its configuration."""
-    spec = find_spec("transformers")
-    if spec is None or not spec.submodule_search_locations or re.fullmatch("[a-z0-9_-]+", model_type) is None:
-        return None
-    models = Path(spec.submodule_search_locations[0], "models")
-    name = model_type.replace("-", "_")
-    for each in (name, name.removesuffix("_text")):
-        # A few share a folder with others, such as the kinds of data2vec.
-        for file in models.glob(f"*/modeling_{each}.py"):
-            return file
-    for config in models.glob("*/configuration_*.py"):
-        file = config.with_name(config.name.replace("configuration", "modeling", 1))
-        if f'model_type = "{model_type}"' in config.read_text("utf-8") and file.is_file():
-            return file
-    return None

@@ -14,6 +14,7 @@ from transformers import AutoModel, AutoModelForSeq2SeqLM
 
 from attention.core import masks
 from attention.lesson.proof import TOLERANCE, prove
+from attention.models import families
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel, check_size
 from tests.sweep import sweep
@@ -324,7 +325,7 @@ def test_projections_are_found_that_give_what_the_model_attended_with(model_of, 
         ('{"model_type": "llama4", "text_config": {"vocab_size": 9}}', "does not read text alone"),
         ('{"model_type": "llava", "text_config": {}}', "does not state num_hidden_layers"),
         ('{"model_type": "gemma3"}', "does not describe the text part, text_config"),
-        ('{"model_type": "clip_vision_model"}', "does not read text alone"),
+        ('{"model_type": "clip_vision_model"}', "does not read text"),
         ('{"model_type": "../../x"}', "version of transformers lacks"),
         ('{"model_type": "starcoder2", "vocab_size": 9}', "does not state"),
         ('{"model_type": "beit", "vocab_size": 8192}', "does not read text"),
@@ -457,3 +458,9 @@ def test_an_encoder_with_an_attention_of_its_own_is_refused(folder_of, tmp_path,
     made.save_pretrained(folder)
     with pytest.raises(ValueError, match="attends in blocks"):
         info_of(folder)
+
+
+@pytest.mark.parametrize("kind", sorted(families.USE_INTERFACE))
+def test_the_table_names_only_kinds_of_which_transformers_says_less(kind):
+    model = transformers.MODEL_MAPPING[transformers.CONFIG_MAPPING[kind]]
+    assert not model.is_backend_compatible()
