@@ -57,6 +57,20 @@ def test_nothing_of_another_package_is_replaced():
     assert found == [("attention/app/__main__.py", "sys.argv")]
 
 
+def test_no_file_of_another_package_is_looked_for():
+    leads = {"find_spec", "getsource", "getsourcefile", "getfile", "__file__", "__path__"}
+    found = set()
+    for path, tree in parsed().items():
+        taken = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        taken |= {module.rpartition(".")[2] for module, _ in imported(tree)}
+        found |= {(str(path), name) for name in taken & leads}
+    # The packages that hold nothing but weights, and a function of the project's own.
+    assert {each for each in found if each[0].startswith("attention/")} == {
+        ("attention/models/weights.py", "find_spec"),
+        ("attention/experiments/five_ways/__init__.py", "getsource"),
+    }
+
+
 def test_one_style_sheet_names_a_few_things_of_streamlits_page():
     sheet = ROOT / "assets" / "page.css"
     ours = (path for kind in ("css", "js", "html") for path in (ROOT / "assets").rglob(f"*.{kind}"))
