@@ -88,6 +88,14 @@ def test_whose_factors_are_shown_is_chosen_in_one_line_over_the_picture(shared_t
             shared_tab.expect_query(step=step, model="toy", **({"factors": factors} if option else {}))
 
 
+@pytest.mark.parametrize("lab", ["whole", "explain", "one_or_many"])
+def test_on_a_phone_the_word_that_a_lab_is_about_is_in_sight(shared_tab, lab):
+    shared_tab.page.set_viewport_size(PHONE)
+    shared_tab.go(lab, text="The cat sat on the mat", **({"experiment": "words"} if lab == "explain" else {}))
+    choice = shared_tab.page.get_by_role("combobox", name="Word").bounding_box()
+    assert choice["x"] + 40 <= PHONE["width"]
+
+
 @pytest.mark.parametrize("model", ["toy", "minilm-l6"])
 def test_a_large_screen_has_larger_pictures(shared_tab, model):
     shared_tab.page.set_viewport_size(PROJECTOR)
