@@ -42,14 +42,6 @@ def test_what_is_no_text_cannot_be_pressed(open_page):
     assert shown.send("main_next", "press", line_break).view.text == f"{text}\n"
 
 
-def test_markdown_in_a_token_is_shown_as_it_is(open_page):
-    shown = open_page(model=MODEL, step="heads", text="2 * 3 * 4 and `code` and **bold")
-    labels = [button["text"] for button in shown.component("main_next")["buttons"]]
-    # Written by a script as plain text, in which nothing is interpreted and nothing is escaped.
-    assert [label for label in labels if "**" in label or "`" in label]
-    assert not [label for label in labels if "\\" in label]
-
-
 @pytest.mark.slow
 def test_a_text_that_was_cut_cannot_be_continued(open_page):
     shown = open_page(model=MODEL, step="heads", text="cat mat " * 300)

@@ -124,13 +124,6 @@ def test_the_question_is_judged_by_the_record_of_any_model(open_page, model):
     assert shown.component("question")["verdict"] == "right"
 
 
-def test_what_is_typed_at_the_front_door_is_what_the_model_reads(open_page):
-    shown = open_page("app.py").choose("text", "Two birds")
-    read = [word["text"] for word in shown.component("front_picture")["words"]]
-    assert read == ["[CLS]", "two", "birds", "[SEP]"]
-    assert shown.choose("text", "birds").component("front_picture")["words"][1]["text"] == "birds"
-
-
 def test_the_ways_in_keep_the_sentence_and_start_where_they_say(open_page):
     shown = open_page("app.py", text="Two birds", step="softmax", mask="causal")
     first, of_toy = "text=Two+birds&mask=causal", "text=Two+birds&model=toy&step=qkv&mask=causal&factors=Q"
