@@ -66,29 +66,6 @@ def test_every_such_link_is_run_and_proven(open_page, page, model):
         assert shown.holds == [True], link
 
 
-@pytest.mark.parametrize(
-    ("page", "model"),
-    sweep(
-        # Each reader with each model, and each other page with one of them.
-        [(page, model) for page in READERS for model in MODELS]
-        + [(page, [*MODELS][number % len(MODELS)]) for number, page in enumerate(PAGES) if page not in READERS],
-        quick=[(STEP_BY_STEP, model) for model in MODELS],
-    ),
-    ids=lambda value: getattr(value, "title", value),
-)
-def test_a_page_shows_what_was_taken_in_its_controls(open_page, few_sentences, page, model):
-    info = MODELS[model]
-    # The one with padding and a second sentence, of the last part.
-    link = links(info)[-1 if info.parts else -2]
-    shown = open_page(page.file, **link)
-    wanted, named = taken(info, link)
-    assert (shown.view.model, shown.view.mask, shown.view.pair, shown.view.part) == (model, *wanted)
-    assert said_of([notice for notice in shown.notices if "the link" in notice.lower()], named)
-    if page in READERS:
-        assert shown.widget("mask").value == wanted[0]
-        assert shown.holds == [True]
-
-
 def test_a_mask_that_a_picture_has_not_is_gone_with_the_sentence_and_others_can_be_chosen(open_page):
     shown = open_page(model="toy", mask="padding", step="mask").choose("model", "vit-digits")
     assert shown.notices == []

@@ -45,18 +45,6 @@ def test_a_parameter_that_is_declared_is_in_its_control_and_in_the_link(open_mad
     assert there.widget("shade").value == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "may_be"),
-    [("colour", "<b>", "Showing red. Possible: red, green, blue."), ("shade", "4", "Possible: 1 to 3.")],
-)
-def test_what_is_bad_is_complained_about(open_made_up, name, value, may_be):
-    shown = open_made_up(model="toy", **{name: value})
-    (notice,) = shown.notices
-    assert f"{name}={value}" in notice
-    assert may_be in notice
-    assert shown.view.to_query() == {"model": "toy"}
-
-
 def test_what_a_picture_sets_is_taken_by_name_and_nothing_that_there_is_not():
     with state.visiting(state.opened(MADE_UP, {"model": "toy"}, lambda view: view, {})) as visit:
         state.choose("colour", "green")

@@ -126,15 +126,6 @@ def test_a_single_token_that_looks_is_no_trouble_at_any_step(open_page, part, st
     assert_is_well(open_page(model=MODEL, text="dort", part=part, step=step))
 
 
-def test_what_is_written_wrongly_is_shown_as_it_is(open_page):
-    text = "le chat noir dort et le chien mange"
-    written = load(MODEL).trace(text).decoder.text
-    assert written != f"{ENGLISH} and the dog eats"
-    shown = open_page(model=MODEL, text=text, part="cross", step="softmax")
-    assert_is_well(shown)
-    assert f"Translator wrote: “{written}”" in shown.text
-
-
 def test_a_long_translation_is_shown_whole(open_page):
     text, wanted = "ma petite soeur n'aime pas les vieux chats", "my small sister does not love old cats"
     assert f"Translator wrote: “{wanted}”" in open_page(model=MODEL, text=text).text
@@ -165,13 +156,6 @@ def test_another_part_lets_go_of_the_place_in_the_one_before(open_page):
     assert shown.view.to_query() == {"model": MODEL, "text": FRENCH, "step": "scores"}
 
 
-def test_a_part_that_a_model_does_not_have_is_answered_with_a_notice(open_page):
-    shown = open_page(part="cross", step="softmax")
-    (notice,) = shown.notices
-    assert "part=cross" in notice
-    assert shown.component("main_stage")["rows"][0] == "[CLS]"
-
-
 @pytest.mark.parametrize("step", keys())
 def test_every_step_shows_the_patches_of_a_picture(open_page, digits, step):
     picture = list(DIGITS)[3]
@@ -189,12 +173,6 @@ def test_every_step_shows_the_patches_of_a_picture(open_page, digits, step):
         assert [chip["id"] for chip in shown.component("main_tokens")["chips"]] == [None] * 17
         assert not re.search(r"-1\b|sentence", " ".join(shown.formulas))
         assert "picture → 17 tokens" in shown.text
-
-
-def test_a_link_to_the_digits_alone_shows_the_first_of_them(open_page):
-    shown = open_page(model=VIT)
-    assert_is_well(shown)
-    assert shown.view.text == PICTURE.first
 
 
 @pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "code_lab"])
