@@ -112,16 +112,6 @@ def test_a_kind_of_reading_that_is_added_needs_no_other_change(open_page, add, p
         assert shown.widget("word").value == 3
 
 
-def test_what_was_read_of_a_kind_is_kept_and_comes_back(open_page, add):
-    add(reading=POEM)
-    shown = open_page(text="Two birds").choose("model", MODEL)
-    assert shown.view.text == POEM.first
-    shown.choose("text", "the old tree")
-    assert shown.choose("model", "toy").view.text == "Two birds"
-    assert shown.choose("model", MODEL).view.text == "the old tree"
-    assert shown.choose("text", "…").notices == [POEM.invitation]
-
-
 @pytest.mark.parametrize("page", ["pages/many_sentences.py", "pages/syntax_check.py"])
 def test_pages_with_sentences_of_their_own_say_why_they_are_not_for_it(open_page, add, page):
     add(reading=POEM)

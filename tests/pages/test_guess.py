@@ -93,14 +93,6 @@ def test_a_question_is_worked_out_once_while_it_is_open(open_page, monkeypatch, 
     assert len(asked) == 1
 
 
-def test_guesses_are_off_until_they_are_switched_on(open_page):
-    shown = open_page(text=SENTENCE, step="softmax")
-    assert "question" not in shown.components()
-    shown.choose("guess", True)
-    assert shown.view.to_query()["guess"] == "1"
-    assert "question" in shown.components()
-
-
 def test_an_answer_to_another_question_leaves_this_one_open(open_page):
     shown = open_page(text=SENTENCE, step="softmax", guess="1", answer=Answer("0a1b2c3d", (1,)).written())
     assert shown.notices == []

@@ -191,23 +191,3 @@ def test_a_lab_can_be_taken_away_with_its_tables(open_lab, address):
 def test_without_a_text_a_lab_invites_to_one(open_page, address):
     shown = open_page(LABS[address][1].file, text="  ")
     assert len(shown.notices) == 1
-
-
-@pytest.mark.parametrize("address", sweep(LABS, quick=("masks", "explain", "write")))
-def test_what_was_answered_can_be_asked_again(open_page, address):
-    model = "minilm-l6" if address == "whole" else "toy"
-    shown = open_page(LABS[address][1].file, model=model)
-    asked = shown.component("question")
-    shown.send("question", "show", True)
-    assert "answer" in shown.view.to_query()
-    shown.send("question", "again", None)
-    assert "answer" not in shown.view.to_query()
-    assert shown.component("question") == asked
-
-
-def test_whoever_comes_back_to_a_lab_is_not_asked_the_same_again(open_lab):
-    (_, masks), (_, heads) = LABS["masks"], LABS["one_or_many"]
-    shown = open_lab("masks", model="toy").to_page(heads)
-    assert shown.component("question").get("verdict") is None
-    assert shown.to_page(masks).component("question")["verdict"] == "shown"
-    assert shown.to_page(heads).component("question").get("verdict") is None
