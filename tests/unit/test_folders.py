@@ -67,17 +67,12 @@ SIZES = {
 TOO_MUCH = [
     ("bert", {"vocab_size": 20_000_000}),
     ("bert", {"num_hidden_layers": 20_000}),
-    ("bert", {"hidden_size": 10_000_000}),
-    ("bert", {"type_vocab_size": 100_000_000}),
-    ("bert", {"num_attention_heads": 10**9}),
     ("bert", {"hidden_size": 10**4000}),
     ("roberta", {"pad_token_id": 10**9}),
     ("roberta", {"max_position_embeddings": 3}),
     # transformers takes it for n_layer.
     ("gpt2", {"num_hidden_layers": 20_000}),
     ("llama", {"num_key_value_heads": 10**8}),
-    ("llama", {"head_dim": 10**8}),
-    ("bart", {"decoder_layers": 20_000}),
     ("t5", {"d_kv": 10**8}),
     ("vit", {"image_size": 2000}),
 ]
@@ -106,24 +101,7 @@ def put_link(place):
     place.symlink_to("nowhere")
 
 
-def put_loop(place):
-    place.unlink(missing_ok=True)
-    place.symlink_to(place.name)
-
-
-def put_gigantic(place):
-    """A file of a terabyte that takes no room on the disk."""
-    place.unlink(missing_ok=True)
-    with place.open("wb") as file:
-        file.truncate(2**40)
-
-
-def put_device(place):
-    place.unlink(missing_ok=True)
-    place.symlink_to("/dev/zero")
-
-
-ODD = [put_pipe, put_folder, put_link, put_loop, put_gigantic, put_device]
+ODD = [put_pipe, put_folder, put_link]
 
 
 @pytest.fixture
@@ -539,29 +517,9 @@ def fetched(folder_of, tmp_path, monkeypatch):
     return make
 
 
-@pytest.mark.parametrize("put", [*map(put_bytes, NOT_TEXT), put_bytes(b"{}"), *ODD])
+@pytest.mark.parametrize("put", [put_bytes(b"["), put_bytes(b"{}"), put_pipe])
 def test_a_manifest_that_is_none_is_said(fetched, put):
     assert "Delete the folder" in hold_problem(fetched(manifest=put))
-
-
-@unit
-@given(data=st.data())
-def test_a_manifest_with_other_values_is_said(fetched, data):
-    anything = st.one_of(
-        st.none(), st.booleans(), st.integers(), st.text(max_size=8), st.lists(st.text(max_size=3), max_size=2)
-    )
-    odd = {
-        "model_id": st.one_of(anything, st.sampled_from(["toy", "minilm-l6", "../x", "a/b", "tiny/bert/"])),
-        "revision": anything,
-        "files": st.one_of(
-            anything,
-            st.dictionaries(st.sampled_from([WEIGHTS, "config.json"]), anything, min_size=1),
-            st.dictionaries(st.sampled_from(["../x", "/etc/passwd", "a/b", ""]), st.just("0" * 64), min_size=1),
-        ),
-        "licence": st.one_of(st.none(), st.integers(), st.lists(st.none())),
-    }
-    name = data.draw(st.sampled_from(list(odd)))
-    assert "Delete the folder" in hold_problem(fetched(**{name: data.draw(odd[name])}))
 
 
 def test_a_fetched_model_never_has_the_name_of_a_bundled_one(fetched):
