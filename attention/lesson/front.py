@@ -55,7 +55,8 @@ def guess(scene: HeadContext) -> Guess | None:
     if asked is None or max(float(row[key]) for key in range(len(names)) if names[key] in asked.answers) < _TELLING:
         return None
     question = asked.question
-    if any(answer.startswith(CONTINUES) for answer in asked.answers):
+    # The sentence is seen while the question is open.
+    if any(token.text.startswith(CONTINUES) for token in scene.tokens):
         question += lesson("front/pieces")
     offered = (scene.key_tokens[names.index(answer)] for answer in asked.answers)
     for special in special_names(offered):

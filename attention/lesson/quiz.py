@@ -14,6 +14,7 @@ from numpy import ndarray as Array
 from attention.core.messages import message
 from attention.core.trace import Token
 from attention.core.words import is_punctuation
+from attention.core.words import words_of as whole_words
 from attention.figures.question import Answer, Shape, Verdict
 from attention.lesson.head_context import HeadContext
 from attention.lesson.noun_tagger import noun_tokens
@@ -169,18 +170,19 @@ def highest(scene: HeadContext, row: Float[Array, " K"], question: str, because:
     """Ask which token has the largest number in the row of the one in focus; None if it sees fewer than two words.
 
     The special token or punctuation mark with the largest number is always offered, so that its presence reveals
-    nothing; so are nouns, which are common guesses. ``because`` returns the reason for a key.
+    nothing; so are nouns, which are common guesses. A word in pieces is represented by the piece with the largest
+    number. ``because`` returns the reason for a key.
     """
-    words = words_seen(scene)
+    seen, number = words_seen(scene), row.tolist().__getitem__
+    pieces = ({*each.positions}.intersection(seen) for each in whole_words(scene.key_tokens))
+    words = [max(each, key=number) for each in pieces if each]
     if len(words) < 2:
         return None
-    number = row.tolist().__getitem__
-    apart = sorted({*np.flatnonzero(scene.visible[scene.word]).tolist()} - {*words}, key=number)[-1:]
+    apart = sorted({*np.flatnonzero(scene.visible[scene.word]).tolist()} - {*seen}, key=number)[-1:]
     keys = sorted((*words, *apart))
     numbers = list(map(number, keys))
-    # A noun in pieces is represented by the piece with the largest number.
-    pieces = (set(words).intersection(noun) for noun in noun_tokens(scene.key_tokens))
-    nouns = sorted((max(noun, key=number) for noun in pieces if noun), key=number, reverse=True)
+    of_nouns = {position for noun in noun_tokens(scene.key_tokens) for position in noun}
+    nouns = sorted(of_nouns.intersection(words), key=number, reverse=True)
     natural = [keys.index(key) for key in (*apart, *nouns)]
 
     def why(index: int) -> str:
