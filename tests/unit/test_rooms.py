@@ -7,16 +7,13 @@ import json
 import sqlite3
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from urllib.parse import parse_qsl
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
 import segno
 from starlette.testclient import TestClient
 
-from attention.answer import numbers
-from attention.answer.files import NUMBERS, STEMS, address_of, kept_file
+from attention.answer.files import STEMS, address_of, kept_file
 from attention.classroom import asking, screen_page
 from attention.classroom.drawing import Shown, show
 from attention.classroom.followers import MOST_OF_ONE, event
@@ -761,19 +758,6 @@ def test_a_stream_is_compressed_for_who_takes_it(app):
     assert packed < 0.6 * plain
 
 
-def test_a_large_picture_comes_in_shades_and_its_numbers_are_where_it_says():
-    drawn = show(Shown("step_by_step", LONG))
-    (matrix,) = (each["data"] for each in drawn["pictures"] if each["component"] == "matrix")
-    assert "values" not in matrix
-    folder, _, rest = matrix["numbers"]["at"].partition("/step_by_step/")
-    assert folder == f"./{NUMBERS}"
-    path, _, query = rest.partition("?")
-    answer = numbers.give(STEP_BY_STEP, path, dict(parse_qsl(query)))
-    found = np.frombuffer(answer.body, "<f4").reshape(len(matrix["rows"]), -1)
-    assert found.shape[1] > 45
-    assert np.allclose(found.sum(axis=1), 1, atol=1e-5)
-
-
 ACTS_OF_PUPILS = ("answer", "hand-in", "own/begin", "own/answer")
 ACTS_OF_TEACHERS = (
     "show",
@@ -815,17 +799,6 @@ def test_a_host_that_is_none_is_no_address_of_a_room_and_no_fault_of_the_server(
     for path in (f"{ROOM}/{code}/code.svg", f"/room?code={code}&screen=1"):
         assert teacher.get(path, headers={"x-forwarded-host": said}).status_code == 200
     assert caplog.text == ""
-
-
-@pytest.mark.parametrize("nickname", ["\u200b", "\u3164 \u2800", "\ufe0f\u034f", "\u00ad\u2060", " ", ""])
-def test_a_nickname_that_nobody_sees_is_none(app, teacher, code, nickname):
-    teacher.post(f"{ROOM}/{code}/own/start", json={"asksNickname": True})
-    pupil = TestClient(app)
-    pupil.post(f"{ROOM}/{code}/join")
-    said = {"number": 1, "text": "Two geese fly", "nickname": nickname}
-    answer = pupil.post(f"{ROOM}/{code}/own/begin", json=said)
-    assert (answer.status_code, answer.json()["told"][:17]) == (400, "Choose a nickname")
-    assert pupil.post(f"{ROOM}/{code}/own/begin", json={**said, "nickname": "Å\u200b"}).status_code == 200
 
 
 def garbage(file):

@@ -165,7 +165,7 @@ def test_a_nickname_is_asked_for_only_by_the_teacher_and_shown_to_nobody_else(sc
     school.begin(pupil, nickname="Ann")
     assert [each["nickname"] for each in school.pupils()] == [""]
     school.start(asks_nickname=True)
-    for nickname in ("", " \u202e", "x" * 25, None, 7):
+    for nickname in ("", " \u202e", "\u200b", "\u3164 \u2800", "x" * 25, None, 7):
         assert school.begin(pupil, number=2, nickname=nickname).status_code == 400
     assert school.begin(pupil, number=2, nickname=" =Ann \u202e").status_code == 200
     assert [each["nickname"] for each in school.pupils()] == ["=Ann"]

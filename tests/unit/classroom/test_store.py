@@ -92,12 +92,6 @@ def test_so_many_rooms_are_enough(store, monkeypatch):
         store.open("step_by_step", "")
 
 
-def test_no_code_is_given_twice(store, monkeypatch):
-    codes = iter(["BBBBBB", "BBBBBB", "CCCCCC"])
-    monkeypatch.setattr(stores, "new_code", lambda: next(codes))
-    assert [store.open("step_by_step", "")[0].code for _ in range(2)] == ["BBBBBB", "CCCCCC"]
-
-
 def test_all_copies_are_counted_that_have_spoken_lately(store, monkeypatch):
     room, _ = store.open("step_by_step", "")
     assert store.present(room.code) == Present()
