@@ -160,9 +160,7 @@ def test_the_first_visitors_are_answered_and_nobody_is_called(recorded, new_tab,
     ("origin", "host"),
     [
         ("http://192.0.2.7:8501", "192.0.2.7:8501"),
-        ("http://annas-laptop.local:8501", "annas-laptop.local:8501"),
         ("http://[2001:db8::1]:8501", "[2001:db8::1]:8501"),
-        ("https://school.example", "school.example"),
         (None, "192.0.2.7:8501"),
     ],
 )
@@ -195,9 +193,7 @@ def test_the_servers_own_numbers_are_given_to_nobody(recorded):
 BELOW = {
     "x": "../step_by_step",
     "x/y/": "../../../step_by_step",
-    "": "../step_by_step",
     "//elsewhere.example": "../../../step_by_step",
-    "%2f%2felsewhere.example": "../../../step_by_step",
 }
 
 
