@@ -8,7 +8,7 @@ import pytest
 from attention.answer.jobs import follows, jobs
 from attention.page.labs.write import LAB, STAGE
 from attention.page.pages import OF_LABS
-from attention.training.writing_results import JOB, LEAST, MOST, bundled
+from attention.training.writing_results import JOB, LEAST, bundled
 from tests.pages.conftest import PATIENCE
 from tests.pages.test_memory import fetch, is_refused
 from tests.until import until
@@ -96,14 +96,9 @@ def test_what_the_story_has_taught_is_seen_by_everybody(open_page):
     ("wish", "said"),
     [
         ({"start": "too short"}, "at least 2,000 characters"),
-        ({"start": "a" * (MOST + 1)}, "too long"),
-        ({"start": " \0\n" * LEAST}, "is blank"),
-        ({"start": "\ud800" * LEAST}, "different characters; this text has 1"),
         ("dance", None),
         ({"start": 7}, None),
         ({"start": [TEXT]}, None),
-        ({"begin": TEXT}, None),
-        ([TEXT], None),
     ],
 )
 def test_what_cannot_be_learnt_starts_nothing_and_a_reason_is_given(open_page, wish, said):

