@@ -10,7 +10,6 @@ from attention.lesson.prose import lessons
 from attention.lesson.steps import keys
 from attention.models import bundled, get_info, list_models, weights
 from attention.models.architectures import info_from_config
-from attention.page.parameters import other_model
 from attention.page.view import View
 from tests.sources import ROOT
 
@@ -39,11 +38,6 @@ def test_each_model_has_one_entry_and_one_of_them_is_the_default():
     assert list_models()[: len(IDS)] == list(bundled.infos())
     assert bundled.find("nope") is None
     assert View().model == bundled.default().model_id
-
-
-def test_beside_each_stands_the_first_and_beside_the_first_the_second():
-    models = {info.model_id: info for info in bundled.infos()}
-    assert [other_model(model, models) for model in IDS] == [IDS[1], *[IDS[0]] * (len(IDS) - 1)]
 
 
 @pytest.mark.parametrize("entry", [each for each in bundled.MODELS if each.weights], ids=lambda each: each.model_id)

@@ -295,15 +295,6 @@ def test_turned_queries_are_those_of_the_model_with_its_biases_and_without(toy, 
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_scale_of_the_models_own_is_not_written_as_a_root(toy, library):
-    for scale in (0.5, 1.0):
-        code = snippet("scale", library, with_layer(toy, random_layer(scale=scale)), 0, 1, 2)
-        assert f"scale = {scale}  # this model's own" in code
-        assert "d_k" not in code
-        assert "√" not in code
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
 def test_unknown_weights_leave_what_was_recorded(toy, library):
     trace = with_layer(toy, random_layer(projections=None))
     code = snippet("qkv", library, trace, 0, 3, 1)

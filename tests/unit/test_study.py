@@ -6,8 +6,6 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from attention.experiments import corpus, study
 from attention.experiments.study import Run, Study
@@ -306,12 +304,6 @@ def test_a_run_that_stops_has_the_means_of_what_it_did(toy):
     # It goes on from there, and what was told before stays as it was.
     assert_same(finish(run).result(), study_of(toy, texts))
     assert np.array_equal(before, partial.measure("entropy"))
-
-
-@given(st.permutations(TEXTS))
-@pytest.mark.slow
-def test_the_order_of_sentences_does_not_matter(toy, texts):
-    assert_same(study_of(toy, texts), study_of(toy, TEXTS))
 
 
 def assert_same(one, other):
