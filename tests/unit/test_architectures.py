@@ -590,14 +590,6 @@ def test_what_is_said_of_a_model_is_true(model_of, folder_of, kind):
     assert info.n_parameters == sum(parameter.numel() for parameter in counted.parameters())
 
 
-@pytest.mark.parametrize("text", [None, "invalid JSON", "[]", "{}", '{"model_type": "bert"}'])
-def test_a_configuration_that_says_too_little_is_an_error_that_says_so(tmp_path, text):
-    if text is not None:
-        (tmp_path / "config.json").write_text(text)
-    with pytest.raises(ValueError, match=r"read|not state|must hold"):
-        info_of("x", tmp_path)
-
-
 @pytest.mark.parametrize(
     ("kind", "name"), [("gpt2", "h.1.attn.c_attn.weight"), ("bart", "encoder.layers.0.self_attn.q_proj.weight")]
 )
@@ -753,16 +745,6 @@ def test_no_decoder_is_shown_that_hides_nothing_and_no_encoder_that_hides_what_i
             continue
         with pytest.raises(ValueError, match=f" {key} = {value}"):
             info_of(kind, folder)
-
-
-@pytest.mark.parametrize(("value", "is_shown"), [(None, False), (0, False), (True, True), (1, True)])
-def test_a_value_is_read_as_transformers_reads_it(folder_of, tmp_path, value, is_shown):
-    folder = contrary(folder_of("llama"), tmp_path / "contrary", "is_causal", value)
-    if is_shown:
-        assert info_of("llama", folder).is_decoder
-    else:
-        with pytest.raises(ValueError, match="is_causal"):
-            info_of("llama", folder)
 
 
 @pytest.mark.parametrize("is_named", [True, False])

@@ -89,10 +89,7 @@ def test_as_many_tokens_as_the_model_takes_are_not_cut(minilm):
     "text",
     [
         "word " * 511,
-        "unbelievability " * 300,
         "😀 👩\u200d👩\u200d👧 " * 400,
-        "한국어 " * 200,
-        "naïve İstanbul, " * 200,
         "a" * 90 + " b" * 500,
     ],
     ids=lambda text: text[:12],

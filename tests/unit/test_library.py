@@ -182,11 +182,9 @@ def test_a_tokenizer_that_cuts_and_pads_still_does_so_afterwards(given):
         (("minilm-l6", "a text"), {}, TypeError, r"attention\.load"),
         ((), {}, TypeError, "either a text or input_ids"),
         ((None, "tokenizer"), {}, TypeError, "model.trace"),
-        ((None, None, 5), {}, TypeError, "text must be a text"),
         ((None, ["no", "tokenizer"], "a"), {}, TypeError, "expected a fast transformers tokenizer"),
         ((None, None, "a text"), {}, ValueError, "tokenizer"),
         ((), {"input_ids": [1, 2]}, ValueError, "tokens"),
-        ((), {"input_ids": [1, 2], "tokens": ["a"]}, ValueError, "2 input_ids and 1 tokens"),
         ((), {"input_ids": [[1], [2]], "tokens": ["a"]}, ValueError, r"\(T,\) or \(1, T\), got \(2, 1\)"),
         ((), {"input_ids": [10**6], "tokens": ["a"]}, ValueError, "between 0 and"),
         ((), {"input_ids": [0.5], "tokens": ["a"]}, TypeError, "whole number"),
@@ -253,20 +251,17 @@ def test_a_model_is_loaded_by_its_id_from_a_folder_or_from_the_cache_of_the_hub(
 OTHER_FILES = {
     "bert": ("BertTokenizer", {"vocab.json": '{"a": 0, "b": 1}', "merges.txt": "#version: 0.2\n"}),
     "gpt2": ("GPT2Tokenizer", {"vocab.txt": "a\nb\n"}),
-    "llama": ("LlamaTokenizer", {"vocab.txt": "a\nb\n"}),
-    "t5": ("T5Tokenizer", {"vocab.json": '{"a": 0, "b": 1}', "merges.txt": "#version: 0.2\n"}),
     "starcoder2": ("PreTrainedTokenizerFast", {"vocab.txt": "a\nb\n"}),
 }
 
 
 @pytest.mark.parametrize("kind", OTHER_FILES)
-@pytest.mark.parametrize("has_others", [False, True])
-def test_a_folder_without_its_tokenizer_is_refused_with_the_names_of_the_files(folder_of, tmp_path, kind, has_others):
+def test_a_folder_without_its_tokenizer_is_refused_with_the_names_of_the_files(folder_of, tmp_path, kind):
     folder = copytree(folder_of(kind), tmp_path / kind)
     (folder / "tokenizer.json").unlink()
     name, others = OTHER_FILES[kind]
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
-    for file, content in others.items() if has_others else ():
+    for file, content in others.items():
         (folder / file).write_text(content)
     with pytest.raises(ModelUnavailableError, match=r"no tokenizer.*tokenizer\.json"):
         attention.load(folder)
@@ -342,8 +337,6 @@ def test_a_mean_is_that_of_the_outputs_and_a_patch_carries_a_run_into_another(ow
         (lambda trace: Patch((0, 0), trace, tokens=[99]), ValueError, "tokens must be between 0 and"),
         (lambda _: Patch((0, 0), attention.load("toy").trace("a")), ValueError, "source must have 3 layers of 6 heads"),
         (lambda _: Ablate((0, -1)), ValueError, "must not be negative"),
-        (lambda _: Ablate((0,)), ValueError, "pair"),
-        (lambda _: Ablate(0), TypeError, "layer, head"),
         (lambda _: Ablate((0, 0), "shuffled"), ValueError, "how must be one of zero, mean, uniform"),
         (lambda _: Ablate((0, 0.5)), TypeError, "whole number"),
         (lambda _: "zero", TypeError, "Ablate, CutEdge or Patch, got str"),
