@@ -74,24 +74,3 @@ def test_every_page_and_every_way_from_kind_to_kind_keeps_sentence_model_and_wor
         at = other
     # Neither a link nor Back runs Streamlit's script again, which would build the page anew.
     assert len(sent_to_streamlit) == n_at_first == 1
-
-
-def test_french_and_its_model_and_word_are_still_there_after_the_front_door(tab):
-    tab.go("")
-    tab.page.get_by_role("link", name="See which words a translator attends to").click()
-    expect(tab.page.get_by_role("heading", level=2).first).to_be_visible()
-    tab.settled()
-    chosen = {"text": "le petit chat dort", "model": "translator-fr-en", "step": "softmax", "word": "2"}
-    tab.pick("Attention", "encoder")
-    tab.type_sentence(chosen["text"])
-    tab.expect_query(**{name: value for name, value in chosen.items() if name != "word"})
-    tab.select("Word", "2 chat")
-    expect_page(tab, "Step by step", chosen)
-    for page in ("What this is", "Models", "What this is", "Many sentences", "Step by step"):
-        menu(tab, page)
-        expect_page(tab, page, chosen)
-    assert "chat" in tab.matrix("weights").labels()
-    for page in ("Many sentences", "What this is"):
-        tab.page.go_back()
-        expect_page(tab, page, chosen)
-    expect(tab.page.locator(".arcs .focused")).to_contain_text("chat")
