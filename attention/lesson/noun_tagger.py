@@ -72,25 +72,17 @@ def _is_grammar(word: Word) -> bool:
 def _is_noun_by_place(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:
     """Return whether an unknown word has a noun's ending or a capital, or follows a word that asks for a noun.
 
-    One at an apostrophe is no noun, as *didn* and *t* are where a model cuts *didn't*.
+    One at an apostrophe never counts: *didn* and *t*, where a model cuts *didn't*.
     """
-    typed, before = words[place].typed.strip(), words[place - 1].typed.strip() if place else ""
-    if _is_cut_off(place, words, starts):
+    word, before = words[place], words[place - 1].typed.strip() if place else ""
+    is_before_one = place + 1 < len(words) and words[place + 1].typed.startswith(APOSTROPHES)
+    is_next_to_it = is_before_one and end_of(word, starts) == starts[words[place + 1].position]
+    if is_next_to_it or follows_apostrophe(place, words, starts):
         return False
-    if typed[:1].isupper() or typed.endswith(_NOUN_ENDINGS):
+    if word.typed.strip()[:1].isupper() or word.typed.strip().endswith(_NOUN_ENDINGS):
         return True
     features = describe(before, _lexicon())
-    is_asked = features[_BEFORE_NOUNS].any() or features[_VERB] == 1
-    return bool(is_asked) and before.lower() not in _BEFORE_VERBS
-
-
-def _is_cut_off(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:
-    """Return whether a word is next to an apostrophe, without a space."""
-    return follows_apostrophe(place, words, starts) or (
-        place + 1 < len(words)
-        and words[place + 1].typed.startswith(APOSTROPHES)
-        and end_of(words[place], starts) == starts[words[place + 1].position]
-    )
+    return before.lower() not in _BEFORE_VERBS and bool(features[_BEFORE_NOUNS].any() or features[_VERB] == 1)
 
 
 def _is_noun(word: Word) -> bool:

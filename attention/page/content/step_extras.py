@@ -48,8 +48,6 @@ from attention.page.parameters import Parameter
 from attention.page.settings import CHAT, SAVINGS, SIZES, STEP, TEXT, WORD
 from attention.page.view import View
 
-_ONE_OR_MANY = BY_ADDRESS["one_or_many"]
-
 
 @dataclass(frozen=True, slots=True)
 class Under:
@@ -153,18 +151,12 @@ def _ways(view: View, pane: Pane, scene: HeadContext) -> Blocks:
         buttons = [Button(into, parts={"layer": str(scene.layer + 2), "step": embed.STEP.key})]
     sets: dict[str, Parameter[Any]] = {"layer": pane.settings.layer, "step": STEP}
     row = Buttons(message("What next"), tuple(buttons))
-    ways = {
-        "heads": (message("All heads ▸"), ALL_HEADS),
-        "split": (f"{_ONE_OR_MANY.title} ▸", _ONE_OR_MANY),
-        "whole": (message("The whole Transformer ▸"), WHOLE),
-        "compare": (message("Compare ▸"), COMPARE),
-    }
     return (
         Heading(message("What next"), 3),
         *((Picture(f"{pane.name}_next_layer", row, sets=sets),) if buttons else ()),
         *(
-            Way(f"way_on_{name}", label, page, view.for_page(page).to_query())
-            for name, (label, page) in ways.items()
+            Way(f"way_on_{page.address}", f"{page.title} ▸", page, view.for_page(page).to_query())
+            for page in (ALL_HEADS, BY_ADDRESS["one_or_many"], WHOLE, COMPARE)
             if page.is_for(scene.info)
         ),
     )
