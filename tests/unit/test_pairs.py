@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from attention.lesson.behaviour import head_table, share_table
@@ -9,7 +10,7 @@ from attention.lesson.head_context import HeadContext
 from attention.lesson.pairs import tell_pair, tell_shares
 from attention.lesson.survey import Look, order, survey
 from tests.unit.lesson.telling import facts_in
-from tests.unit.saying import plain, tells
+from tests.unit.saying import tells
 
 FIRST, SECOND = "The cat sat", "A small dog ran"
 # What a model of each kind writes before, between and after two texts.
@@ -42,9 +43,8 @@ def test_the_words_of_a_pair_name_the_tokens_that_are_there(trace, kind):
     assert tells(told, "pair/segments") == (kind == "bert")
     assert tells(told, "pair/no-segments") == (kind != "bert")
     surveyed = survey(trace, Look())
-    shares = surveyed.shares[0]
-    told = plain(tell_shares(shares, surveyed.special))
-    assert told.endswith(f"leaves out {both}.")
+    told = tell_shares(np.array([[0.7, 0.3], [0.25, 0.75]]), surveyed.special)
+    assert facts_in(told, "pair/shares") == {"across": 0.3, "back": 0.25, "special": both}
 
 
 def test_the_tables_of_a_pair_name_the_tokens_that_are_there(trace, kind):

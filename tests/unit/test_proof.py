@@ -172,7 +172,11 @@ def test_what_is_not_known_is_said_and_not_called_good(trace_of):
 
 
 def test_each_link_is_told_with_what_it_is_made_of_as_the_model_does_it(trace_of):
-    made = {model_id: {row[0]: row[1] for row in prove(trace_of(model_id)).table()} for model_id in MODELS}
+    proofs = {model_id: prove(trace_of(model_id)) for model_id in MODELS}
+    for proof in proofs.values():
+        for link, row in zip(proof.links, proof.table()[:-1], strict=True):
+            assert [float(cell) for cell in row[2:]] == pytest.approx([link.found.absolute, link.found.relative], 0.1)
+    made = {model_id: {row[0]: row[1] for row in proof.table()} for model_id, proof in proofs.items()}
     assert made["minilm-l6"]["queries"] == "X·W_Q + b_Q"
     assert made["smollm2-135m"]["queries"] == "X·W_Q, rotated by position"
     assert made["smollm2-135m"]["values"] == "X·W_V"
