@@ -312,7 +312,7 @@ function rowPitch(data, pitchX, isImage, maxPitch) {
   const rows = data.rows.length;
   const readableRow = Math.min(maxPitch, rows <= 16 ? 26 : rows <= 40 ? 15 : 0);
   const isNumbered = data.showNumbers && !isImage;
-  const lowest = isNumbered ? Math.max(readableRow, MIN_PITCH) : readableRow;
+  const lowest = isNumbered ? Math.max(readableRow, Math.min(MIN_PITCH, maxPitch)) : readableRow;
   return Math.max(lowest, Math.min(pitchX, (isNumbered ? MAX_NUMBERED_HEIGHT : MAX_HEIGHT) / rows));
 }
 
@@ -381,8 +381,8 @@ const SIGNED_WAYS = [
 function waysOf({ areCounts, palette, limit }) {
   if (areCounts) return COUNT_WAYS;
   if (palette === "signed" && limit >= 1) return SIGNED_WAYS;
-  const count = decimalsOf(limit);
-  return [...ways([...LARGE, ...MIDDLE], decimals(count)), ...ways(SMALL, (value) => bare(value, count))];
+  const [count, short] = [decimalsOf(limit), (value) => bare(value, decimalsOf(limit))];
+  return [...ways(LARGE, decimals(count)), ...ways(LARGE, short), ...ways(MIDDLE, decimals(count)), ...ways(SMALL, short)];
 }
 
 // ---- Labels ------------------------------------------------------------------------------------
