@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -16,12 +16,14 @@ from attention.classroom.codes import digest
 from attention.core.messages import message
 from attention.figures.assets import AT_REST
 from attention.figures.atlas import Atlas
+from attention.figures.buttons import Buttons
+from attention.figures.order import OrderStrip
 from attention.figures.question import Answer
 from attention.lesson.head_context import HeadContext
 from attention.lesson.questions import MOST, QUESTIONS, Ready
 from attention.lesson.quiz import Guess
 from attention.models import ModelInfo, by_id, get_info
-from attention.page.blocks import Block, Blocks, Fold, Heading, Notice, Picture, Prose, Row, Section, walk
+from attention.page.blocks import Block, Blocks, Fold, Notice, Panels, Picture, Prose, Row, Section, walk
 from attention.page.content.all_heads import BEHAVIOURS
 from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import SECTION
@@ -185,17 +187,18 @@ def _blocks(view: View, panes: Sequence[Pane], shown: Shown, *, is_open: bool) -
     if not blocks:
         return tuple(block for pane in panes for block in missing(pane.reason))
     blocks = _without((SECTION,), blocks)
-    return (*waiting, *_without(BEHAVIOURS, tuple(_first_part(blocks)) if shown.on_wall else blocks))
+    return (*waiting, *_without(BEHAVIOURS, _first_part(blocks) if shown.on_wall else blocks))
 
 
-def _first_part(blocks: Blocks) -> Iterator[Block]:
-    """Yield a page's blocks until a heading, or a section with one, after its first picture: no one scrolls."""
-    has_picture = False
-    for block in blocks:
-        if has_picture and any(isinstance(each, Heading) for each in walk((block,))[:2]):
-            return
-        has_picture = has_picture or any(isinstance(each, Picture) for each in walk((block,)))
-        yield block
+def _first_part(blocks: Blocks) -> Blocks:
+    """Return a page's blocks up to its first picture of numbers: no one scrolls."""
+    places = (place for place, block in enumerate(blocks) if any(map(_has_numbers, walk((block,)))))
+    *before, last = blocks[: next(places, len(blocks)) + 1]
+    return (*before, *(_first_part(last.contents[last.value]) if isinstance(last, Panels) else (last,)))
+
+
+def _has_numbers(block: Block) -> bool:
+    return isinstance(block, Picture) and not isinstance(block.figure, OrderStrip | Buttons)
 
 
 def _while_closed(page: Page, seen: Seen) -> Blocks:

@@ -32,8 +32,6 @@ from tests.browser.tab import Tab
 from tests.ports import free_port
 from tests.until import until
 
-# Pages whose answer is one screen on a wall.
-ON_ONE_SCREEN = ("step_by_step", "compare")
 HOSTILE = "<img src=x onerror=alert(1)> $x^2$ & co"
 # Records the searches for questions that go on when the class ends. Playwright may miss the abort of a held request.
 SEARCHES = """const fetched = window.fetch;
@@ -498,7 +496,7 @@ def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil, pl
                 expect(pupil.alone).to_have_attribute("href", re.compile(part.page))
             expect(wall.question).to_be_in_viewport(ratio=1)
             # Nobody scrolls a wall.
-            for picture in wall.page.locator("#view [data-picture]").all() if part.page in ON_ONE_SCREEN else []:
+            for picture in wall.page.locator("#view [data-picture]").all():
                 expect(picture).to_be_in_viewport(ratio=1)
     teacher.press("End the questions")
     expect(teacher.bar.get_by_role("button", name="Ask", exact=True)).to_be_visible()
