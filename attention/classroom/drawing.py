@@ -125,6 +125,8 @@ def show(shown: Shown) -> dict[str, Any]:
     page = drawn(_blocks(view, panes, shown, is_open=is_open), partial(where, view), arranged=view.arranged)
     # From step to step, an unchanged picture may be the start of another's transition.
     pictures = page.pictures if view.page is STEP_BY_STEP else _at_rest(page.pictures)
+    if shown.on_wall and panes and panes[0].scene is not None:
+        pictures = [{**each, "data": _named(each["data"], panes[0].scene)} for each in pictures]
     modules = {each["component"] for each in pictures}
     nothing = message("Nothing to see here yet.")
     # Nobody gets ahead of a question about the view, which the app itself would answer.
@@ -146,6 +148,13 @@ def _at_rest(pictures: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any
     if any(each["data"].get("change") for each in pictures):
         return pictures
     return [{**each, "component": AT_REST.get(each["component"], each["component"])} for each in pictures]
+
+
+def _named(data: Mapping[str, Any], scene: HeadContext) -> dict[str, Any]:
+    """Return a picture's data with positions where a token repeats, as in answers."""
+    names = {scene.labels: scene.names, scene.key_labels: scene.key_names}
+    sides = {side: data[side] for side in ("rows", "columns") if isinstance(data.get(side), list)}
+    return {**data, **{side: names.get(tuple(labels), labels) for side, labels in sides.items()}}
 
 
 def model_of(page: str, link: str) -> str:

@@ -92,6 +92,12 @@ def test_after_the_question_every_screen_has_the_numbers_whose_products_make_the
     np.testing.assert_allclose(factors("opened"), np.stack([query, key], axis=1), atol=0.005)
 
 
+def test_a_word_that_repeats_has_its_position_on_a_wall_as_in_answers():
+    part = PARTS["scores"]
+    (scores,) = show(Shown(part.page, part.link, "opened", on_wall=True))["pictures"]
+    assert list(scores["data"]["rows"]) == ["the (0)", "cat", "sat", "on", "the (4)", "mat"]
+
+
 @pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.name)
 def test_notes_on_paper_have_every_sentence_and_question_with_its_answer(plan):
     page = plain(notes(plan))
