@@ -72,16 +72,6 @@ def test_layers_heads_and_steps_are_told_apart_by_form_and_one_reads_where_one_i
     assert all(is_button == is_framed for is_button, is_framed in found)
 
 
-def test_a_press_on_another_attention_goes_there(tab):
-    tab.go(step="softmax", model="translator-fr-en", part="cross", layer="2", head="3")
-    here = the_map(tab)
-    expect(here.get_by_role("heading")).to_have_text(["Encoder", "Decoder"])
-    here.get_by_role("button", name=re.compile("Masked self-attention")).click()
-    tab.expect_query(step="softmax", model="translator-fr-en", part="decoder")
-    here.get_by_role("button", name="Encoder, Layer 2").click()
-    tab.expect_query(step="softmax", model="translator-fr-en", layer="2")
-
-
 # The encoder, the decoder's own attention, and what reads the encoder; in the last of two layers, and in the first.
 FED = [{"layer": "2"}, {"part": "decoder", "layer": "2"}, {"part": "cross", "layer": "1"}]
 

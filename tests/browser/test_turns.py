@@ -138,20 +138,6 @@ def test_a_fold_opens_by_keyboard_and_keeps_the_focus(opened):
     opened.expect_query(model="toy", text=SENTENCE, step="scores")
 
 
-def test_a_formula_is_set_and_can_be_read_aloud(tab):
-    formula = tab.go(model="toy", step="scale").page.locator(".formula math")
-    expect(formula.locator("msqrt")).to_have_count(1)
-    # The root is drawn above what it is of, and an index is smaller than its letter.
-    letter, index = formula.locator("msqrt msub > *").evaluate_all(
-        "all => all.map(each => parseFloat(getComputedStyle(each).fontSize))"
-    )
-    assert index < 0.9 * letter
-    root = formula.locator("msqrt").bounding_box()
-    inside = formula.locator("msqrt msub").bounding_box()
-    assert root["y"] < inside["y"]
-    assert root["height"] > inside["height"]
-
-
 @pytest.mark.parametrize("step", ["qkv", "scores", "heads"])
 def test_a_formula_is_whole_on_a_projector_and_its_parentheses_are_as_high_as_its_letters(new_tab, step):
     tab = new_tab(viewport={"width": 1280, "height": 720}).go(model="minilm-l6", step=step)

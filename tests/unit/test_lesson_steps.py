@@ -1,6 +1,5 @@
 """A step is one module with one object."""
 
-from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
@@ -18,9 +17,3 @@ def test_every_module_has_one_step_and_every_step_a_module():
         assert [name for name, value in vars(module).items() if isinstance(value, Step)] == ["STEP"]
     assert sorted(module.STEP.key for module in found.values()) == sorted(steps.keys())
     assert {id(module.STEP) for module in found.values()} == set(map(id, steps.STEPS))
-
-
-def test_what_a_step_consists_of_is_said_in_one_place():
-    said = Step.__doc__.split("Attributes:")[1]
-    for part in fields(Step):
-        assert f"\n        {part.name}: " in said

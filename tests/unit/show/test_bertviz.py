@@ -36,18 +36,14 @@ def bert(tmp_path_factory):
     [
         # BertViz's README and its notebooks.
         (lambda it: head_view(it.attention, it.tokens), ALL),
-        (lambda it: model_view(it.attention, it.tokens), ALL),
         (lambda it: head_view(it.attention, it.tokens, it.start), ALL),
         (lambda it: model_view(it.attention, it.tokens, it.start, html_action="return"), ALL),
         (lambda it: model_view(it.attention, it.tokens, include_layers=[1]), np.s_[1:2]),
         (lambda it: model_view(it.attention, it.tokens, include_layers=range(1), include_heads=(0, 1)), np.s_[:1, :2]),
         (lambda it: head_view(it.attention, it.tokens, prettify_tokens=False, layer=1, heads=[0, 1]), ALL),
-        (lambda it: head_view(it.attention, it.tokens, html_action="return", include_layers=[0]), np.s_[:1]),
         # "Natural Language Processing with Transformers", chapter 3, and those who follow it.
         (lambda it: head_view(it.attention, it.tokens, (it.types == 0).sum(dim=1), heads=[1]), ALL),
-        (lambda it: head_view(it.attention, it.tokens, (it.types == 0).sum(dim=1).item(), heads=[1]), ALL),
         # Courses and competitions.
-        (lambda it: head_view(attention=it.attention, tokens=it.tokens, sentence_b_start=None), ALL),
         (lambda it: model_view(list(it.attention), np.array(it.tokens), display_mode="light"), ALL),
         (lambda it: head_view([layer.detach().numpy() for layer in it.attention], it.tokens, None), ALL),
         (lambda it: model_view(torch.stack(it.attention), tuple(it.tokens), display_mode="dark"), ALL),
@@ -74,7 +70,6 @@ def test_a_call_of_a_notebook_draws_the_weights(bert, call, drawn):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda it: show(it.model, "bert", it.tokenizer, ONE, OTHER),
         lambda it: show(it.model, "bert", it.tokenizer, ONE, OTHER, layer=1, head=0, html_action="return"),
         lambda it: show(it.model, "bert", it.tokenizer, ONE, display_mode="dark", layer=0, head=1),
         lambda it: show(it.model, "bert", it.tokenizer, sentence_a=ONE, sentence_b=None, layer=torch.tensor(1)),
