@@ -56,16 +56,11 @@ class Tiles:
         """Make thumbnails from each layer's weights, in which ``-inf`` marks masked cells.
 
         Layers are read one by one, so only one need be in memory.
-
-        Raises:
-            ValueError: there are no heads or tokens, or the layers' shapes differ.
         """
         shapes, shrunk = [], []
         for layer in weights:
             shapes.append(layer.shape)
-            shrunk += [shrink(head, MAX_SIDE) for head in layer] if layer.size else []
-        if len({shape[1:] for shape in shapes}) != 1 or not shrunk:
-            raise ValueError(f"weights must be some layers of one (H, Q, K), got {shapes}")
+            shrunk += [shrink(head, MAX_SIDE) for head in layer]
         pictures = np.stack(shrunk)
         hidden = np.isneginf(pictures)
         steps = np.where(hidden, 0, 1 + np.rint(np.where(hidden, 0, pictures) * np.float32(FULL))).astype(np.uint8)
@@ -173,12 +168,6 @@ class Atlas(Large):
     badges: Mapping[Head, str] = field(default_factory=dict)
     badge_name: str = ""
     zoom: int | None = None
-
-    def __post_init__(self) -> None:
-        """Raise ValueError unless every head has a thumbnail."""
-        unknown = [head for _, heads in self.groups for head in heads if not self.tiles.has(head)]
-        if unknown:
-            raise ValueError(f"groups must be of heads that the tiles have, {self.tiles.n_heads}, got {unknown}")
 
     @property
     def is_table(self) -> bool:

@@ -40,12 +40,6 @@ class Bars(Drawn):
     limit: float | None = None
     decimals: int = 4
 
-    def __post_init__(self) -> None:
-        """Raise ValueError unless each series has one number for each label."""
-        for _, _, values in self.series:
-            if values.shape != (len(self.labels),):
-                raise ValueError(f"values must have shape {(len(self.labels),)}, got {values.shape}")
-
     def payload(self) -> dict[str, Any]:
         """Return the component's data; numbers are little-endian float32 in base64."""
         return self.plain("title alt labels are_upright limit decimals") | {

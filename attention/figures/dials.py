@@ -27,13 +27,6 @@ class Dials(Drawn):
     turned: Float[Array, " P"]
     captions: tuple[tuple[str, ...], ...]
 
-    def __post_init__(self) -> None:
-        """Raise ValueError unless there is one pair for each caption."""
-        n_pairs = len(self.captions)
-        shapes = (self.query.shape, self.key.shape, self.turned.shape)
-        if shapes != ((n_pairs, 2), (n_pairs, 2), (n_pairs,)):
-            raise ValueError(f"query and key must have shape {(n_pairs, 2)} and turned {(n_pairs,)}, got {shapes}")
-
     def payload(self) -> dict[str, Any]:
         """Return the component's data: angles and lengths, each length relative to the longer arrow of its dial."""
         lengths = np.stack([np.linalg.norm(self.query, axis=1), np.linalg.norm(self.key, axis=1)], axis=1)

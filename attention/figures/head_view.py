@@ -89,17 +89,8 @@ class HeadView(Large):
     hidden: Bool[Array, "Q K"] | None = None
 
     def __post_init__(self) -> None:
-        """Check the data; raise ValueError if the number of heads, a shape, a colour or a weight is invalid."""
-        if not 1 <= len(self.heads) <= MAX_HEADS:
-            raise ValueError(f"there must be between 1 and {MAX_HEADS} heads, got {len(self.heads)}")
-        wanted = (len(self.row_labels), len(self.column_labels))
-        if self.hidden is not None and self.hidden.shape != wanted:
-            raise ValueError(f"hidden must have shape {wanted} to match the labels, got {self.hidden.shape}")
+        """Raise ValueError if a weight is invalid."""
         for head in self.heads:
-            if head.weights.shape != wanted:
-                raise ValueError(f"weights must have shape {wanted} to match the labels, got {head.weights.shape}")
-            if not 0 <= head.colour < MAX_HEADS:
-                raise ValueError(f"colour must be between 0 and {MAX_HEADS - 1}, got {head.colour}")
             if not ((head.weights >= -SLACK) & (head.weights <= 1 + SLACK)).all():
                 raise ValueError(f"weights must be between 0 and 1, those of {head.label!r} are not")
 

@@ -149,16 +149,6 @@ class Matrix(Large):
     has_heads: bool = False
     hint: str = message("Press a cell.")
 
-    def __post_init__(self) -> None:
-        """Raise ValueError unless the shapes of labels, masked cells and the source match the numbers."""
-        wanted = (len(self.row_labels), len(self.column_labels))
-        if self.values.shape != wanted:
-            raise ValueError(f"values must have shape {wanted} to match the labels, got {self.values.shape}")
-        if self.hidden is not None and self.hidden.shape != wanted:
-            raise ValueError(f"hidden must have shape {wanted} to match the labels, got {self.hidden.shape}")
-        if isinstance(self.change, Change) and self.change.source.values.shape != wanted:
-            raise ValueError(f"a matrix of {wanted} cannot come from one of {self.change.source.values.shape}")
-
     def has(self, cell: Cell) -> bool:
         """Return whether a cell belongs to this matrix."""
         n_rows, n_columns = self.values.shape

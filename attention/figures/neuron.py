@@ -44,15 +44,6 @@ class Neuron(Drawn):
     has_bias: bool = False
     query_labels: tuple[str, ...] | None = None
 
-    def __post_init__(self) -> None:
-        """Raise ValueError unless every array has one row for each label."""
-        n_keys, width = len(self.labels), self.query_vector.shape[0]
-        wanted: dict[str, tuple[int, ...]] = {"keys": (n_keys, width), "products": (n_keys, width)}
-        wanted |= dict.fromkeys(("scores", "masked_scores", "weights"), (n_keys,))
-        for name, shape in wanted.items():
-            if getattr(self, name).shape != shape:
-                raise ValueError(f"{name} must have shape {shape}, got {getattr(self, name).shape}")
-
     def said(self, act: str, value: object) -> Parts | None:
         """Return the pressed pair as a cell, and its query."""
         if act != "choose" or not isinstance(value, dict):

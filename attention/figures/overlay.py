@@ -44,14 +44,6 @@ class Overlay(Drawn):
     focus: int | None = None
     is_bare: bool = False
 
-    def __post_init__(self) -> None:
-        """Raise ValueError unless the patches form a square and each head has one weight for each."""
-        if self.across**2 != len(self.patches):
-            raise ValueError(f"patches must make a square, got {len(self.patches)}")
-        for head in self.heads:
-            if head.weights.shape != (len(self.patches),):
-                raise ValueError(f"weights must have shape {(len(self.patches),)}, got {head.weights.shape}")
-
     @property
     def across(self) -> int:
         """The number of patches in a row."""

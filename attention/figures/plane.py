@@ -34,15 +34,6 @@ class Chain:
     inks: tuple[Ink, ...]
     tags: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Raise ValueError unless places and inks match the labels."""
-        wanted = (len(self.labels) + 1, 2)
-        if self.places.shape != wanted or len(self.inks) != len(self.labels):
-            raise ValueError(
-                f"places must have shape {wanted} and inks length {len(self.labels)}, "
-                f"got {self.places.shape} and {len(self.inks)}"
-            )
-
 
 def plane_of_arrows(
     chains: Sequence[Chain], legend: Mapping[Ink, str], title: str, alt: str, axes: Sequence[str]

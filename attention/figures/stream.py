@@ -83,12 +83,6 @@ class Stream(Drawn):
     is_covered: bool = False
     between: float | None = None
 
-    def __post_init__(self) -> None:
-        """Raise ValueError unless there is one more state than layers."""
-        for added in self._branches():
-            if added.lengths.shape != (len(self.states) - 1,):
-                raise ValueError(f"lengths must have shape {(len(self.states) - 1,)}, got {added.lengths.shape}")
-
     def said(self, act: str, value: object) -> Parts | None:
         """Return the part and, if it has one, its layer as in a link."""
         if act != "open" or not isinstance(value, dict):

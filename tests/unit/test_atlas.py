@@ -120,22 +120,6 @@ def test_heads_may_look_at_other_words_than_their_own():
     assert (tiles.rows, tiles.columns, tiles.block) == (3, 50, (1, 2))
 
 
-@pytest.mark.parametrize(
-    "weights",
-    [
-        [],
-        [np.zeros((0, 3, 3), np.float32)],
-        [np.zeros((2, 3, 3), np.float32), np.zeros((2, 4, 4), np.float32)],
-        [np.zeros((2, 3, 3), np.float32), np.zeros((0, 4, 4), np.float32)],
-    ],
-    ids=["no layers", "no heads", "two lengths", "another length without heads"],
-)
-def test_weights_of_no_one_shape_are_refused_with_their_shapes(weights):
-    with pytest.raises(ValueError, match="one \\(H, Q, K\\)") as error:
-        Tiles.of(weights)
-    assert str([layer.shape for layer in weights]) in str(error.value)
-
-
 @pytest.mark.parametrize(("n_tokens", "max_bytes", "spread"), MAX_BYTES)
 def test_144_heads_are_small_enough_to_send(n_tokens, max_bytes, spread):
     tiles = Tiles.of(random_weights(n_tokens, spread=spread))
@@ -192,13 +176,6 @@ def test_layers_may_have_different_numbers_of_heads():
 def test_only_rows_of_heads_under_each_other_make_a_table(groups, is_table):
     tiles = Tiles.of(random_weights(3, layers=2, heads=2))
     assert atlas(tiles, groups=groups).is_table == is_table
-
-
-@pytest.mark.parametrize("head", [(2, 0), (0, 2), (-1, 0), (0, -1)])
-def test_heads_that_there_are_not_are_refused(head):
-    tiles = Tiles.of(random_weights(3, layers=2, heads=2))
-    with pytest.raises(ValueError, match=rf"\({head[0]}, {head[1]}\)"):
-        atlas(tiles, groups=[("some", [(0, 0), head])])
 
 
 def test_what_heads_do_their_badges_and_the_current_one_are_sent():

@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 
-from attention.figures.neuron import Neuron
 from attention.lesson.head_context import HeadContext
 from attention.lesson.neuron import best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
 from attention.models import load
@@ -137,11 +136,3 @@ def test_the_key_to_begin_with_is_the_one_that_is_looked_at_most(bert):
 def test_a_pair_is_parted_where_the_second_sentence_begins(minilm):
     trace = minilm.trace("One two", "Three")
     assert neuron(HeadContext(trace, 0, 0, 1), 0).payload()["breaks"] == [4]
-
-
-def test_numbers_that_are_no_row_for_each_label_are_refused_with_both_shapes():
-    ones = np.ones((2, 3), np.float32)
-    parts = {"title": "", "alt": "", "labels": ("a", "b"), "query": 0, "key": 0, "query_vector": ones[0]}
-    rows = dict.fromkeys(("scores", "masked_scores", "weights"), ones[:, 0])
-    with pytest.raises(ValueError, match=r"products.*\(2, 3\), got \(3, 2\)"):
-        Neuron(**parts, **rows, keys=ones, products=ones.T, divisor="√3")

@@ -2,7 +2,6 @@
 
 import base64
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,15 +52,6 @@ def test_every_head_is_laid_over_its_patches(trace, word):
 @pytest.mark.parametrize("step", STEPS[1:], ids=lambda step: step.key)
 def test_of_a_picture_no_step_speaks_of_words(trace, step):
     assert not re.search(r"\bwords?\b", re.sub(r"<[^>]*>", "", step.words(HeadContext(trace, 0, 1, 3))))
-
-
-def test_patches_that_make_no_square_are_refused(trace):
-    data = overlay(HeadContext(trace, 0, 0, 0))
-    with pytest.raises(ValueError, match="square, got 15"):
-        replace(data, patches=data.patches[:15])
-    head = replace(data.heads[0], weights=data.heads[0].weights[:3])
-    with pytest.raises(ValueError, match=r"weights.*\(16,\), got \(3,\)"):
-        replace(data, heads=(head,))
 
 
 def test_the_digits_to_choose_from_are_all_ten_and_can_be_read():

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -98,12 +97,6 @@ def test_the_parts_of_the_heads_add_up_to_what_attention_adds(scene):
     best = int(parts.argmax())
     assert says(prose(shown(scene, "attention")), best + 1, f"{parts[best]:.2f}")
     assert table(shown(scene), "blocks_table")["head that adds most"][0] == str(best + 1)
-
-
-def test_a_diagram_with_another_number_of_layers_than_states_is_refused(scene):
-    way = figure(shown(scene), "way")
-    with pytest.raises(ValueError, match=rf"\({len(scene.trace.layers) + 1},\), got \({len(scene.trace.layers)},\)"):
-        replace(way, states=np.vstack([way.states, way.states[:1]]))
 
 
 def test_a_press_opens_a_part_in_its_layer_and_nothing_else(scene):

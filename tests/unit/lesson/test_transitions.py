@@ -123,9 +123,6 @@ def test_a_matrix_of_many_cells_does_not_move_and_says_why():
     assert says(still.payload()["change"]["told"], "Halved", "2,400", "1,200")
     # Where it would not move anyway, its size is no reason.
     assert matrix(values, Change(matrix(values), "mask", "Nothing.")).payload()["change"]["told"] == "Nothing."
-    with pytest.raises(ValueError, match=r"\(2, 1200\).*\(1, 3\)"):
-        row = Matrix("x", "X", np.ones((1, 3)), ("a",), ("b", "c", "d"), "rows", "columns", "signed", "")
-        matrix(values, Change(row, "divide", ""))
 
 
 @pytest.mark.parametrize("key", ["scores", "scale", "softmax"])
