@@ -248,13 +248,8 @@ def share_heads(heads: Float[Array, "G T D"], n_shared: int) -> Float[Array, "S 
     """Average G key or value heads to S = ``n_shared``, in groups of G / S consecutive heads.
 
     This converts a multi-head model to grouped queries (Ainslie et al. 2023, section 2.1).
-
-    Raises:
-        ValueError: G is not divisible by ``n_shared``.
     """
     n_heads, n_tokens, width = heads.shape
-    if n_shared < 1 or n_heads % n_shared:
-        raise ValueError(f"the number of groups must divide {n_heads} heads, got {n_shared}")
     return heads.reshape(n_shared, n_heads // n_shared, n_tokens, width).mean(axis=1)
 
 
