@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,11 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from attention.training.jobs import WHOLE, Frame, Job, Run
+from attention.training.jobs import Frame, Job, Run
 
 _LOGGER = logging.getLogger(__name__)
-# A larger file cannot be a measurement: half a minute takes a few kilobytes.
-_MOST_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +47,6 @@ class LastRuns:
             return None
         place = self._place(job)
         try:
-            if place.stat().st_size > _MOST_BYTES:
-                raise ValueError("it is too large")
             run = _read(json.loads(place.read_text("utf-8")))
             job.checks(run.frames)
         except FileNotFoundError:
@@ -78,20 +73,12 @@ def _written(run: Run) -> dict[str, Any]:
 
 def _read(written: Mapping[str, Any]) -> Run:
     """Parse a run; raise ValueError, LookupError, TypeError or AttributeError if it is malformed."""
-    began = datetime.fromisoformat(written["began"])
-    if began.tzinfo is None:
-        raise ValueError("its date has no zone")
-    frames = tuple(map(_frame, written["frames"]))
-    seconds, arguments = float(written["seconds"]), tuple(map(str, written["arguments"]))
-    if not math.isfinite(seconds) or written["ending"] not in WHOLE:
-        raise ValueError("it is not the end of a run")
-    return Run(arguments, "", began, frames, written["ending"], seconds)
+    began, frames = datetime.fromisoformat(written["began"]), tuple(map(_frame, written["frames"]))
+    return Run(tuple(written["arguments"]), "", began, frames, written["ending"], float(written["seconds"]))
 
 
 def _frame(written: Mapping[str, Any]) -> Frame:
     frame = {name: np.array(number) for name, number in written.items()}
     for each in frame.values():
-        if each.ndim or each.dtype.kind not in "if" or not np.isfinite(each):
-            raise ValueError("a frame has something else than numbers")
         each.flags.writeable = False
     return frame
