@@ -171,7 +171,7 @@ function flow(state, length) {
 function legendOf(data) {
   const inks = [data.attention, ...(data.feedForward ? [data.feedForward] : [])];
   const named = inks.map(({ title }, place) => make("li", place ? "inactive" : "weight", message("{part} adds", { part: title })));
-  const scale = message("longest bar: {length}", { length: shortened(data.longest) });
+  const scale = message("numbers and bars: norms, up to {length}", { length: shortened(data.longest) });
   return [...named, ...[scale, ...data.told].map((text) => make("li", "", text))];
 }
 

@@ -241,6 +241,7 @@ def test_how_far_one_has_zoomed_is_in_the_link_until_the_heads_are_sorted_otherw
 
 def test_the_heatmap_is_saved_as_pixels_and_as_svg_with_its_tokens(opened):
     tab = opened(layer="5", head="3")
+    tab.page.get_by_text("Pictures and weights as files").click()
     with Image.open(tab.take_away("Heatmap, PNG").path()) as image:
         assert image.format == "PNG"
         assert min(image.size) > 600
@@ -251,6 +252,7 @@ def test_the_heatmap_is_saved_as_pixels_and_as_svg_with_its_tokens(opened):
 
 def test_pages_that_were_taken_away_open_from_the_disk_without_a_network(opened, browser, tmp_path):
     tab = opened(layer="5", head="3", hide="special")
+    tab.page.get_by_text("Pictures and weights as files").click()
     context = browser.new_context(offline=True)
     page = context.new_page()
     errors, asked = [], []

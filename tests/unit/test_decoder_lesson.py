@@ -118,12 +118,12 @@ def test_each_layer_has_its_first_guess_and_how_the_answer_does(found):
     assert [guess.answer_probability for guess in found.layers] == pytest.approx([0.2, 0.3, 0.6, 0.7])
     assert [guess.answer_rank for guess in found.layers] == [3, 2, 1, 1]
     assert found.since == 2
-    assert says(plain(tell_lens(found)), "2", "b")
+    assert says(plain(tell_lens(found)), "b", "2")
 
 
 def test_what_is_first_from_the_embedding_on_is_first_of_no_layer():
     told = plain(tell_lens(forecast(NextToken(LOGITS[2:], LABELS, TEXTS), "x")))
-    assert "0 (embedding) to the last, “b” ranks first" in told
+    assert "“b” ranks first from layer 0 (embedding) on" in told
 
 
 def test_the_table_has_a_row_for_each_layer_the_last_one_first(found):

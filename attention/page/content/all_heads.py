@@ -293,8 +293,8 @@ def _downloads(view: View, scene: HeadContext, found: Found, pair: str, notes: S
         Download(message("All weights, NumPy"), "trace.npz", lambda: trace_npz(scene.trace), is_long=True),
         Download(message("This layer, NumPy"), "layer.npz", lambda: trace_npz(scene.trace, scene.layer)),
     )
-    note = Notice(message("These pages need no server and no network."), is_quiet=True)
-    return note, Section("downloads", files, is_line=True)
+    note = Notice(message("Standalone pages need no server and no network."), is_quiet=True)
+    return (Fold("files", message("Pictures and weights as files"), (note, Section("downloads", files, is_line=True))),)
 
 
 def _figures(view: View, scene: HeadContext, title: str, caption: str) -> Blocks:

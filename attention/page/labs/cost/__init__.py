@@ -146,7 +146,7 @@ def _tell_ended(_: Run, facts: Mapping[str, str]) -> str:
 _WORDS = Words(
     message("Measure time and memory"),
     message("Measure again"),
-    message("Nothing measured yet. It takes half a minute."),
+    message("Not yet measured on this server. It takes half a minute."),
     _tell_going,
     _tell_ended,
 )
