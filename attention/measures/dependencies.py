@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,17 +68,17 @@ def dependency_accuracy(
     return {relation: RelationScore(count, right[relation] / count) for relation, count in counts.items()}
 
 
-def best_offset(parses: Iterable[Parse], offsets: Sequence[int] = OFFSETS) -> dict[str, OffsetScore]:
+def best_offset(parses: Iterable[Parse]) -> dict[str, OffsetScore]:
     """Return, for each relation and over ``ALL_RELATIONS``, the fixed offset that finds the most heads.
 
     This is the baseline of Clark et al. 2019, table 1: the head of word i is word ``i + offset``. A position outside
     the sentence counts as wrong (their code takes the last word instead).
     """
-    steps = np.array(offsets)[:, None]
+    steps = np.array(OFFSETS)[:, None]
     counts, right = _tally((np.arange(len(parse.heads)) + steps, parse) for parse in parses)
     best = {relation: int(right[relation].argmax()) for relation in counts}
     return {
-        relation: OffsetScore(count, offsets[best[relation]], float(right[relation][best[relation]]) / count)
+        relation: OffsetScore(count, OFFSETS[best[relation]], float(right[relation][best[relation]]) / count)
         for relation, count in counts.items()
     }
 

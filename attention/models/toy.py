@@ -37,7 +37,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -282,9 +281,9 @@ def _kind(character: str) -> str:
     return _KIND_OF_CATEGORY.get(category, _KIND_OF_CATEGORY.get(category[0], "S"))
 
 
-def read_lexicon(path: Path = LEXICON_PATH) -> dict[str, Array]:
+def read_lexicon() -> dict[str, Array]:
     """Read the table of words; each one's features are a vector of the ten WORD_FEATURES."""
-    rows = path.read_text(encoding="utf-8").splitlines()[1:]  # the first row names the columns
+    rows = LEXICON_PATH.read_text(encoding="utf-8").splitlines()[1:]  # the first row names the columns
     words_and_features = (row.split("\t") for row in rows)
     return {word: _vector(features) for word, features in words_and_features}
 
@@ -354,8 +353,6 @@ def _vector(features: str) -> Float[Array, " 10"]:
     strengths = dict.fromkeys(WORD_FEATURES, 0.0)
     for feature in features.split():
         name, _, strength = feature.partition("=")
-        if name not in strengths:
-            raise ValueError(f"a feature must be one of {', '.join(WORD_FEATURES)}, got {name!r}")
         strengths[name] = float(strength or 1)
     return _read_only(list(strengths.values()))
 
@@ -364,13 +361,12 @@ def _vector(features: str) -> Float[Array, " 10"]:
 
 
 class ToyModel:
-    """The hand-written model; without ``positions``, it does not see the word order."""
+    """The hand-written model."""
 
-    def __init__(self, *, positions: bool = True) -> None:
-        self._has_positions = positions
-        table = self._position_vectors(MAX_TOKENS)
+    def __init__(self) -> None:
+        table = _position_vectors(MAX_TOKENS)
         table.flags.writeable = False
-        self._table = PositionTable(table, is_learned=False) if positions else None
+        self._table = PositionTable(table, is_learned=False)
         lexicon = read_lexicon()
         self._lexicon = MappingProxyType(lexicon)
         self._ids = MappingProxyType({word: index for index, word in enumerate(lexicon)})
@@ -402,7 +398,7 @@ class ToyModel:
 
     def _traced(self, encoded: Encoded, run: Callable[[Float[Array, "T M"]], LayerTrace]) -> Trace:
         tokens = encoded.tokens
-        word_vectors, position_vectors = self._word_vectors(tokens), self._position_vectors(len(tokens))
+        word_vectors, position_vectors = self._word_vectors(tokens), _position_vectors(len(tokens))
         inputs = word_vectors + position_vectors
         layer = run(inputs)
         assert layer.added is not None
@@ -429,7 +425,7 @@ class ToyModel:
         """See ``Model.trace_batch``; texts run one by one."""
         layers = []
         for text in texts:
-            inputs = self._word_vectors(text.tokens) + self._position_vectors(len(text.tokens))
+            inputs = self._word_vectors(text.tokens) + _position_vectors(len(text.tokens))
             layers.append(_layer_trace(inputs, None))
         queries, keys, values, outputs = (
             np.stack([getattr(layer, name) for layer in layers])
@@ -448,7 +444,7 @@ class ToyModel:
         if pair:
             raise ValueError(message("{name} takes one text, not two.", name=self.info.name))
         encoded = self._encode(text, 0)
-        positions = self._position_vectors(len(encoded.tokens))
+        positions = _position_vectors(len(encoded.tokens))
         for change in changes:
             change.check(self.info.n_layers, self.info.n_heads, len(encoded.tokens))
             # An occluded token has a position, but no word features.
@@ -493,12 +489,11 @@ class ToyModel:
                 vectors[token.position, : len(WORD_FEATURES)] = describe(token.typed, self._lexicon)
         return vectors
 
-    def _position_vectors(self, n_tokens: int) -> Float[Array, "T M"]:
-        vectors = np.zeros((n_tokens, len(FEATURES)), np.float32)
-        if self._has_positions:
-            frequencies = [2 * math.pi / wavelength for wavelength in WAVELENGTHS]
-            vectors[:, len(WORD_FEATURES) :] = waves(n_tokens, frequencies)
-        return vectors
+
+def _position_vectors(n_tokens: int) -> Float[Array, "T M"]:
+    vectors = np.zeros((n_tokens, len(FEATURES)), np.float32)
+    vectors[:, len(WORD_FEATURES) :] = waves(n_tokens, [2 * math.pi / wavelength for wavelength in WAVELENGTHS])
+    return vectors
 
 
 def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) -> LayerTrace:

@@ -56,14 +56,8 @@ def trace_npz(trace: Trace, layer: int | None = None) -> bytes:
     Both have the text, the tokens (with a word of -1 for none) and the model's name; for cross-attention also
     ``key_tokens``. A layer's arrays are named ``layer_5_weights`` and have the shapes (heads, queries, keys) or (heads,
     tokens, d_head).
-
-    Raises:
-        IndexError: there is no such layer.
     """
-    n_layers = len(trace.layers)
-    if layer is not None and not 0 <= layer < n_layers:
-        raise IndexError(f"layer must be between 0 and {n_layers - 1}, got {layer}")
-    layers = range(n_layers) if layer is None else [layer]
+    layers = range(len(trace.layers)) if layer is None else [layer]
     return _npz(_named_arrays(trace, layers, whole=layer is not None))
 
 

@@ -38,13 +38,13 @@ class Digits:
     labels: Int[Array, " N"]
 
 
-def read_digits(seed: int = SEED) -> tuple[Digits, Digits]:
+def read_digits() -> tuple[Digits, Digits]:
     """Return the training pictures and the held-out ones, a fifth of each digit."""
     from sklearn.datasets import load_digits
 
     pictures, labels = load_digits(return_X_y=True)
     pictures = pictures.reshape(-1, 8, 8).astype(np.float32)
-    order = np.random.default_rng(seed).permutation(len(labels))
+    order = np.random.default_rng(SEED).permutation(len(labels))
     of_each_digit = [order[labels[order] == digit] for digit in range(10)]
     held_out = np.sort(np.concatenate([rows[::HELD_OUT_SHARE] for rows in of_each_digit]))
     kept = np.setdiff1d(order, held_out)

@@ -219,12 +219,6 @@ def test_the_tokens_come_along():
         assert (str(found["text"]), str(found["model_id"])) == ("naïve 漢字", "random")
 
 
-@pytest.mark.parametrize("layer", [-1, 2])
-def test_a_layer_that_is_not_there_is_an_index_error(layer):
-    with pytest.raises(IndexError, match=f"between 0 and 1, got {layer}"):
-        trace_npz(random_trace(), layer)
-
-
 @pytest.mark.parametrize("layer", [None, 11])
 def test_a_run_of_a_large_bert_stays_under_a_megabyte(layer):
     # Random numbers: nothing compresses worse.

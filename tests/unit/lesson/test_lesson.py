@@ -6,24 +6,17 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.figures.format import readable
 from attention.lesson.heads import head_thumbs
 from attention.lesson.proof import TOLERANCE, prove
-from attention.lesson.prose import lesson
 from attention.lesson.steps import keys, step_of
 from attention.lesson.survey import Look, head_matrix
 from attention.lesson.tables import matrix_table, to_csv, token_table
 from tests.unit.lesson.telling import TEXT, TOY, anything
 from tests.unit.saying import says
-
-
-def test_a_place_without_a_fact_raises():
-    with pytest.raises(KeyError):
-        lesson("scores/words", focus="x")
 
 
 def test_a_merged_word_is_hidden_only_if_all_its_pieces_are(scene_of):
