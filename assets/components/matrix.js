@@ -312,7 +312,7 @@ function rowPitch(data, pitchX, isImage, maxPitch) {
   const rows = data.rows.length;
   const readableRow = Math.min(maxPitch, rows <= 16 ? 26 : rows <= 40 ? 15 : 0);
   const isNumbered = data.showNumbers && !isImage;
-  const lowest = isNumbered ? Math.max(readableRow, Math.min(MIN_PITCH, maxPitch)) : readableRow;
+  const lowest = isNumbered ? Math.max(readableRow, Math.min(MIN_PITCH, Math.max(MIN_ABREAST, maxPitch))) : readableRow;
   return Math.max(lowest, Math.min(pitchX, (isNumbered ? MAX_NUMBERED_HEIGHT : MAX_HEIGHT) / rows));
 }
 
