@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,8 @@ from attention.measures.summaries import HeadSummary
 
 # A query, a key, and the weight between them.
 Pair = tuple[str, str, float]
+# What a head does, each time the name of all heads that do so and a phrase with its measure.
+_Phrases = list[tuple[str, str]]
 
 # The least weight between two words that is worth a phrase.
 _PAIR = 0.3
@@ -99,7 +102,7 @@ def in_words(
     """
     if isinstance(summary, CrossSummary):
         return _cross_in_words(summary, special)
-    shown = _behaviour_phrases(summary, gaze, reading, special) or _pattern_phrases(summary, gaze, reading, special)
+    shown = [phrase for _, phrase in _phrases(summary, gaze, reading, special)]
     if pronoun := _pronoun_phrase(gaze):
         over_all = message("over the whole {noun}: {told}", noun=reading.noun, told="; ".join(shown)) if shown else ""
         return "; ".join(filter(None, (pronoun, over_all)))
@@ -115,6 +118,24 @@ def in_words(
     return f"{told}; {_with_number(largest, weight)}"
 
 
+def tell_groups(
+    summaries: Sequence[HeadSummary], gazes: Sequence[Gaze], reading: Reading, special: Sequence[str]
+) -> str:
+    """Count the heads by the first phrase about each, and those that find the noun of the pronoun."""
+    phrases = [_phrases(*head, reading, special) for head in zip(summaries, gazes, strict=True)]
+    groups = Counter(found[0][0] for found in phrases if found).most_common()
+    others = (message("no single pattern"), sum(not found for found in phrases))
+    counts = ", ".join(f"{group} ({count})" for group, count in (*groups, others) if count)
+    told = message(
+        "Where {n} heads look over the whole {noun}: {counts}.", n=len(phrases), noun=reading.noun, counts=counts
+    )
+    pairs = Counter(gaze.pronoun_pair[:2] for gaze in gazes if gaze.pronoun_pair).most_common()
+    if not pairs:
+        return told
+    names = {"pronoun": pairs[0][0][0], "nouns": listed([f"“{noun}” ({count})" for (_, noun), count in pairs])}
+    return f"{told} " + message("“{pronoun}” gives most, at least {least}, to {nouns}.", least=number(_PAIR), **names)
+
+
 def _pronoun_phrase(gaze: Gaze | None) -> str:
     if gaze is None or gaze.pronoun_pair is None:
         return ""
@@ -123,51 +144,59 @@ def _pronoun_phrase(gaze: Gaze | None) -> str:
     return _with_number(told, weight)
 
 
-def _behaviour_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
-    """Return a phrase for each behaviour of the head, with its measure."""
+def _phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> _Phrases:
+    """Return a phrase for each behaviour of the head or, if it has none, for the shape of its heatmap."""
     unit = reading.unit
     ends = next((name for name in special if name in SEPARATORS), message("the end"))
-    is_free = summary.first <= SINK
+    same_word = summary.same_word * (summary.first <= SINK)
+    beside, other = message("one {unit} back or ahead", unit=unit), message("another pattern")
     rules = (
-        (message("looks one {unit} back", unit=unit), summary.previous, NEIGHBOUR),
-        (message("looks one {unit} ahead", unit=unit), summary.next, NEIGHBOUR),
-        (message("looks at the {unit} itself", unit=unit), summary.itself, NEIGHBOUR),
+        (beside, message("looks one {unit} back", unit=unit), summary.previous, NEIGHBOUR),
+        (beside, message("looks one {unit} ahead", unit=unit), summary.next, NEIGHBOUR),
+        (other, message("looks at the {unit} itself", unit=unit), summary.itself, NEIGHBOUR),
         # If the first word repeats, weight on it is a sink rather than attention to the same word.
-        (message("looks at the same {unit} elsewhere, if any", unit=unit), summary.same_word * is_free, NEIGHBOUR),
-        (_first_token_phrase(gaze, special), summary.first, SINK),
-        (message("looks at {name}, the end of the text", name=ends), summary.separator, SINK),
+        (other, message("looks at the same {unit} elsewhere, if any", unit=unit), same_word, NEIGHBOUR),
+        (*_first_token_phrase(gaze, special), summary.first, SINK),
+        (_at_special(special), message("looks at {name}, the end of the text", name=ends), summary.separator, SINK),
     )
-    found = [_with_share(phrase, value) for phrase, value, threshold in rules if value > threshold]
+    found = [(group, _with_share(phrase, value)) for group, phrase, value, threshold in rules if value > threshold]
     if not found and summary.normalised_entropy > BROAD:
-        found = [_spread_phrase(reading, summary.normalised_entropy)]
-    return found
+        spread = message("spread over many {units}", units=reading.units)
+        return [(spread, _spread_phrase(reading, summary.normalised_entropy))]
+    return found or _pattern_phrases(summary, gaze, reading, special)
 
 
-def _first_token_phrase(gaze: Gaze | None, special: Sequence[str]) -> str:
+def _at_special(special: Sequence[str]) -> str:
+    return message("at {names}", names=" / ".join(special))
+
+
+def _first_token_phrase(gaze: Gaze | None, special: Sequence[str]) -> tuple[str, str]:
     if special and special[0] not in SEPARATORS:
-        return message("looks at {name}, the first token", name=special[0])
+        return _at_special(special), message("looks at {name}, the first token", name=special[0])
     # More than half of all weight is on the first token, so it is the gaze's column.
+    group = message("at the first token")
     if gaze is None:
-        return message("looks at the first token")
-    return message("looks at {name}, the first token", name=f"“{gaze.column}”")
+        return group, message("looks at the first token")
+    return group, message("looks at {name}, the first token", name=f"“{gaze.column}”")
 
 
-def _pattern_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> list[str]:
+def _pattern_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> _Phrases:
     """Return the phrase for the shape of the head's heatmap; empty if it has no named shape."""
-    unit, label = reading.unit, summary.pattern.label
-    found: list[str] = []
+    unit, label, other = reading.unit, summary.pattern.label, message("another pattern")
+    found: _Phrases = []
     if label.startswith("vertical"):
-        found.append(_column_phrase(summary, gaze, reading, special))
+        group = _at_special(special) if gaze and gaze.is_special else other
+        found.append((group, _column_phrase(summary, gaze, reading, special)))
     if label.endswith("diagonal"):
         near = summary.previous + summary.itself + summary.next
-        found.append(_with_share(message("looks at the {unit} itself and its neighbours", unit=unit), near))
+        found.append((other, _with_share(message("looks at the {unit} itself and its neighbours", unit=unit), near)))
     if label == "block":
-        found.append(message("stays within its sentence (score {score} of 1)", score=number(summary.pattern.block)))
+        score = number(summary.pattern.block)
+        found.append((other, message("stays within its sentence (score {score} of 1)", score=score)))
     if not found and summary.positional > POSITIONAL and summary.mean_distance <= _NEAR:
         distance = number(summary.mean_distance)
-        found.append(
-            message("looks nearby ({distance} {units} away on average)", distance=distance, units=reading.units)
-        )
+        near_by = message("looks nearby ({distance} {units} away on average)", distance=distance, units=reading.units)
+        found.append((other, near_by))
     return found
 
 
@@ -181,7 +210,7 @@ def _column_phrase(summary: HeadSummary, gaze: Gaze | None, reading: Reading, sp
     elif min(summary.first, summary.separator) >= _BOTH and len(special) > 1:
         phrase, share = message("looks at {names}", names=listed(special)), summary.first + summary.separator
     elif gaze.column == special[0] and special[0] not in SEPARATORS:
-        phrase, share = _first_token_phrase(gaze, special), gaze.share
+        phrase, share = _first_token_phrase(gaze, special)[1], gaze.share
     else:
         phrase, share = message("looks at {names}", names=gaze.column), gaze.share
     return _with_share(phrase, share)

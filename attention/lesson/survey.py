@@ -21,7 +21,7 @@ from attention.figures.head_view import MAX_HEADS, HeadLines, HeadView, Side
 from attention.figures.heatmaps import atlas_heatmap
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext
-from attention.lesson.head_words import Gaze, gazes, in_words
+from attention.lesson.head_words import Gaze, gazes, in_words, tell_groups
 from attention.lesson.matrices import between
 from attention.lesson.prose import listed
 from attention.measures.cross import CrossSummary, summarise_cross
@@ -128,6 +128,11 @@ class Survey:
         """Return one head's behaviour in a few plain words."""
         index = self.index(head)
         return in_words(self.summaries[index], self.gazes[index] if self.gazes else None, reading, self.special)
+
+    def in_groups(self, reading: Reading = TEXT) -> str:
+        """Return how many heads do what; empty for cross-attention."""
+        alike = [each for each in self.summaries if isinstance(each, HeadSummary)]
+        return tell_groups(alike, self.gazes, reading, self.special) if alike else ""
 
     def by_clarity(self) -> list[int]:
         """Return the indices of the heads: those that find a pronoun's noun, then by pattern, irregular ones last."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -339,8 +340,10 @@ def _look_notes(look: Look, hidden: str) -> list[str]:
 
 
 def _table(surveyed: Survey, scene: HeadContext) -> Blocks:
-    told = message("Columns with an arrow, such as {across}, are mean shares of a row's weight.", across=_ACROSS)
+    told = message("{across} is the mean share of a row's weight.", across=_ACROSS)
     note = () if surveyed.shares is None else (Notice(told, is_quiet=True),)
+    groups = surveyed.in_groups(scene.info.reading)
+    summed = (Prose(f"<p>{html.escape(groups)}</p>"),) if groups else ()
 
     def make() -> dict[str, list[str | int | float]]:
         order = surveyed.by_clarity()
@@ -351,4 +354,4 @@ def _table(surveyed: Survey, scene: HeadContext) -> Blocks:
 
     has_rules = scene.use.has_patterns
     rules = (Fold("rules", message("Rules behind the labels"), (Prose(lesson("head/patterns")),)),) if has_rules else ()
-    return Heading(message("What each head does")), *note, Table("heads_table", make, file="heads"), *rules
+    return Heading(message("What each head does")), *summed, *note, Table("heads_table", make, file="heads"), *rules

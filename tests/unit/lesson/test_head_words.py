@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from attention.core.reading import TEXT
 from attention.core.trace import Token
-from attention.lesson.head_words import gazes, in_words
+from attention.lesson.head_words import gazes, in_words, tell_groups
 from attention.lesson.survey import Look, place, survey
 from attention.measures.summaries import summarise_weights
 from tests.loaded import load
@@ -68,6 +69,18 @@ def test_the_noun_of_a_pronoun_is_named_only_where_the_pronoun_gives_it_most():
     )
     keys[IT] = WORDS.index("was")
     assert "“it” gives" not in told(rows(*keys))
+
+
+def test_heads_are_counted_by_what_each_is_said_to_do():
+    finds_noun = list(BACK)
+    finds_noun[IT] = ANIMAL
+    ahead, first, last = [min(N - 1, row + 1) for row in range(N)], [0] * N, [N - 1] * N
+    heads = np.array([rows(*keys) for keys in (BACK, finds_noun, ahead, first, last, range(N))])
+    heads = np.array([*heads, np.full((N, N), 1 / N), rows(*np.random.default_rng(0).permutation(N))], np.float32)
+    told = tell_groups(summarise_weights(heads, tokens()), gazes(heads, tokens(), tokens()), TEXT, ("[CLS]", "[SEP]"))
+    for found in ("back or ahead (3)", "at [CLS] / [SEP] (2)", "another pattern (1)", "many words (1)", "“animal” (1)"):
+        assert found in told
+    assert "no single pattern (1)" in told
 
 
 def test_no_head_of_a_model_is_told_in_the_terms_of_the_rules_alone():
