@@ -253,21 +253,7 @@ class Tab:
 
     def select(self, label: str, option: str, nth: int = 0) -> Tab:
         """Choose from a drop-down list."""
-        either = self.control(label).or_(self.page.get_by_role("combobox", name=label)).first
-        if either.evaluate("element => element.tagName") == "SELECT":
-            return self._choose(self.control(label).nth(nth), option)
-        self.open_list(label, nth)
-        self.page.get_by_role("option", name=option, exact=True).click()
-        return self
-
-    def open_list(self, label: str, nth: int = 0) -> Tab:
-        """Open a drop-down list. (One opened while the page scrolls would close again.)"""
-        field = self.page.get_by_role("combobox", name=label).nth(nth)
-        # Scrolls it into view, even if an answer has just redrawn it.
-        field.click(trial=True)
-        self.page.evaluate(TWO_FRAMES)
-        field.click()
-        return self
+        return self._choose(self.control(label).nth(nth), option)
 
     def to_step(self, name: str) -> Tab:
         """Click on a step in the stepper, and wait for it."""
@@ -365,11 +351,6 @@ class Picture:
             # A key's effect on the picture is complete before it is released.
             said = self.root.locator(".readout b").inner_text()
             assert is_said(said, values[place], masked), (place, said, values[place])
-
-
-def drawn_weights(steps) -> np.ndarray:
-    """Return a head's weights as drawn: masked ones are −inf."""
-    return np.where(np.isneginf(steps.mask), -np.inf, steps.weights)
 
 
 def parse(text: str) -> float:

@@ -3,8 +3,6 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.server import LOCAL, serve
-
 LINK = "step_by_step?model=toy&step=scores"
 # What draws that page, and what is fetched ahead for the steps beside it.
 DRAWN = ["bars", "line", "matrix", "model_map", "page", "stepper", "styles"]
@@ -66,23 +64,6 @@ def test_what_draws_charts_is_fetched_once_where_there_is_one(server, context):
         assert n_bytes <= came["plotly"] <= n_bytes * 1.5
         scripts = page.evaluate("() => performance.getEntriesByType('resource').map(({ name }) => name)")
         assert len([name for name in scripts if "/plotly." in name]) == 1
-
-
-@pytest.mark.slow
-def test_they_are_found_under_a_base_path_on_every_page(context, tmp_path):
-    command = (*LOCAL, "--server.baseUrlPath=school/eight")
-    with serve(tmp_path / "log", command=command, base="/school/eight") as server:
-        page = context.new_page()
-        open_scores(page, server.url)
-        expect_styled(page)
-        page.get_by_role("button", name="Learn", exact=True).click()
-        page.get_by_role("link", name="What this is").click()
-        expect(page.locator(".st-key-front_picture")).to_be_visible()
-        page.get_by_role("button", name="Explore", exact=True).click()
-        page.get_by_role("link", name="All heads", exact=True).click()
-        for picture in (".atlas", ".head-view"):
-            expect(page.locator(picture)).to_be_visible()
-        assert {"arcs", "atlas", "head_view", "matrix", "page"} <= set(page.evaluate(TRAVELLED))
 
 
 def test_a_module_that_is_lost_on_its_way_is_asked_for_again(server, context):
