@@ -102,20 +102,20 @@ def last_row(trace: Trace) -> int:
 def tell_next(found: Forecast, trace: Trace) -> str:
     """Return as HTML which token comes next."""
     best = found.candidates[0]
+    text = lesson("next-token/best", best=word(best.label), probability=fact(best.probability))
+    return text + (lesson("next-token/cut") if trace.cut is not None else "")
+
+
+def tell_source(found: Forecast, trace: Trace) -> str:
+    """Return as HTML how the prediction is read from the last row."""
     norm = _norm_name(trace)
-    text = lesson(
+    read = lesson(
         "next-token/normed" if norm else "next-token/bare",
         layers=trace.info.n_layers,
         norm=norm,
         last=word(trace.tokens[last_row(trace)].text),
     )
-    text += lesson(
-        "next-token/words",
-        vocabulary=f"{found.n_vocabulary:,}",
-        best=word(best.label),
-        probability=fact(best.probability),
-    )
-    return text + (lesson("next-token/cut") if trace.cut is not None else "")
+    return read + lesson("next-token/words", vocabulary=f"{found.n_vocabulary:,}")
 
 
 def tell_lens(found: Forecast) -> str:

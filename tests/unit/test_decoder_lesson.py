@@ -8,7 +8,7 @@ import pytest
 
 from attention.lesson.head_context import HeadContext
 from attention.lesson.heads import head_thumbs
-from attention.lesson.next_token import forecast, last_row, lens_table, tell_lens, tell_next
+from attention.lesson.next_token import forecast, last_row, lens_table, tell_lens, tell_next, tell_source
 from attention.lesson.next_token import formula as next_formula
 from attention.lesson.steps import step_of
 from attention.models import load
@@ -136,12 +136,10 @@ def test_the_table_has_a_row_for_each_layer_the_last_one_first(found):
 def test_what_is_told_of_the_next_token_is_the_forecast(smollm2):
     trace = smollm2.trace("The capital of France is", mask="padding")
     made = forecast(smollm2.next_token(trace), trace.text)
-    told = plain(tell_next(made, trace))
     # Padding has rows, too, but nothing is read from them.
-    assert says(told, "␣is")
+    assert says(plain(tell_source(made, trace)), "␣is", "49,152 tokens")
     assert trace.tokens[last_row(trace)].text == "␣is"
-    assert says(told, "␣Paris", f"{made.candidates[0].probability:.2f}")
-    assert "49,152 tokens" in told
+    assert says(plain(tell_next(made, trace)), "␣Paris", f"{made.candidates[0].probability:.2f}")
     assert len(made.candidates) == 10
     assert len(made.layers) == 31
 
@@ -150,4 +148,4 @@ def test_the_final_norm_is_named_as_it_is(model_of):
     for kind, name in (("llama", "RMSNorm"), ("gpt2", "LayerNorm")):
         trace = model_of(kind).trace(TEXT)
         assert name in next_formula(trace)
-        assert f"one more {name}" in plain(tell_next(forecast(model_of(kind).next_token(trace), trace.text), trace))
+        assert f"one more {name}" in plain(tell_source(forecast(model_of(kind).next_token(trace), trace.text), trace))

@@ -12,7 +12,16 @@ from attention.core.trace import Trace
 from attention.figures.bars import candidates_bars, lengths_bars
 from attention.figures.buttons import Button, Buttons
 from attention.lesson.head_context import HeadContext
-from attention.lesson.next_token import Candidate, Forecast, formula, last_row, lens_table, tell_lens, tell_next
+from attention.lesson.next_token import (
+    Candidate,
+    Forecast,
+    formula,
+    last_row,
+    lens_table,
+    tell_lens,
+    tell_next,
+    tell_source,
+)
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.residual_path import has_next_layer, places, tell_onward
 from attention.lesson.savings import (
@@ -177,15 +186,13 @@ def _next_token(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:  # no
 def _forecast(view: View, pane: Pane, scene: HeadContext, found: Forecast) -> Blocks:
     trace, labels = scene.trace, [candidate.label for candidate in found.candidates]
     chart = candidates_bars(labels, [candidate.probability for candidate in found.candidates])
-    words: Blocks = (
-        Formula(formula(trace)),
-        Prose(tell_next(found, trace), "aside"),
-        _going_on(view, pane, found.candidates, trace),
-        *_way_to_last_row(view, pane, scene),
-    )
+    likeliest = (Prose(tell_next(found, trace), "aside"), _going_on(view, pane, found.candidates, trace))
     return (
         Heading(message("{name}: what comes next", name=pane.info.name), 3),
-        Row((words, (Picture(f"{pane.name}_next_bars", chart),))),
+        Row((likeliest, (Picture(f"{pane.name}_next_bars", chart),))),
+        Formula(formula(trace)),
+        Prose(tell_source(found, trace), "aside"),
+        *_way_to_last_row(view, pane, scene),
         Heading(message("Layer by layer"), 3),
         Prose(tell_lens(found), "aside"),
         Table(f"{pane.name}_lens", partial(lens_table, found), file="next-token"),
