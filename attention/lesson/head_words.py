@@ -188,8 +188,8 @@ def _pattern_phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, 
         group = _at_special(special) if gaze and gaze.is_special else other
         found.append((group, _column_phrase(summary, gaze, reading, special)))
     if label.endswith("diagonal"):
-        near = summary.previous + summary.itself + summary.next
-        found.append((other, _with_share(message("looks at the {unit} itself and its neighbours", unit=unit), near)))
+        near = message("looks at the {unit} itself and its neighbours", unit=unit)
+        found.append((other, _with_share(near, summary.near)))
     if label == "block":
         score = number(summary.pattern.block)
         found.append((other, message("stays within its sentence (score {score} of 1)", score=score)))

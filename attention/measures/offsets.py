@@ -17,26 +17,33 @@ EVEN = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Offsets:
-    """The offsets from ``−(Q − 1)`` to ``K − 1``, the total weight of the counted rows on each, and their number."""
+    """The offsets from ``−(Q − 1)`` to ``K − 1``, and the weight and the visible cells of the counted rows on each."""
 
     offsets: Int[Array, " Q+K-1"]
     sums: Float[Array, "*H Q+K-1"]
+    n_cells: Float[Array, "*1 Q+K-1"]
     n_rows: Int[Array, "*1"]
 
     @classmethod
     def of(cls, rows: Rows) -> Self:
         """Sum weights by offset."""
         n_queries, n_keys = rows.weights.shape[-2:]
-        return cls(np.arange(1 - n_queries, n_keys), by_offset(rows.weights).astype(np.float64), rows.n)
+        n_cells = by_offset((rows.visible & rows.counted[..., None]).astype(np.float64))
+        return cls(np.arange(1 - n_queries, n_keys), by_offset(rows.weights).astype(np.float64), n_cells, rows.n)
 
     def share(self, offset: int) -> Float[Array, "*H"]:
-        """Return the share of a head's weight at one offset, averaged over rows.
+        """Return the share of a row's weight at one offset, averaged over the rows that can see such a key; else 0.
 
-        A row without such a cell (the first has no previous token) counts as 0 (Clark et al. 2019, section 3.1).
+        Clark et al. 2019, section 3.1, average over all rows: the first, which has no previous token, counts as 0.
         """
         at = offset - self.offsets[0]
-        given = self.sums[..., at] if 0 <= at < self.offsets.size else np.zeros(self.sums.shape[:-1])
-        return given / self.n_rows
+        if not 0 <= at < self.offsets.size:
+            return np.zeros(self.sums.shape[:-1])
+        return self.sums[..., at] / np.maximum(self.n_cells[..., at], 1)
+
+    def near(self) -> Float[Array, "*H"]:
+        """Return the share of weight on the token itself and its neighbours, averaged over rows."""
+        return sum_rows(self.sums * (np.abs(self.offsets) <= 1)) / self.n_rows
 
     def mean_distance(self) -> Float[Array, "*H"]:
         """Return the mean distance in tokens: ``Σ_k a_qk |k − q|``, averaged over rows."""
@@ -53,12 +60,11 @@ class Offsets:
         variance, adjusted because a short text has nearly as many offsets as cells: ``1 − (1 − R²)(n − 1)/(n − p)`` for
         n cells and p offsets, or 0 if that is negative. Uniform weights give 0. This measure is the project's own.
         """
-        n_cells = by_offset((rows.visible & rows.counted[..., None]).astype(np.float64))  # (*1, Q + K - 1)
-        n, p = n_cells.sum(axis=-1), (n_cells > 0).sum(axis=-1)
+        n, p = self.n_cells.sum(axis=-1), (self.n_cells > 0).sum(axis=-1)
         correction = sum_rows(self.sums) ** 2 / np.maximum(n, 1)  # n times the mean's square
         squares = np.einsum("...k,...k->...", rows.weights, rows.weights)  # (*H, Q)
         variation = sum_rows(squares.astype(np.float64)) - correction
-        explained = sum_rows(self.sums**2 / np.maximum(n_cells, 1)) - correction
+        explained = sum_rows(self.sums**2 / np.maximum(self.n_cells, 1)) - correction
         can_tell = (n > p) & (variation > n * EVEN**2)
         unexplained = (variation - explained) / np.where(can_tell, variation, 1)
         adjusted = 1 - unexplained * (n - 1) / np.where(n > p, n - p, 1)

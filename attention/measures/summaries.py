@@ -26,9 +26,9 @@ PATTERN_MEASURES = tuple(field.name for field in fields(PatternScores))
 class HeadSummary:
     """Measures of one head on one text, or on average over several; layer and head count from 0.
 
-    Entropy is in nats, distance and offset are in tokens, everything else is from 0 to 1. ``previous`` to
-    ``punctuation`` are shares of all its weight (see ``share``). ``same_word`` is averaged over the rows that can see
-    the same word elsewhere, because it would otherwise measure the text; it is 0 if there are none.
+    Entropy is in nats, distance and offset are in tokens, everything else is from 0 to 1. ``near`` to
+    ``punctuation`` are shares of all its weight (see ``share``). ``previous``, ``itself``, ``next`` and ``same_word``
+    are averaged over the rows that can see such a token, because they would otherwise measure the text; 0 without any.
     ``normalised_entropy`` is averaged over the rows that can see more than one token.
     """
 
@@ -41,6 +41,7 @@ class HeadSummary:
     previous: float
     itself: float
     next: float
+    near: float
     first: float
     classifier: float
     separator: float
@@ -101,6 +102,7 @@ def measure(rows: Rows, marks: Marks) -> dict[str, Float[Array, "*L B H"]]:
         "previous": offsets.share(-1),
         "itself": offsets.share(0),
         "next": offsets.share(1),
+        "near": offsets.near(),
         "first": columns[..., 0],
         "classifier": share(columns, marks.classifier),
         "separator": share(columns, marks.separator),

@@ -9,13 +9,13 @@ from attention.lesson.tasks.base import Handed, ModelHead, Task, Verdict, check_
 from attention.measures.behaviours import BEHAVIOUR_RULES
 from attention.measures.summaries import summarise_weights
 
-# Clark et al.'s 2019 threshold for a previous-token head. Uniform weights stay far below: under a causal mask, they
-# give (1/2 + 1/3 + … + 1/T) / T to the previous token, at most 0.27.
+# Clark et al.'s 2019 threshold for a previous-token head. Uniform weights stay below: under a causal mask, they give
+# (1/2 + 1/3 + … + 1/T) / (T − 1) to the previous token, at most 0.32 for five tokens or more.
 _RULE = next(rule for rule in BEHAVIOUR_RULES if rule.measure == "previous")
 
 
 def judge(handed: Handed) -> Verdict:
-    """Judge by the mean weight on the previous token over all rows; the first row has none."""
+    """Judge by the mean weight on the previous token over all rows but the first, which has none."""
     scene = handed.scene
     check_length(words_of(scene.tokens))
     score = summarise_weights(scene.steps.weights[None, :, : len(scene.tokens)], scene.tokens)[0].previous

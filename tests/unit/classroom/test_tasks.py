@@ -131,7 +131,7 @@ def test_what_one_begins_with_is_no_solution(task, minilm, smollm2):
 def test_previous_is_the_share_of_weight_on_the_token_before(minilm, layer, head):
     verdict = judge("previous", minilm, TEXT, layer, head)
     found = weights(read(minilm, TEXT), layer, head)
-    share = sum(found[row, row - 1] for row in range(1, len(found))) / len(found)
+    share = sum(found[row, row - 1] for row in range(1, len(found))) / (len(found) - 1)
     assert verdict.score == pytest.approx(share, abs=1e-5)
     assert verdict.is_solved == (share > 0.5)
 

@@ -41,8 +41,8 @@ BACK = [max(0, row - 1) for row in range(N)]
 @pytest.mark.parametrize(
     ("weights", "phrase"),
     [
-        (rows(*BACK), "looks one word back (0.92 of its weight)"),
-        (rows(*(min(N - 1, row + 1) for row in range(N))), "looks one word ahead (0.92 of its weight)"),
+        (rows(*BACK), "looks one word back (1.00 of its weight)"),
+        (rows(*(min(N - 1, row + 1) for row in range(N))), "looks one word ahead (1.00 of its weight)"),
         (rows(*range(N)), "looks at the word itself (1.00 of its weight)"),
         (rows(*[0] * N), "looks at [CLS], the first token (1.00 of its weight)"),
         (rows(*[N - 1] * N), "looks at [SEP], the end of the text (1.00 of its weight)"),

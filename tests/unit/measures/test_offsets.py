@@ -21,7 +21,7 @@ def test_distances_offsets_and_shares_equal_plain_loops(inputs):
     measures = [
         (by_offset.mean_distance(), lambda q, k: abs(k - q)),
         (by_offset.mean_offset(), lambda q, k: k - q),
-        *((by_offset.share(offset), lambda q, k, o=offset: k - q == o) for offset in (-9, -1, 0, 1, 2, 9)),
+        (by_offset.near(), lambda q, k: abs(k - q) <= 1),
     ]
     for found, per_cell in measures:
         wanted = [
@@ -29,6 +29,16 @@ def test_distances_offsets_and_shares_equal_plain_loops(inputs):
             for head in weights
         ]
         np.testing.assert_allclose(found, wanted, atol=1e-12)
+    for offset in (-9, -1, 0, 1, 2, 9):
+        wanted = [
+            average(
+                head[q, q + offset]
+                for q in counted_rows(head, rows)
+                if 0 <= q + offset < head.shape[1] and visible(mask, number, q, q + offset)
+            )
+            for number, head in enumerate(weights)
+        ]
+        np.testing.assert_allclose(by_offset.share(offset), wanted, atol=1e-12)
 
 
 def test_one_head_serves_as_well_as_many():
