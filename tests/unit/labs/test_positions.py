@@ -49,9 +49,11 @@ def test_without_positions_no_output_of_an_encoder_moves(model_id, order):
 
 def test_a_decoder_is_told_that_its_mask_knows_the_order():
     blocks = shown(scene_of("smollm2-135m"))
-    assert column(table(blocks, "moves_table"), "without positions").max() > 1e-2
     facts = facts_in(told(blocks), "positions/order-masked")
     assert float(facts["bare"]) < 1e-5 < facts["without"]
+    moves = table(blocks, "moves_table")
+    drawn = [column(moves, kind).max() for kind in ("without positions", "with positions")]
+    assert [float(facts["without"]), float(facts["placed"])] == pytest.approx(drawn, abs=0.005)
 
 
 @pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])

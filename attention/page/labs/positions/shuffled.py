@@ -14,7 +14,7 @@ from numpy import ndarray as Array
 
 from attention.core.messages import message
 from attention.core.steps import HeadSteps
-from attention.core.trace import Difference, Token
+from attention.core.trace import Token
 from attention.experiments.shuffled import can_be_reordered, first_head
 from attention.figures import charts
 from attention.figures.buttons import Button, Buttons
@@ -30,7 +30,7 @@ from attention.page.labs.positions.knobs import MOST_MOVED, ORDER, PLACED, opene
 from attention.page.parameters import Values
 from attention.page.settings import WORD
 
-ROUNDING = 1e-4  # the largest relative difference due to rounding
+ROUNDING = 1e-4  # the largest change due to rounding, relative to the largest norm of an output
 
 
 class _Moved(NamedTuple):
@@ -50,12 +50,17 @@ class _Moved(NamedTuple):
         return cls(tuple(order), run(range(len(order))), run(order))
 
     @property
-    def difference(self) -> Difference:
-        """The largest difference between the outputs of the reordered words and the reordered outputs."""
-        return Difference.between(self.after.head_outputs, self.before.head_outputs[list(self.order)])
+    def largest(self) -> float:
+        """How far the output moves that moves most."""
+        return float(self.lengths().max())
+
+    @property
+    def is_rounding(self) -> bool:
+        """Whether the outputs move so little that it is due to rounding."""
+        return self.largest <= ROUNDING * float(np.linalg.norm(self.before.head_outputs, axis=-1).max())
 
     def lengths(self) -> Float[Array, " T"]:
-        """Return how far each token's output moves, in the original order."""
+        """Return the norm of each token's output change, in the original order."""
         found = np.zeros(len(self.order), dtype=np.float32)
         changes = self.after.head_outputs - self.before.head_outputs[list(self.order)]
         found[list(self.order)] = np.linalg.norm(changes, axis=-1)
@@ -84,9 +89,9 @@ def _order_of_all(tokens: Sequence[Token], order: Sequence[int]) -> tuple[int, .
     return tuple(found)
 
 
-def _format_difference(difference: Difference) -> str:
-    """Return a difference, with enough digits to recognise a rounding error."""
-    return f"<b>{small(difference.absolute)}</b>" if difference.relative < ROUNDING else fact(difference.absolute)
+def _format_largest(moved: _Moved) -> str:
+    """Return the largest change, with enough digits to recognise a rounding error."""
+    return f"<b>{small(moved.largest)}</b>" if moved.is_rounding else fact(moved.largest)
 
 
 def guess(scene: HeadContext | None) -> Guess | None:
@@ -97,7 +102,7 @@ def guess(scene: HeadContext | None) -> Guess | None:
     if scene is None or not can_be_reordered(scene.trace):
         return None
     order = _order_of_all(scene.tokens, _full_order(None, len(_movable(scene.tokens))))
-    is_same = _Moved.of(scene, order, with_positions=False).difference.relative < ROUNDING
+    is_same = _Moved.of(scene, order, with_positions=False).is_rounding
     answers = (
         message("It stays the same."),
         message("It changes."),
@@ -137,19 +142,19 @@ def still_as_typed(values: Values, scene: HeadContext | None) -> Blocks:
 
 
 def _tell_order(scene: HeadContext, without: _Moved, placed: _Moved) -> str:
-    """Say how far the outputs of the reordered words are from the reordered outputs."""
+    """Say how far outputs move when the words are reordered."""
     if without.order == tuple(range(len(without.order))):
         return lesson("positions/as-typed" if len(_movable(scene.tokens)) > 1 else "positions/lone")
     facts: dict[str, str | int] = {
         "head": scene.head + 1,
-        "without": _format_difference(without.difference),
-        "placed": _format_difference(placed.difference),
+        "without": _format_largest(without),
+        "placed": _format_largest(placed),
     }
     if not scene.trace.layers[0].hidden(scene.head).any():
         return lesson("positions/order", **facts)
     bare = _Moved.of(scene, without.order, with_positions=False, with_mask=False)
     model = word(scene.info.name)
-    return lesson("positions/order-masked", **facts, model=model, bare=_format_difference(bare.difference))
+    return lesson("positions/order-masked", **facts, model=model, bare=_format_largest(bare))
 
 
 def _shuffled_order(order: tuple[int, ...]) -> tuple[int, ...]:
