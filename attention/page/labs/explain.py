@@ -166,7 +166,7 @@ def _guess_lengths(scene: HeadContext, _: Runs) -> Guess | None:
     return Guess(
         lesson("explain/guess-lengths", layer=scene.layer + 1),
         answers,
-        lesson("explain/guess-lengths-because", count=int(same.sum()), n=same.size),
+        lesson("explain/guess-lengths-because", layer=scene.layer + 1, count=int(same.sum()), n=same.size),
         frozenset({0 if same.mean() > 0.5 else 1}),
     )
 
@@ -505,7 +505,8 @@ def _tell_lengths(scene: HeadContext, lengths: Float[Array, "Q K"], shares: Floa
         )
     rho, n = rank_correlation(weights[scene.visible], lengths[scene.visible]), int(scene.visible.sum())
     if n >= FEWEST_POINTS and not np.isnan(rho):
-        told += lesson("explain/lengths-ranks", n=n, rho=fact(rho))
+        same = int((weights.argmax(axis=-1) == lengths.argmax(axis=-1)).sum())
+        told += lesson("explain/lengths-ranks", n=n, rho=fact(rho), count=same, rows=len(weights))
     return told
 
 

@@ -233,7 +233,8 @@ def test_lengths_are_those_of_the_vectors_that_are_added_up():
     assert f"get {scene.steps.weights[:, specials].sum(axis=1).mean():.2f} of all weight" in told
     assert f"and {shares[:, specials].sum(axis=1).mean():.2f} of the norms" in told
     rho = np.corrcoef(pd.Series(scene.steps.weights.ravel()).rank(), pd.Series(lengths.ravel()).rank())[0, 1]
-    assert says(told, f"{rho:.2f}")
+    same = scene.steps.weights.argmax(axis=1) == lengths.argmax(axis=1)
+    assert says(told, same.sum(), same.size, f"{rho:.2f}")
     rows = table(blocks, "lengths_table")
     np.testing.assert_allclose(np.array(rows["‖α f(x)‖"], float), lengths.ravel(), rtol=1e-4, atol=1e-6)
 
