@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Bool
 from numpy import ndarray as Array
 
+from attention.core.messages import message
 from attention.core.paths import ASSETS
 from attention.core.trace import ModelInfo, Token, Trace
 from attention.core.words import APOSTROPHES, follows_apostrophe, is_punctuation, words_of
@@ -49,9 +50,16 @@ def first_place(info: ModelInfo, text: str) -> tuple[int, int]:
     return (info.default_layer, info.default_head) if opening is None else (opening.layer, opening.head)
 
 
-def is_by_hand(info: ModelInfo, text: str) -> bool:
-    """Return whether the head that opens for a text was chosen by hand, for this text or for others like it."""
-    return _place_by_hand(info, text) is not None
+def tell_choice(info: ModelInfo, text: str) -> str:
+    """Say how the head that opens for a text was chosen."""
+    opening = _place_by_hand(info, text)
+    if opening is None:
+        return message("This head opens by default.")
+    if (info.model_id, text.rstrip()) in openings():
+        return message("This head was picked by hand for this sentence.")
+    if opening.caption == _OF_PRONOUN:
+        return message("This head was picked by hand for another sentence with a pronoun.")
+    return message("This head was picked by hand, but not for this sentence.")
 
 
 def _place_by_hand(info: ModelInfo, text: str) -> InitialSelection | None:

@@ -12,7 +12,7 @@ from attention.figures.format import number
 from attention.figures.tokens import TokenStrip
 from attention.lesson import front
 from attention.lesson.head_context import HeadContext
-from attention.lesson.initial_selection import is_by_hand, openings, tell_opening
+from attention.lesson.initial_selection import openings, tell_choice, tell_opening
 from attention.lesson.prose import lesson, listed, word
 from attention.lesson.steps import softmax
 from attention.models import bundled
@@ -83,11 +83,15 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     has_choice = not whole and (guess is not None or view[GUESS])
     choice = (Setting(GUESS, message("Guess first"), view[GUESS], key="front_guess"),) if has_choice else ()
     info = pane.info
-    by_hand = message("This head was picked by hand.") if is_by_hand(info, scene.trace.text) else ""
-    picked = message("This head was picked for the weight it gives.") if linked else by_hand
+    query = view[LINKS]
+    picked = (
+        tell_choice(info, scene.trace.text)
+        if linked is None or query is None
+        else message("This head was picked because it links “{word}” most.", word=scene.names[query])
+    )
     # An open question explains those that it offers.
     marks = "" if is_hidden else _tell_marks(scene)
-    about = " ".join(filter(None, (picked, f"{info.name}.", info.summary)))
+    about = f"{picked} {info.name}. {info.summary}"
     return (
         *_title(title, whole=whole),
         intro,

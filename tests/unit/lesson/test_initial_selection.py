@@ -9,7 +9,7 @@ import pytest
 from attention.core import reading
 from attention.core.masks import MASK_NAMES
 from attention.lesson.head_context import HeadContext
-from attention.lesson.initial_selection import first_place, first_word, is_by_hand, openings, tell_opening
+from attention.lesson.initial_selection import first_place, first_word, openings, tell_choice, tell_opening
 from attention.models import get_info
 from tests.loaded import load
 from tests.unit.lesson.telling import TOY, facts_in, rounded, trace_of
@@ -136,10 +136,14 @@ def test_which_word_is_in_focus_first_does_not_depend_on_the_head(minilm):
     assert first_place(TOY.info, CAT) == (TOY.info.default_layer, TOY.info.default_head)
 
 
-def test_a_head_is_called_picked_by_hand_only_where_the_table_has_it():
-    toy, translator = load("toy").info, load("translator-fr-en").info
-    assert is_by_hand(translator, "le chat noir dort ")
-    assert not is_by_hand(translator, "le chien dort")
-    # A text with a pronoun opens as the pronoun example does.
-    assert is_by_hand(toy, "The dog ran because it was late")
-    assert not is_by_hand(toy, "The dog ran")
+@pytest.mark.parametrize(
+    ("how", "model_id", "text"),
+    [
+        ("for this", "translator-fr-en", "le chat noir dort "),
+        ("with a pronoun", "minilm-l6", "The dog ran because it was late"),
+        ("not for this", "minilm-l6", "Two small birds sing"),
+        ("by default", "toy", "The dog ran"),
+    ],
+)
+def test_it_is_told_for_which_text_the_head_that_opens_was_picked(how, model_id, text):
+    assert how in tell_choice(get_info(model_id), text)
