@@ -117,6 +117,8 @@ def _explain(scene: HeadContext, cell: Cell) -> Detail:
     note = lesson(_cell_lesson(scene, cell), **names)
     if np.isneginf(added):
         note += lesson("mask/cell-hidden", visible=int(visible.sum()), total=visible.size)
+    elif _could_be_causal(scene) and cell.column > cell.row:
+        note += lesson("mask/cell-hatched", key=names["key"])
     row = np.where(visible, scene.steps.masked_scores[cell.row], 0)
     labels, axis = indexed(scene.key_labels), message("this row after masking")
     # The bars cannot show −∞; the table can.

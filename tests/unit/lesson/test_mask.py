@@ -9,6 +9,7 @@ from attention.figures.matrix import Cell
 from attention.lesson.head_context import HeadContext
 from attention.lesson.steps import step_of
 from tests.unit.lesson.telling import TEXT, TOY, facts_in, shown
+from tests.unit.saying import tells
 
 
 @pytest.mark.parametrize("model_id", ["toy", "minilm-l6"])
@@ -85,6 +86,9 @@ def test_what_a_decoder_would_hide_is_grey_where_nothing_is_hidden_and_keeps_its
     scene = scene_of(model_id, "le chat noir dort", mask=mask, part=part)
     matrix = step_of("mask").exhibits(scene)[0].matrix
     assert bool(matrix.payload()["later"]) is is_grey
+    for row, column in ((0, 1), (1, 1), (1, 0)):
+        note = step_of("mask").detail(replace(scene, cell=Cell("masked", row, column))).note
+        assert tells(note, "mask/cell-hatched") is (is_grey and column > row)
     np.testing.assert_array_equal(matrix.drawn, scene.steps.masked_scores)
     if is_grey:
         assert np.isfinite(matrix.drawn).all()
