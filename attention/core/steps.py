@@ -69,13 +69,7 @@ def project(
     weight: Float[Array, "M N"],
     bias: Float[Array, " N"] | None = None,
 ) -> Float[Array, "T N"]:
-    """Project every token's vector to a query, key or value: ``X W + b`` (Vaswani et al. 2017, section 3.2.2).
-
-    Raises:
-        ValueError: ``weight`` does not have a row for each of the M numbers of a vector.
-    """
-    if inputs.shape[-1] != weight.shape[0]:
-        raise ValueError(f"weight must have shape ({inputs.shape[-1]}, N) to follow inputs, got {weight.shape}")
+    """Project every token's vector to a query, key or value: ``X W + b`` (Vaswani et al. 2017, section 3.2.2)."""
     projected = inputs @ weight
     return projected if bias is None else projected + bias
 
@@ -103,14 +97,8 @@ def layer_norm(
 
 
 def split_heads(joined: Float[Array, "T H*D"], n_heads: int) -> Float[Array, "H T D"]:
-    """Split every token's vector into ``n_heads`` equal parts, one per head.
-
-    Raises:
-        ValueError: the width is not a multiple of ``n_heads``.
-    """
+    """Split every token's vector into ``n_heads`` equal parts, one per head."""
     n_tokens, width = joined.shape
-    if width % n_heads:
-        raise ValueError(f"width must be a multiple of {n_heads} heads, got {width}")
     return joined.reshape(n_tokens, n_heads, width // n_heads).swapaxes(0, 1)
 
 

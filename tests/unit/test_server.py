@@ -240,9 +240,8 @@ def test_only_the_wait_for_the_body_counts():
     assert [message.get("status", message.get("body")) for message in said] == [200, b"123456789"]
 
 
-@pytest.mark.parametrize("is_at_once", [False, True], ids=["left alone", "at once"])
-def test_what_is_small_is_not_kept_back(is_at_once):
-    """On a socket as Streamlit opens one; left alone it would be, and when it no longer is, this is of no use."""
+def test_what_is_small_is_not_kept_back():
+    """On a socket as Streamlit opens one."""
     found = []
 
     def note(_, writer):
@@ -256,8 +255,7 @@ def test_what_is_small_is_not_kept_back(is_at_once):
                 each.bind(("127.0.0.1", 0))
                 each.listen()
             port = listener.getsockname()[1]
-            if is_at_once:
-                send_at_once(port)
+            send_at_once(port)
             assert not other.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
             async with await asyncio.start_server(note, sock=listener):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -265,4 +263,4 @@ def test_what_is_small_is_not_kept_back(is_at_once):
                 writer.close()
 
     complete(visit())
-    assert found == [is_at_once]
+    assert found == [True]
