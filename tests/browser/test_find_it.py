@@ -13,7 +13,7 @@ TEXT = "The old baker opened the small shop before sunrise"
 # Of BERT, which is the model of a link that names none.
 AT_PREVIOUS = {"layer": "1", "head": "3", "text": TEXT}
 # What every verdict begins with: that it was found, or not yet, and the score.
-FOUND, NOT_YET = re.compile(r"Found it\D+0\.9"), re.compile(r"Not yet\D+0\.")
+FOUND, NOT_YET = re.compile(r"Found it\D+1\.00"), re.compile(r"Not yet\D+0\.")
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_a_pupil_hands_in_a_wrong_and_then_a_right_view(teacher, new_pupil, new_
     # A verdict goes with its view.
     pupil.tab.select("Head", "5 of 12")
     expect(pupil.bar.get_by_role("status")).to_be_empty()
-    expect(pupil.bar).to_contain_text("Your best: 0.9")
+    expect(pupil.bar).to_contain_text("Your best: 1.00")
     pupil.bar.get_by_role("link", name="Back to the class").click()
     expect(pupil.solved).to_have_count(1)
     expect_no_barrier(pupil.tab, "task")
