@@ -133,7 +133,8 @@ def tell_groups(
     if not pairs:
         return told
     names = {"pronoun": pairs[0][0][0], "nouns": listed([f"“{noun}” ({count})" for (_, noun), count in pairs])}
-    return f"{told} " + message("“{pronoun}” gives most, at least {least}, to {nouns}.", least=number(_PAIR), **names)
+    most = message("“{pronoun}” gives the most weight, at least {least}, to {nouns}.", least=number(_PAIR), **names)
+    return f"{told} {most}"
 
 
 def _pronoun_phrase(gaze: Gaze | None) -> str:

@@ -340,8 +340,6 @@ def _look_notes(look: Look, hidden: str) -> list[str]:
 
 
 def _table(surveyed: Survey, scene: HeadContext) -> Blocks:
-    told = message("{across} is the mean share of a row's weight.", across=_ACROSS)
-    note = () if surveyed.shares is None else (Notice(told, is_quiet=True),)
     groups = surveyed.in_groups(scene.info.reading)
     summed = (Prose(f"<p>{html.escape(groups)}</p>"),) if groups else ()
 
@@ -354,4 +352,4 @@ def _table(surveyed: Survey, scene: HeadContext) -> Blocks:
 
     has_rules = scene.use.has_patterns
     rules = (Fold("rules", message("Rules behind the labels"), (Prose(lesson("head/patterns")),)),) if has_rules else ()
-    return Heading(message("What each head does")), *summed, *note, Table("heads_table", make, file="heads"), *rules
+    return Heading(message("What each head does")), *summed, Table("heads_table", make, file="heads"), *rules
