@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.core.messages import message
+from attention.core.messages import message, messages
 from attention.core.reading import TEXT, Reading
 from attention.core.trace import Token
 from attention.core.words import SPACE, Word
@@ -127,12 +127,12 @@ def tell_groups(
     others = (message("no single pattern"), sum(not found for found in phrases))
     counts = ", ".join(f"{group} ({count})" for group, count in (*groups, others) if count)
     told = message(
-        "Where {n} heads look over the whole {noun}: {counts}.", n=len(phrases), noun=reading.noun, counts=counts
+        "What {n} heads do over the whole {noun}: {counts}.", n=len(phrases), noun=reading.noun, counts=counts
     )
     pairs = Counter(gaze.pronoun_pair[:2] for gaze in gazes if gaze.pronoun_pair).most_common()
     if not pairs:
         return told
-    names = {"pronoun": pairs[0][0][0], "nouns": listed([f"“{noun}” ({count})" for (_, noun), count in pairs])}
+    names = {"pronoun": pairs[0][0][0], "nouns": listed([f"“{noun}” ({_heads(count)})" for (_, noun), count in pairs])}
     most = message("“{pronoun}” gives the most weight, at least {least}, to {nouns}.", least=number(_PAIR), **names)
     return f"{told} {most}"
 
@@ -145,12 +145,16 @@ def _pronoun_phrase(gaze: Gaze | None) -> str:
     return _with_number(told, weight)
 
 
+def _heads(count: int) -> str:
+    return messages("{n} head", "{n} heads", count)
+
+
 def _phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special: Sequence[str]) -> _Phrases:
     """Return a phrase for each behaviour of the head or, if it has none, for the shape of its heatmap."""
     unit = reading.unit
     ends = next((name for name in special if name in SEPARATORS), message("the end"))
     same_word = summary.same_word * (summary.first <= SINK)
-    beside, other = message("one {unit} back or ahead", unit=unit), message("another pattern")
+    beside, other = message("look one {unit} back or ahead", unit=unit), message("another pattern")
     rules = (
         (beside, message("looks one {unit} back", unit=unit), summary.previous, NEIGHBOUR),
         (beside, message("looks one {unit} ahead", unit=unit), summary.next, NEIGHBOUR),
@@ -168,14 +172,14 @@ def _phrases(summary: HeadSummary, gaze: Gaze | None, reading: Reading, special:
 
 
 def _at_special(special: Sequence[str]) -> str:
-    return message("at {names}", names=" / ".join(special))
+    return message("look at {names}", names=" / ".join(special))
 
 
 def _first_token_phrase(gaze: Gaze | None, special: Sequence[str]) -> tuple[str, str]:
     if special and special[0] not in SEPARATORS:
         return _at_special(special), message("looks at {name}, the first token", name=special[0])
     # More than half of all weight is on the first token, so it is the gaze's column.
-    group = message("at the first token")
+    group = message("look at the first token")
     if gaze is None:
         return group, message("looks at the first token")
     return group, message("looks at {name}, the first token", name=f"“{gaze.column}”")
