@@ -133,7 +133,7 @@ def tell_groups(
     if not pairs:
         return told
     names = {"pronoun": pairs[0][0][0], "nouns": listed([f"“{noun}” ({_heads(count)})" for (_, noun), count in pairs])}
-    most = message("“{pronoun}” gives the most weight, at least {least}, to {nouns}.", least=number(_PAIR), **names)
+    most = message("“{pronoun}” gives a noun the most weight, at least {least}: {nouns}.", least=number(_PAIR), **names)
     return f"{told} {most}"
 
 

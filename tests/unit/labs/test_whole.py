@@ -177,7 +177,7 @@ def test_neurons_are_sorted_by_their_strength(model_id):
     assert (np.diff(np.abs(values)) <= 0).all()
     few = next(n for n in range(1, 1537) if np.abs(values[:n]).sum() >= np.abs(values).sum() / 2)
     told = prose(blocks)
-    assert f"number {rows['unit'][0]} has the largest activation" in told
+    assert f"number {rows['unit'][0]} has the strongest activation" in told
     # SmolLM2's has a gate, and so a third matrix.
     assert tells(told, "onward/gated") == (model_id == "smollm2-135m")
     # A sum in another order may put the half one further.
