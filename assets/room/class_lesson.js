@@ -152,7 +152,9 @@ function advance() {
 
 function showStage(plan, at) {
   keep({ at, shown: at, acted: lesson.acted === at ? at : -1 });
-  location.assign(new URL(plan.parts[at].address, document.baseURI));
+  const view = new URL(plan.parts[at].address, document.baseURI);
+  if (view.pathname.endsWith("/step_by_step")) view.searchParams.set("plain", "1");
+  location.assign(view);
 }
 
 /** The plan's button, and the one that skips an activity. */

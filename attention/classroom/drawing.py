@@ -33,7 +33,7 @@ from attention.page.page import Page
 from attention.page.page_file import drawn, plain
 from attention.page.pages import PAGES, STEP_BY_STEP
 from attention.page.parameters import Context
-from attention.page.settings import ANSWER, GUESS, HEAD, LAYER, MAP, MODEL, PRESENT
+from attention.page.settings import ANSWER, GUESS, HEAD, LAYER, MAP, MODEL, PLAIN, PRESENT
 from attention.page.view import View
 
 Seen = Literal["as it is", "closed", "opened", "hidden"]
@@ -117,6 +117,8 @@ def show(shown: Shown) -> dict[str, Any]:
     """Return the page for the screens, as a JSON object."""
     view = _view(_PAGES[shown.page], shown.link)
     panes = _panes(view)
+    if PLAIN in view.page.own:
+        view = view.with_value(PLAIN, True)
     if shown.seen in ("closed", "opened"):
         view = _opened(view, panes) if shown.seen == "opened" else _closed(view)
     title, caption = title_of(view, panes)

@@ -52,6 +52,7 @@ STEP_BY_STEP = Page(
         settings.GUESS,
         settings.ANSWER,
         settings.PRESENT,
+        settings.PLAIN,
         settings.ROWS,
     ),
     minutes=10,

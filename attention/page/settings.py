@@ -226,6 +226,8 @@ FIRST_ANSWER: Parameter[Answer | None] = Parameter(
 )
 # Whether the step is projected: large, and without controls.
 PRESENT: Parameter[bool] = Parameter("present", FLAG, False)
+# Whether steps before softmax hide the weights, which a class is asked for later.
+PLAIN: Parameter[bool] = Parameter("plain", FLAG, False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ from attention.page.content.step_extras import EXTRAS, NEXT_TOKEN, WHAT_NOW, ove
 from attention.page.labs.explain import EXPERIMENT
 from attention.page.pages import BY_ADDRESS, STEP_BY_STEP
 from attention.page.parameters import Parameter
-from attention.page.settings import FACTORS, HEAD, LAYER, MAP, NEXT, WHY, WORD, Panel
+from attention.page.settings import FACTORS, HEAD, LAYER, MAP, NEXT, PLAIN, WHY, WORD, Panel
 from attention.page.view import View
 
 MAX_TABLE = 64  # columns or rows; a larger table is for a spreadsheet
@@ -84,7 +84,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebo
         covered = Section("step_right", (cover("step"),))
         return (*words, *question.in_place(), Section("step", (*place, left, covered)))
     pages = [_Pane(view, step, pane, whole, opened) for pane in panes]
-    words = () if in_notebook or not panes else sentence(step, panes[0])
+    words = () if in_notebook or not panes else sentence(step, panes[0], is_asked=hides_weights(view))
     body = pages[0].alone() if len(pages) == 1 else (Row(tuple(page.beside() for page in pages)),) if pages else ()
     # The map shows the heads already; paper has no map.
     grids = [block for pane in panes if whole or not has_map(pane) for block in _head_grid(step, pane)]
@@ -111,6 +111,11 @@ def asked(view: View, panes: Sequence[Pane]) -> Asked:
     return Asked.of(view, step_of(view.step), panes[0] if panes else None)
 
 
+def hides_weights(view: View) -> bool:
+    """Return whether the view is a class's at a step before softmax, whose weights it may be asked for later."""
+    return view[PLAIN] and steps.number_of(step_of(view.step)) < steps.number_of(softmax.STEP)
+
+
 def asks_for_tokens(view: View, panes: Sequence[Pane]) -> bool:
     """Return whether a question is open that a list of the tokens would answer."""
     question = asked(view, panes)
@@ -133,7 +138,7 @@ def presented(view: View, panes: Sequence[Pane]) -> Blocks:
     words = tuple(block for each in shown for block in each.in_short())
     told = Section("present_words", (*(() if is_wide else seen), *words))
     place = "present_wide" if is_wide else "present_picture"
-    plan = tuple(block for pane in panes[:1] if view[MAP] for block in on_map(view, pane))
+    plan = tuple(block for pane in panes[:1] if view[MAP] for block in on_map(view, pane, is_asked=hides_weights(view)))
     return (Section("present", (head, Section(place, pictures), told, *plan)),)
 
 
@@ -167,7 +172,7 @@ class _Pane:
             *self._opened_cell(),
         )
         right = (*self._factors_choice(), *self._with_source(self._picture()), *self._panel())
-        place = on_map(self.view, self.pane)
+        place = on_map(self.view, self.pane, is_asked=hides_weights(self.view))
         return (Section("step", (*place, Section("step_left", left), Section("step_right", right))),)
 
     def beside(self) -> Blocks:
@@ -178,7 +183,7 @@ class _Pane:
             head,
             *self._picture(),
             *self._factors_choice(),
-            *on_map(self.view, self.pane),
+            *on_map(self.view, self.pane, is_asked=hides_weights(self.view)),
             *self._words(),
             *self._opened_cell(),
             *self._panel(),

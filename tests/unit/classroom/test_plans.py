@@ -145,3 +145,21 @@ def test_no_answer_is_on_a_pupils_screen_before_it_is_shown(plan):
             assert guess_of(part.page, link).reason not in screen["html"]
         after = {each["component"] for each in show(Shown(part.page, link, "opened"))["pictures"]}
         assert after - {"model_map"}, part.name
+
+
+@pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.name)
+def test_revealed_steps_before_softmax_keep_the_weights_and_step_3_the_scores_that_are_asked_later(plan):
+    asked = {dict(parse_qsl(part.link)).get("step"): part for part in plan.parts if part.page == "step_by_step"}
+    for step in keys()[: keys().index("softmax")]:
+        if step in asked:
+            pictures = show(Shown("step_by_step", asked[step].link, "opened"))["pictures"]
+            silent = [each for each in pictures if each["component"] in ("arcs", "model_map")]
+            assert silent and all(map(is_silent, silent)), step
+    reason = guess_of("step_by_step", asked["scores"].link).reason
+    (highest,) = re.findall(r"<b>([\d.]+)</b>", reason)
+    for why in ("", "&why=1"):
+        link = asked["qkv"].link
+        assert highest not in show(Shown("step_by_step", link + why, "opened"))["html"]
+        assert highest not in guess_of("step_by_step", link + why).reason
+    pictures = show(Shown("step_by_step", asked["softmax"].link, "opened"))["pictures"]
+    assert not all(map(is_silent, pictures))
