@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from urllib.parse import parse_qsl
 
 from attention.core.messages import message, messages
-from attention.lesson.plans import Part, Plan, plans
+from attention.lesson.plans import Part, Plan, plans, under_heading
 from attention.lesson.prose import lesson
 from attention.lesson.steps import weighted_sum
-from attention.page.blocks import Block, Blocks, Heading, Notice, Prose, Section, Setting, Way
+from attention.page.blocks import Block, Blocks, Fold, Heading, Notice, Prose, Section, Setting, Way
 from attention.page.content.pane import Pane
 from attention.page.content.sentence import sentence
 from attention.page.pages import BY_ADDRESS
@@ -48,4 +48,8 @@ def _part(plan: Plan, place: int, part: Part) -> Block:
     page = BY_ADDRESS[part.page]
     query = dict(parse_qsl(part.link))
     way = Way(f"{plan.name}-{part.name}", message("Open this view ▸"), page, query)
-    return Section(f"plan_{part.name}", (Notice(when, is_quiet=True), Prose(lesson(part.words)), way), is_framed=True)
+    title, words = under_heading(lesson(part.words))
+    # Folded, as they may answer: a class sees this page first where its teacher's is the only screen.
+    notes = Fold(f"notes_{part.name}", message("Notes"), (Prose(words),))
+    shown = (Notice(when, is_quiet=True), Prose(f"<h3>{title}</h3>"), notes, way)
+    return Section(f"plan_{part.name}", shown, is_framed=True)
