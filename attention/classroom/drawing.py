@@ -25,6 +25,7 @@ from attention.lesson.quiz import Guess
 from attention.models import ModelInfo, by_id, get_info
 from attention.page.blocks import Block, Blocks, Fold, Notice, Panels, Picture, Prose, Row, Section, walk
 from attention.page.content.all_heads import BEHAVIOURS
+from attention.page.content.compare import second
 from attention.page.content.pane import Pane, missing
 from attention.page.content.quiz import SECTION
 from attention.page.content.registry import CONTENTS, title_of
@@ -33,7 +34,7 @@ from attention.page.page import Page
 from attention.page.page_file import drawn, plain
 from attention.page.pages import PAGES, STEP_BY_STEP
 from attention.page.parameters import Context
-from attention.page.settings import ANSWER, GUESS, HEAD, LAYER, MAP, MODEL, PLAIN, PRESENT
+from attention.page.settings import ANSWER, GUESS, HEAD, LAYER, MAP, MODEL, PLAIN, PRESENT, VERSUS
 from attention.page.view import View
 
 Seen = Literal["as it is", "closed", "opened", "hidden"]
@@ -79,10 +80,11 @@ def guess_of(page: str, link: str) -> Guess | None:
     return CONTENTS[view.page].asked(view, _panes(view)).guess
 
 
-def sentence_of(page: str, link: str) -> str:
-    """Return the sentence of a page; empty if its model reads something else."""
+def sentences_of(page: str, link: str) -> Sequence[str]:
+    """Return the sentence of a page, or the two that it compares; none if its model reads something else."""
     view = _view(_PAGES[page], link)
-    return view.text if get_info(view.model).reading.takes_sentences else ""
+    texts = (view.text, second(view) if VERSUS in view.page.own else "")
+    return [text for text in texts if text] if get_info(view.model).reading.takes_sentences else []
 
 
 def is_guessed(page: str, link: str) -> bool:

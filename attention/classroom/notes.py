@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from attention.classroom.drawing import guess_of, ready_of, sentence_of
+from attention.classroom.drawing import guess_of, ready_of, sentences_of
 from attention.core.messages import message, messages
 from attention.figures.format import percents
 from attention.lesson.plans import Part, Plan, under_heading
@@ -50,8 +50,8 @@ def notes(plan: Plan) -> str:
 def _stage(part: Part, begin: int) -> str:
     when = plain(message("Minute {first} to {last}", first=begin, last=begin + part.minutes))
     title, words = under_heading(lesson(part.words))
-    sentence = f"<p>“{typed(sentence_of(part.page, part.link))}”</p>"
-    return f"<section><h2>{title} <span>{when}</span></h2>{sentence}{words}{_asked(part)}</section>"
+    sentences = "".join(f"<p>“{typed(text)}”</p>" for text in sentences_of(part.page, part.link))
+    return f"<section><h2>{title} <span>{when}</span></h2>{sentences}{words}{_asked(part)}</section>"
 
 
 def _asked(part: Part) -> str:

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from attention.classroom import finds
 from attention.classroom.database import Database
-from attention.classroom.drawing import sentence_of
+from attention.classroom.drawing import sentences_of
 from attention.classroom.errors import RefusedError
 from attention.classroom.finds import Find, SetTask, Tally
 from attention.classroom.queues import BusyError, Queues
@@ -45,7 +45,7 @@ class RoomTasks:
         if task is None:
             raise UnfitError(message("There is no such task."))
         given = await run_in_threadpool(place_of, page, link) if task.is_given else None
-        text = await run_in_threadpool(sentence_of, page, link)
+        text = next(iter(await run_in_threadpool(sentences_of, page, link)), "")
         start = {**task.start(given), **({"text": text} if _is_begun_with(task, text) else {})}
         return {"name": task.name, "given": None if given is None else asdict(given), "start": start}
 

@@ -22,7 +22,7 @@ from attention.classroom.drawing import (
     opened,
     questions_of,
     ready_of,
-    sentence_of,
+    sentences_of,
     tidy,
 )
 from attention.classroom.errors import RefusedError, not_read
@@ -195,7 +195,8 @@ async def _ask(act: Act) -> Json:
     else:
         make = partial(_question_of_view, act.room) if name is None else partial(_ready_question, act.room, name)
         question = await run_in_threadpool(make)
-    question = asking.about(question, await run_in_threadpool(sentence_of, act.room.page, act.room.link))
+    sentences = await run_in_threadpool(sentences_of, act.room.page, act.room.link)
+    question = asking.about(question, " / ".join(sentences))
     await act.change(Store.ask, asking.timed(question, seconds, act.hall.clock()))
     return {}
 

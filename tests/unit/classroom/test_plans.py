@@ -6,7 +6,17 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 import pytest
 
-from attention.classroom.drawing import Shown, examples_of, guess_of, is_shown, model_of, ready_of, show, tidy
+from attention.classroom.drawing import (
+    Shown,
+    examples_of,
+    guess_of,
+    is_shown,
+    model_of,
+    ready_of,
+    sentences_of,
+    show,
+    tidy,
+)
 from attention.classroom.notes import notes
 from attention.lesson.plans import plans
 from attention.lesson.questions import ready
@@ -102,7 +112,10 @@ def test_a_word_that_repeats_has_its_position_on_a_wall_as_in_answers():
 def test_notes_on_paper_have_every_sentence_and_question_with_its_answer(plan):
     page = plain(notes(plan))
     for part in plan.parts:
-        assert f"“{dict(parse_qsl(part.link))['text']}”" in page
+        link = dict(parse_qsl(part.link))
+        # A comparison has two sentences.
+        assert sentences_of(part.page, part.link) == [link[name] for name in ("text", "versus") if name in link]
+        assert all(f"“{sentence}”" in page for sentence in sentences_of(part.page, part.link))
         if part.act != "ask":
             continue
         question = ready(part.subject)
@@ -153,8 +166,9 @@ def test_revealed_steps_before_softmax_keep_the_weights_and_step_3_the_scores_th
     for step in keys()[: keys().index("softmax")]:
         if step in asked:
             pictures = show(Shown("step_by_step", asked[step].link, "opened"))["pictures"]
-            silent = [each for each in pictures if each["component"] in ("arcs", "model_map")]
-            assert silent and all(map(is_silent, silent)), step
+            words, the_map = (each for each in pictures if each["component"] in ("arcs", "model_map"))
+            assert is_silent(words), step
+            assert is_silent(the_map), step
     reason = guess_of("step_by_step", asked["scores"].link).reason
     (highest,) = re.findall(r"<b>([\d.]+)</b>", reason)
     for why in ("", "&why=1"):
