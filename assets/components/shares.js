@@ -2,16 +2,16 @@
 
 /**
  * A slider for each answer, with its share; true shares, once known, stand under the bars.
- * @param {{label: string, answers: string[], given?: number[] | null, shares?: number[], means?: number[]}} asked true
+ * @param {{label: string, answers: string[], given?: number[] | null, start?: number[] | null, shares?: number[], means?: number[]}} asked true
  *   shares, and the class's mean ones, are in percent; they stand alone if there was no guess
  * @param {string} send the label of the button that submits
  * @param {(values: number[]) => void} take
  */
-function bars({ label, answers, given, shares, means }, send, take) {
+function bars({ label, answers, given, start, shares, means }, send, take) {
   const form = make("form", "bars");
   form.setAttribute("aria-label", label);
   // Once the truth is known, bars are scaled like the true ones below them.
-  const stand = shares ? given?.map((each) => (100 * each) / (sum(given) || 1)) : given;
+  const stand = shares ? given?.map((each) => (100 * each) / (sum(given) || 1)) : (given ?? start);
   const rows = answers.map((answer, index) => {
     const row = make("label", "shared");
     const input = make("input");

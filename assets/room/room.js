@@ -132,7 +132,6 @@ async function showView(view) {
   setText(part("caption"), view.caption);
   link = view.link ?? null;
   document.body.classList.toggle("waits", !link);
-  hold();
   const open = new Set([...part("view").querySelectorAll("details[open] > summary")].map((each) => each.textContent));
   const before = pictures;
   pictures = new Map();
@@ -152,6 +151,7 @@ async function showView(view) {
     pictures.set(name, { host, picture, component: components[picture.component] });
   }
   part("view").replaceChildren(body.content);
+  hold();
   for (const [name, each] of pictures) draw(name, each);
   mark = view.mark;
   showPointed();
@@ -214,6 +214,7 @@ function hold() {
   setAttribute(part("alone"), "aria-disabled", isOpen ? null : "true");
   part("held").hidden = isOpen || round !== null;
   for (const way of document.querySelectorAll("main a:not(#alone)")) way.inert = way.closest("#own") ? isHeld : !isOpen;
+  for (const { host, picture } of pictures.values()) host.inert = isHeld && picture.component === "model_map";
 }
 
 /** On a wall screen: attendance and, while questions are open, the number of answers or of those who have finished. */
@@ -259,6 +260,9 @@ setInterval(keepTime, 250);
 
 /** The answer of this browser, if it has given one. */
 const ownAnswer = (asked) => (mine?.number === asked.number ? mine.given : null);
+
+/** The answer to discuss, of the question that is asked again. */
+const earlierAnswer = (asked) => (asked.isAgain && mine?.number === asked.number - 1 ? mine.given : null);
 
 /** Whether the answer has arrived. */
 function saidOf(asked) {
@@ -320,7 +324,12 @@ function choicesOf(asked, own) {
     return group;
   }
   if (asked.shape === "words") return fieldFor(asked, own);
-  return bars({ ...asked, given: own }, message("Send"), give);
+  const start = earlierAnswer(asked);
+  const form = bars({ ...asked, given: own, start }, message("Send"), give);
+  const send = form.querySelector("button");
+  send.disabled = !own && !start;
+  form.addEventListener("input", () => (send.disabled = false));
+  return form;
 }
 
 function answers(asked, take) {
@@ -343,7 +352,7 @@ function fieldFor(asked, own) {
   const field = make("input");
   field.setAttribute("aria-label", asked.label);
   field.maxLength = MOST_TYPED;
-  field.value = own?.[0] ?? "";
+  field.value = (own ?? earlierAnswer(asked))?.[0] ?? "";
   field.dataset.answer = "typed";
   const send = make("button", "", message("Send"));
   form.append(field, send);

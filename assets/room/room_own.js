@@ -253,7 +253,7 @@ function verdict(asked) {
 function ended() {
   const answered = over.questions.filter((each) => each.given !== undefined);
   const right = answered.filter(isRight).length;
-  const told = message("Your teacher ended the questions. You answered {n}; {right} were right.", { n: answered.length, right });
+  const told = message("Your teacher ended the questions. Of your {n} answers, right: {right}.", { n: answered.length, right });
   const close = pressed(message("Close"), () => {
     over = null;
     drawOwn();

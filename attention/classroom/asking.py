@@ -247,12 +247,12 @@ def _wrong(guess: Guess, wrong: int, count: int) -> str:
 
 
 def _commonest_wrong(guess: Guess, counts: Sequence[int]) -> int | None:
-    """Return the most frequent wrong answer; None if there is none, or a tie."""
+    """Return the most frequent wrong answer that is not close; None in a tie, or if only one pupil gave it."""
     if guess.shares or is_poll(guess):
         return None
-    wrong = [0 if index in guess.right else n for index, n in enumerate(counts)]
+    wrong = [0 if index in guess.right | guess.close else n for index, n in enumerate(counts)]
     most = max(wrong)
-    return wrong.index(most) if most and wrong.count(most) == 1 else None
+    return wrong.index(most) if most > 1 and wrong.count(most) == 1 else None
 
 
 def is_poll(guess: Guess) -> bool:

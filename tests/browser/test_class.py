@@ -88,9 +88,6 @@ def test_a_class_follows_answers_and_looks_around(new_teacher, new_pupil):
     for pupil in (near, phone):
         expect(pupil.question.locator("tr.right")).not_to_have_count(0)
         assert pupil.counts() == [1, 0, 0, 1]
-    # The commonest wrong answer is told, how many gave it, and why one may.
-    for place in (near.question, phone.question, teacher.bar):
-        expect(place).to_contain_text(re.compile(r"“it [^”]*” \(1\)\s*\S"))
     late = new_pupil().join(teacher.code)
     expect(late.question.locator("tr.right")).not_to_have_count(0)
     assert late.marked() == near.marked() == phone.marked()
@@ -129,6 +126,9 @@ def test_shares_are_seen_while_they_are_dragged_and_beside_the_true_ones_afterwa
     assert sliders.first.bounding_box()["width"] == pupil.question.locator(".shared").first.bounding_box()["width"]
     # Whole percents that add up to 100.
     expect(shares).to_have_text(["15%"] * 2 + ["14%"] * 5)
+    # Nobody's answer is what was never touched.
+    send = pupil.question.get_by_role("button", name="Send")
+    expect(send).to_be_disabled()
     # One bar alone reaches the share that it is dragged to.
     for slider in sliders.all()[2:]:
         slider.fill("0")
@@ -137,10 +137,16 @@ def test_shares_are_seen_while_they_are_dragged_and_beside_the_true_ones_afterwa
     expect(shares).to_have_text(given)
     expect(pupil.question.locator(".truth")).to_have_count(0)
     expect_no_barrier(pupil.tab, "shares")
-    pupil.question.get_by_role("button", name="Send").click()
+    send.click()
     expect(pupil.said).not_to_be_empty()
     expect(pupil.question.get_by_role("button", name="Sent ✓")).to_be_visible()
     expect(shares).to_have_text(given)
+    expect(teacher.bar).to_contain_text("1 of 2 answered")
+    # Asked again, a pupil has the answer that is discussed, and may keep it.
+    teacher.press("Ask again")
+    expect(teacher.bar).to_contain_text("0 of 2 answered")
+    expect(shares).to_have_text(given)
+    send.click()
     expect(teacher.bar).to_contain_text("1 of 2 answered")
     expect(pupil.question).not_to_contain_text("Not this time.")
     teacher.press("Show the answers")
@@ -167,7 +173,7 @@ def test_shares_are_seen_while_they_are_dragged_and_beside_the_true_ones_afterwa
     # How many were right is said once in each row.
     for place in (teacher.bar, pupil.question):
         rows = [re.sub(r"\s+", " ", text).strip() for text in place.get_by_role("row").all_inner_texts()]
-        assert rows == ["right 0", "close 0", "further off 1"]
+        assert rows == ["right 0 → 0", "close 0 → 0", "further off 1 → 1"]
 
 
 def test_the_bar_follows_from_page_to_page(new_teacher, new_pupil):
@@ -225,19 +231,19 @@ def test_a_ready_question_that_fits_is_asked_and_what_most_got_wrong_is_explaine
     # After a discussion, they answer again; the result has both counts.
     teacher.press("Ask again")
     expect(teacher.bar).to_contain_text("0 of 3 answered")
-    for pupil, answer in zip(pupils, (2, 1, 2), strict=True):
+    for pupil, answer in zip(pupils, (1, 2, 1), strict=True):
         expect(pupil.question.get_by_role("button", pressed=True)).to_have_count(0)
         # It is said why the answer is gone.
         expect(pupil.said).not_to_be_empty()
         pupil.answer(answer)
     teacher.press("Show the answers")
     for place in (*(pupil.question for pupil in pupils), teacher.bar):
-        expect(place.locator(".count")).to_have_text(["0 → 0", "2 → 1", "1 → 2", "0 → 0"])
+        expect(place.locator(".count")).to_have_text(["0 → 0", "2 → 2", "1 → 1", "0 → 0"])
         expect(place.locator("caption")).to_be_visible()
     for place in (*(pupil.question for pupil in pupils), teacher.bar):
         expect(place.locator("tr.right th")).to_have_text("196")
         # The commonest wrong answer is told, how many gave it, and why one may.
-        expect(place).to_contain_text(re.compile(r"“98” \(1\)\s*\S"))
+        expect(place).to_contain_text(re.compile(r"“98” \(2\)\s*\S"))
     teacher.press("Next")
     # What is asked next belongs to the view again, unless something else is chosen.
     expect(teacher.bar.get_by_role("combobox", name="What to ask")).to_have_value("")
@@ -276,7 +282,7 @@ def test_everybody_can_read_a_screen_and_a_picture_that_would_tell_the_answer_wa
     pupil.look("answered", STRAIGHT)
     teacher.press("Show the answers")
     expect(picture).to_be_visible()
-    expect(pupil.question).to_contain_text(re.compile(r"“[^”]+” \(1\)"))
+    expect(pupil.question.get_by_role("row").first).to_be_visible()
     pupil.look("told, with the picture", CROSSED)
 
 
@@ -533,7 +539,7 @@ def test_the_page_for_classes_opens_a_room_and_every_view_of_a_plan(new_person, 
             expect(teacher.bar).to_be_hidden()
     # From there, the plan leads on, and the class with it.
     page.get_by_role("link", name="Open this view ▸").nth(3).click()
-    tab.expect_query(model="toy", text="The cat sat on the mat", step="qkv", word="2", guess="1")
+    tab.expect_query(model="toy", text="The cat sat on the mat", step="qkv", word="5", guess="1")
     pupil.expect_step(3)
     teacher.expect_uncovered()
     menu = page.get_by_role("button", name="Share", exact=True)

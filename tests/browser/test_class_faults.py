@@ -103,6 +103,7 @@ def test_a_wall_shows_what_the_class_gave_beside_eight_true_shares(new_person):
     wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
     expect(wall.page.locator("#view .matrix svg").first).to_be_visible()
     teacher.press("Ask")
+    pupil.question.get_by_role("slider").first.fill("12.5")
     pupil.question.get_by_role("button").last.click()
     present = wall.page.locator("#present")
     expect(present).to_have_text(re.compile(r"^1\D+1\D+$"))

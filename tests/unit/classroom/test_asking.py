@@ -81,21 +81,23 @@ def test_the_tally_counts_each_answer_and_explains_the_commonest_wrong_one():
     assert told["wrong"] == f"{lead}<p>It comes first.</p>"
     # It is named even if nobody says why one may think so.
     assert asking.told(replace(ONE, whys=()), answers)["wrong"] == lead
-    # Who is right needs no excuse.
-    assert asking.told(ONE, Counter({Answered((1,), "right"): 1}))["wrong"] == ""
+    # Neither right nor close needs an excuse, and one pupil is no crowd.
+    for given, verdict, n in ((1, "right", 2), (2, "close", 2), (0, "other", 1)):
+        assert asking.told(ONE, Counter({Answered((given,), verdict): n}))["wrong"] == ""
     nobody = asking.told(ONE, Counter())
     assert (nobody["counts"], nobody["wrong"]) == ([0, 0, 0], "")
 
 
 def test_of_wrong_answers_that_are_as_common_none_is_the_commonest():
-    tie = Counter({Answered((0,), "other"): 2, Answered((1,), "right"): 2, Answered((2,), "close"): 2})
-    assert asking.told(ONE, tie)["wrong"] == ""
-    assert "“<bdi>sat</bdi>” (3)" in asking.told(ONE, tie + Counter({Answered((2,), "close"): 1}))["wrong"]
+    none_close = replace(ONE, close=frozenset())
+    tie = Counter({Answered((0,), "other"): 2, Answered((1,), "right"): 2, Answered((2,), "other"): 2})
+    assert asking.told(none_close, tie)["wrong"] == ""
+    assert "“<bdi>sat</bdi>” (3)" in asking.told(none_close, tie + Counter({Answered((2,), "other"): 1}))["wrong"]
 
 
 def test_what_was_typed_is_text_in_the_commonest_wrong_answer():
     hostile = replace(ONE, answers=("<img src=x>", "mat", "sat"))
-    told = asking.told(hostile, Counter({Answered((0,), "other"): 1}))
+    told = asking.told(hostile, Counter({Answered((0,), "other"): 2}))
     assert "<bdi>&lt;img src=x&gt;</bdi>" in told["wrong"]
 
 
