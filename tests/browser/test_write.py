@@ -56,7 +56,7 @@ def test_a_text_is_pasted_learnt_stopped_and_looked_through_and_nobody_else_sees
     slider.focus()
     slider.press("Home")
     for index, moment in enumerate(MOMENTS[:2]):
-        expect(page.get_by_text(f"After {moment} steps")).to_be_visible()
+        expect(page.get_by_text(f"After {moment} steps of")).to_be_visible()
         expect(page).to_have_url(re.compile(f"stage={index}"))
         slider.press("ArrowRight")
     assert page.locator("img[src=x]").count() == 0
