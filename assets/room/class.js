@@ -26,7 +26,7 @@
  * @property {Element[]} own for the teacher only
  * @property {Element[]} line the controls
  * @property {boolean} hides whether the page beneath would reveal the answer
- * @property {string} [ends] the request that ends it, once its result is shown
+ * @property {string} [ends] the request that ends it, once its result is shown; "" for none
  * @property {boolean} [aside] whether the teacher has moved it aside, to see the page
  * @property {() => void} [turn] moves it aside, or back
  */
@@ -66,9 +66,9 @@ const LOST = message("Connection lost. Reconnecting …");
 
 // The teacher's choices last as long as the room, in all tabs of this browser; whether the class sees the screen is
 // stored per tab. Stages of the plan: `at` in the notes, `shown` on the class's screens, `acted` the last one asked or
-// skipped.
+// skipped. `results` is the round of ten questions whose results were shown last, and `isTold` whether they are now.
 const KEPT = "attention.lesson";
-const NO_LESSON = { plan: "", at: 0, shown: -1, acted: -1, since: 0, isOpen: false, isPrivate: false, asked: [], found: [] };
+const NO_LESSON = { plan: "", at: 0, shown: -1, acted: -1, since: 0, isOpen: false, isPrivate: false, asked: [], found: [], results: 0, isTold: false };
 let lesson = NO_LESSON;
 
 /** The earlier choices for a room; the defaults if storage is denied, as in another site's frame. */

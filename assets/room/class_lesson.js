@@ -114,14 +114,17 @@ const waits = (stage) => stage?.act && lesson.shown === lesson.at && lesson.acte
 /** The next action of the plan, with its label; null outside a plan, and during an activity. */
 function nextOfPlan(going) {
   const plan = planNow();
-  if (!plan || (going && !going.ends)) return null;
+  if (!plan || (going && going.ends === undefined)) return null;
   const stage = plan.parts[lesson.at];
   if (!stage) return null;
   // Where the answers cover the page, its picture comes first.
   if (going?.turn && isShared() && !going.aside) return { label: message("See the picture"), press: going.turn };
   const after = (press) => async () => {
-    if (!going || (await act(going.ends)).isDone) press();
+    if (going?.ends && !(await act(going.ends)).isDone) return;
+    stopTelling();
+    press();
   };
+  if (stage.act?.kind === "own" && hasNewResults()) return { label: message("Show the results"), press: tellResults };
   if (lesson.shown !== lesson.at) return { label: message("Show: {title}", stage), press: after(() => showStage(plan, lesson.at)) };
   // A task set by hand does not stand for the stage's question, nor a question asked by hand for its task.
   if (waits(stage) && going?.ends !== ENDS[stage.act.kind]) {

@@ -22,6 +22,7 @@ addEventListener("pagehide", () => {
 /** The message for the class: none if no one is following, or another view is shown. */
 function pointNow() {
   if (isCodeShown && now.walls > 0) return JSON.stringify({ isCode: true });
+  if (isTellingTen() && now.walls > 0) return JSON.stringify({ isOwn: true });
   const isSeen = now.here + now.walls > 0 && seen.written === JSON.stringify(here()) && pointed?.figure.isConnected;
   if (!isSeen) return NOTHING;
   const picture = pointed.figure.dataset.block.slice("picture ".length);

@@ -7,7 +7,12 @@ ACTIVITIES.push({
   label: () => message("On their own"),
   offer: offerTen,
   going: goingTen,
-  hears: { own: (found) => (ten = found) },
+  hears: {
+    own: (found) => {
+      ten = found;
+      sendPoint();
+    },
+  },
   left: () => (ten = null),
 });
 
@@ -19,10 +24,36 @@ function offerTen() {
     found.title = message("Ten questions per pupil; earlier answers are deleted");
     return found;
   });
-  return [tick, start];
+  const again = part("ten tell", room.code, () => button(message("Show the results"), tellResults));
+  return ten ? [tick, start, again] : [tick, start];
+}
+
+/** Whether the class sees the results of the last round. */
+const isTellingTen = () => Boolean(ten && !ten.isOpen && lesson.isTold);
+
+/** Whether a round has ended with answers that the class has not seen. */
+const hasNewResults = () => Boolean(ten && !ten.isOpen && ten.questions.length && lesson.results !== ten.number);
+
+function tellResults() {
+  keep({ results: ten.number, isTold: true });
+  sendPoint();
+}
+
+function stopTelling() {
+  keep({ isTold: false });
+  sendPoint();
+}
+
+/** The results, for everyone: counts, without names. */
+function goingResults() {
+  const close = part("ten close", null, () => button(message("Close"), stopTelling));
+  const title = part("ten told", null, () => make("p", "question", message("Results of the ten questions")));
+  const box = put(part("ten all", null, () => make("div", "ten")), [part("ten rows", ten.questions, rowsOfTen)]);
+  return { all: [title, box], own: [], line: [close], hides: false, ends: "" };
 }
 
 function goingTen() {
+  if (isTellingTen()) return goingResults();
   if (!ten?.isOpen) return null;
   const title = part("ten title", null, () => make("p", "question", message("Ten questions on your own sentence")));
   const count = () => {
@@ -34,7 +65,7 @@ function goingTen() {
 }
 
 /** The results of the last round, in the notes. */
-const lastResults = () => (ten && !ten.isOpen ? [resultsOfTen()] : []);
+const lastResults = () => (ten && !ten.isOpen && !lesson.isTold ? [resultsOfTen()] : []);
 
 /** The results so far: by question, without names; by nickname on request. */
 function resultsOfTen() {
@@ -61,6 +92,7 @@ function rowsOfTen() {
     row.className = "right";
     const name = make("th", "", each.title);
     name.scope = "row";
+    if (each.isHardest) name.append(make("em", "", message("most often wrong")));
     if (each.wrong) name.append(wrongOf(each, open.has(each.title)));
     const length = make("td", "length");
     const shade = make("i");

@@ -58,6 +58,7 @@ function follow() {
   on("point", (found) => {
     pointed = found;
     document.body.classList.toggle("joining", Boolean(found?.isCode));
+    showResults(found?.isOwn && given.isScreen ? found.questions : null);
     showPointed();
   });
   on("time", setClock);

@@ -8,6 +8,7 @@ let paper = null; // the pupil's questions and answers
 let shown = 0; // the index of the visible question; for the results, the number of questions
 let entry = null; // the form, which keeps its text
 let progress = ""; // on a wall: how many have begun and finished
+let results = null; // on a wall: the counts of a round that has ended, while the teacher shows them
 let over = null; // the questions of a round that has ended, until the results have been seen
 
 /** Handle the beginning or end of a round. */
@@ -35,17 +36,38 @@ function showProgress(own) {
   drawOwn();
 }
 
+function showResults(found) {
+  results = found;
+  drawOwn();
+}
+
 function drawOwn() {
   const place = part("own");
-  place.hidden = !round && !over;
-  document.body.classList.toggle("own", Boolean(round));
-  if (!round && over) place.replaceChildren(...ended());
+  place.hidden = !round && !over && !results;
+  document.body.classList.toggle("own", Boolean(round || results));
+  if (round || results) stopInviting();
+  if (results) place.replaceChildren(make("h2", "", message("Results of the ten questions")), tableOf(results));
+  else if (!round && over) place.replaceChildren(...ended());
   else if (!round) place.replaceChildren();
   else if (given.isScreen) place.replaceChildren(make("h2", "", message("Ten questions on your own sentence")), make("p", "", message("They are on your own screens.")), make("p", "", progress));
   else if (!paper) place.replaceChildren((entry ??= makeEntry()));
   else if (shown < paper.questions.length) place.replaceChildren(ways(), ...questionOf(paper.questions[shown]));
   else place.replaceChildren(ways(), ...result());
   hold();
+}
+
+/** How many answers to each question were right, and the most frequent wrong answer to the hardest. */
+function tableOf(questions) {
+  const table = make("table");
+  for (const { title, answered, right, wrong, isHardest } of questions) {
+    const row = table.insertRow();
+    const name = make("th", "", title);
+    name.scope = "row";
+    if (isHardest) name.append(make("em", "", message("most often wrong")));
+    if (isHardest && wrong?.answer) name.append(make("p", "", message("Commonest wrong answer: “{answer}” ({count})", wrong)));
+    row.append(name, make("td", "", message("{right} of {answered} right", { right, answered })));
+  }
+  return table;
 }
 
 /** Go to another question or to the results. */

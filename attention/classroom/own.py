@@ -85,11 +85,13 @@ def _why(guess: Guess, given: int) -> str:
 
 
 def summary(tallies: Iterable[Tally]) -> list[dict[str, Any]]:
-    """Return for each answered question how many were right, and the most frequent wrong answer."""
+    """Return for each question how many were right, the most frequent wrong answer, and if it was wrong most often."""
     found: dict[str, list[Tally]] = defaultdict(list)
     for each in tallies:
         found[each.question].append(each)
-    return [_question_summary(question, found[question.name]) for question in ASKABLE if question.name in found]
+    rows = [_question_summary(question, found[question.name]) for question in ASKABLE if question.name in found]
+    most = max((row["answered"] - row["right"] for row in rows), default=0)
+    return [{**row, "isHardest": row["answered"] - row["right"] == most > 0} for row in rows]
 
 
 def _question_summary(question: Ready, tallies: Sequence[Tally]) -> dict[str, Any]:

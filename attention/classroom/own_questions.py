@@ -56,6 +56,11 @@ class OnTheirOwn:
             "questions": own.summary(tallies),
         }
 
+    async def results(self, code: str) -> dict[str, Any] | None:
+        """Return the counts of a round that has ended, for everyone; None if there is none."""
+        told = await self.told_teacher(code)
+        return None if told is None or told["isOpen"] else {"isOwn": True, "questions": told["questions"]}
+
     async def pupils(self, code: str) -> list[Mapping[str, Any]]:
         """Return each pupil's nickname, if asked for, and number of right answers, for the teacher only."""
         taken = await self._database(own_store.taken, code)

@@ -1,4 +1,4 @@
-"""What a teacher points at: a place in a picture, given by numbers, never by text, or the room's code."""
+"""What a teacher points at: a place in a picture, given by numbers, never by text, the room's code, or results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def read(said: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return what a teacher points at, None if nothing; raise ValueError if malformed.
 
     It is the ``view`` and the ``picture`` by name, and the place in it by its own indices, which count from 0; or the
-    room's code, which a wall then shows large.
+    room's code or the results of the ten questions (``isOwn``), which a wall then shows large.
     """
     if "point" not in said:
         raise ValueError("nothing is said of a point")
@@ -25,6 +25,8 @@ def read(said: Mapping[str, Any]) -> dict[str, Any] | None:
             return None
         case {"isCode": True}:
             return {"isCode": True}
+        case {"isOwn": True}:
+            return {"isOwn": True}
         case {"view": view, "picture": picture, "at": [_, *_] as at} if len(at) <= _MOST_NUMBERS:
             if _is_name(view) and _is_name(picture) and all(map(_is_number, at)):
                 return {"view": view, "picture": picture, "at": at}
@@ -33,7 +35,7 @@ def read(said: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def is_seen(point: Mapping[str, Any], view: str | None) -> bool:
     """Tell whether the class sees what a teacher points at, given the mark of its view."""
-    return "isCode" in point or point["view"] == view
+    return "view" not in point or point["view"] == view
 
 
 def _is_name(value: object) -> bool:

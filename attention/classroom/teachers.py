@@ -139,6 +139,8 @@ async def _point(act: Act) -> Json:
     except ValueError as error:
         raise not_read() from error
     told = found if found is not None and pointing.is_seen(found, pointable(act.room)) else None
+    if told is not None and "isOwn" in told:
+        told = await act.hall.own.results(act.room.code)
     await act.hall.copies.point(act.room.code, told)
     return {}
 

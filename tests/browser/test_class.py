@@ -504,8 +504,17 @@ def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil, pl
             # Nobody scrolls a wall.
             for picture in wall.page.locator("#view [data-picture]").all():
                 expect(picture).to_be_in_viewport(ratio=1)
+    Alone(pupils[0].tab).begin(SENTENCE).choose(0)
     teacher.press("End the questions")
-    expect(teacher.bar.get_by_role("button", name="Ask", exact=True)).to_be_visible()
+    # The class discusses the results before it ends.
+    expect(teacher.plan).to_have_text("Show the results")
+    teacher.press_plan()
+    results = wall.page.get_by_role("region", name="Ten questions")
+    for shown in (results, teacher.bar):
+        expect(shown.get_by_role("row")).to_have_count(1)
+        expect(shown.get_by_role("row")).to_contain_text(re.compile(r"[01] of 1"))
+    expect(wall.page.locator("#page")).to_be_hidden()
+    expect(teacher.plan).to_have_text("End the class")
     teacher.press_plan()
     ending = page.get_by_role("dialog", name="End the class")
     expect(ending.get_by_role("link", name="Download the ten questions")).to_be_visible()

@@ -88,6 +88,10 @@ def test_a_pupil_answers_ten_questions_and_the_teacher_sees_how_many_were_right(
         found = by_title[question["title"]]
         assert (found["answered"], found["right"]) == (1, int(rights[place]))
         assert not (found["wrong"] and rights[place])
+    # The class sees counts only, once the round is over.
+    assert asyncio.run(school.app.hall.own.results(school.code)) is None
+    school.teacher.post(school.at("own/finish"))
+    assert asyncio.run(school.app.hall.own.results(school.code))["questions"] == told["questions"]
     _, *rows = school.rows()
     first, second = ([row[1:] for row in rows if row[0] == number] for number in "12")
     assert len(second) == 10

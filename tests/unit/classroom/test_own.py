@@ -131,6 +131,8 @@ def test_the_commonest_wrong_answer_is_the_one_that_most_gave():
     assert zero["wrong"] is None
     assert (sums["title"], sums["answered"], sums["right"]) == (ready("sums").title, 9, 4)
     assert sums["wrong"] == {"answer": "all of them together", "why": "Softmax …", "count": 3}
+    # Of the wrong answers, most are to one question.
+    assert [each["isHardest"] for each in (sums, zero, cost)] == [True, False, False]
     # For sentences of all lengths, it is one answer.
     assert cost["wrong"] == {"answer": "", "why": "twice", "count": 2}
 
