@@ -126,20 +126,17 @@ def _count(tallies: Iterable[Tally]) -> int:
     return sum(each.count for each in tallies)
 
 
-def table(taken: Sequence[Taken], *, has_nicknames: bool) -> Columns:
-    """Return a row per pupil and question: nickname or number, sentence, question, and answers.
-
-    Right is 1, wrong 0; both it and the answer are empty for a question that was not reached.
-    """
-    names = [as_text(each.nickname) if has_nicknames else str(number) for number, each in enumerate(taken, 1)]
-    rows = [(name, each, question) for name, each in zip(names, taken, strict=True) for question in each.questions]
-    marks = [each.is_right.get(question) for _, each, question in rows]
+def table(taken: Sequence[Taken], numbers: Mapping[str, str] | None) -> Columns:
+    """Return a row per answer: the pupil's number (or nickname, without ``numbers``), sentence, question, answers."""
+    names = [as_text(each.nickname) if numbers is None else numbers[each.pupil] for each in taken]
+    pupils = zip(names, taken, strict=True)
+    rows = [(name, each, question) for name, each in pupils for question in each.questions if question in each.is_right]
     return {
         message("pupil"): [name for name, _, _ in rows],
         message("sentence"): [as_text(each.sentence) for _, each, _ in rows],
         message("question"): [as_no_formula(without_tags(each.asked.get(question, ""))) for _, each, question in rows],
         message("answer"): [as_no_formula(each.answers.get(question, "")) for _, each, question in rows],
-        message("right"): ["" if mark is None else str(int(mark)) for mark in marks],
+        message("right"): [str(int(each.is_right[question])) for _, each, question in rows],
         message("right answer"): [as_no_formula(each.right.get(question, "")) for _, each, question in rows],
     }
 

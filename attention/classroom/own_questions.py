@@ -14,14 +14,14 @@ from starlette.concurrency import run_in_threadpool
 
 from attention.answer.downloads import csv_of
 from attention.answer.slots import one_request
-from attention.classroom import own, own_store
+from attention.classroom import own, own_store, results
 from attention.classroom.database import Database
 from attention.classroom.drawing import examples_of, place_of, read, tidy
 from attention.classroom.errors import RefusedError, is_full
 from attention.classroom.own_store import Begun, Paper, Round
 from attention.classroom.queues import BusyError, Queues
 from attention.classroom.room_limits import Limits, check
-from attention.classroom.store import Room
+from attention.classroom.store import Room, Store
 from attention.core.messages import message
 from attention.core.text import as_typed, clean, is_visible
 from attention.lesson import steps
@@ -75,10 +75,11 @@ class OnTheirOwn:
         ]
 
     async def csv(self, code: str) -> bytes:
-        """Return a CSV file with a row per pupil and question, for the teacher only."""
+        """Return a CSV file with a row per answer, for the teacher only."""
         found: Round | None = await self._database(own_store.round_of, code)
         taken = await self._database(own_store.taken, code)
-        return csv_of({**own.table(taken, has_nicknames=found is not None and found.asks_nickname)})
+        numbers = results.numbers(await self._database(Store.asked, code), taken)
+        return csv_of({**own.table(taken, None if found is not None and found.asks_nickname else numbers)})
 
     # ------------------------------------------------------------------------------------- for pupils
 

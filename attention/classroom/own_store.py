@@ -102,7 +102,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One pupil's results: nickname (if asked for), names of questions, marks, sentence, answers, right ones, texts."""
+    """A pupil's results: nickname (if any), questions' names, marks, sentence, answers, right ones, texts, and key."""
 
     nickname: str
     questions: tuple[str, ...]
@@ -111,6 +111,7 @@ class Taken:
     answers: Mapping[str, str] = field(default_factory=dict)
     right: Mapping[str, str] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)
+    pupil: str = ""
 
 
 # ------------------------------------------------------------------------------------- for the teacher
@@ -178,7 +179,7 @@ def _taken(row: Any, marks: Mapping[str, Any]) -> Taken:
     is_right = {name: bool(each.is_right) for name, each in marks.items()}
     right = {each["name"]: " / ".join(each["answers"][at] for at in each["right"]) for each in data["questions"]}
     asked = {each["name"]: each["question"] for each in data["questions"]}
-    return Taken(row.nickname, tuple(row.names.split()), is_right, data["sentence"], given, right, asked)
+    return Taken(row.nickname, tuple(row.names.split()), is_right, data["sentence"], given, right, asked, row.pupil)
 
 
 # ------------------------------------------------------------------------------------- for pupils

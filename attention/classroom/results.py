@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attention.classroom import asking
 from attention.classroom.own import as_no_formula, as_text
+from attention.classroom.own_store import Taken
 from attention.classroom.store import Answered, Asked
 from attention.core.messages import message
 from attention.figures.format import percents
@@ -14,14 +15,18 @@ from attention.lesson.quiz import Guess
 from attention.lesson.tables import Columns
 
 
-def table(questions: Sequence[Asked]) -> Columns:
+def numbers(questions: Iterable[Asked], taken: Iterable[Taken]) -> Mapping[str, str]:
+    """Return a class's pupils, each with the number that stands for them in all files."""
+    pupils = {pupil for asked in questions for pupil in asked.answers} | {each.pupil for each in taken}
+    return {pupil: str(number) for number, pupil in enumerate(sorted(pupils), 1)}
+
+
+def table(questions: Sequence[Asked], pupils: Mapping[str, str]) -> Columns:
     """Return a row per answer: the question, its sentence, a number for the pupil, and what was answered.
 
     Right is 1 or "close", anything else 0, and the column is empty in a poll. Pupils keep their numbers from question
     to question. A question keeps its number when it is asked again, in round 2.
     """
-    pupils = sorted({pupil for asked in questions for pupil in asked.answers})
-    numbers = {pupil: str(number) for number, pupil in enumerate(pupils, 1)}
     rows = [(asked, pupil) for asked in questions for pupil in pupils if pupil in asked.answers]
     guesses = {asked.number: asking.unpacked(asked.question) for asked in questions}
     places: dict[int, tuple[int, int]] = {}
@@ -35,9 +40,10 @@ def table(questions: Sequence[Asked]) -> Columns:
         message("round"): [str(places[asked.number][1]) for asked, _ in rows],
         message("question"): [as_text(without_tags(guess.question)) for guess, _ in given],
         message("sentence"): [as_text(asking.sentence(asked.question)) for asked, _ in rows],
-        message("pupil"): [numbers[pupil] for _, pupil in rows],
+        message("pupil"): [pupils[pupil] for _, pupil in rows],
         message("answer"): [as_no_formula(_answer(guess, answered.given)) for guess, answered in given],
         message("right"): [_right(guess, answered) for guess, answered in given],
+        message("right answer"): [as_no_formula(_right_answer(guess)) for guess, _ in given],
     }
 
 
@@ -47,11 +53,20 @@ def _right(guess: Guess, answered: Answered) -> str:
     return message("close") if answered.verdict == "close" else str(int(answered.verdict == "right"))
 
 
+def _right_answer(guess: Guess) -> str:
+    if guess.shares:
+        return _pairs(guess, guess.shares)
+    return " / ".join(guess.answers[index] for index in sorted(guess.right))
+
+
 def _answer(guess: Guess, given: Sequence[int | str]) -> str:
     if guess.is_typed:
         return str(given[0])
     if not guess.shares:
         return guess.answers[int(given[0])]
-    numbers = list(map(int, given))
-    shares = percents([each / sum(numbers) for each in numbers])
-    return ", ".join(f"{name} {share}" for name, share in zip(guess.answers, shares, strict=True))
+    sizes = list(map(int, given))
+    return _pairs(guess, [each / sum(sizes) for each in sizes])
+
+
+def _pairs(guess: Guess, shares: Sequence[float]) -> str:
+    return ";".join(f"{name}={share}" for name, share in zip(guess.answers, percents(shares), strict=True))

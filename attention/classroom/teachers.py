@@ -297,7 +297,8 @@ async def _own_results(act: Act) -> Response:
 async def _results(act: Act) -> Response:
     """Return all answers to all questions."""
     questions = await act.hall.database(Store.asked, act.room.code)
-    file = await run_in_threadpool(lambda: csv_of(results.table(questions)))
+    numbers = results.numbers(questions, await act.hall.database(own_store.taken, act.room.code))
+    file = await run_in_threadpool(lambda: csv_of(results.table(questions, numbers)))
     return _csv(f"{act.room.code.lower()}-questions.csv", file)
 
 

@@ -129,7 +129,16 @@ def test_each_pupil_is_told_what_the_own_answer_is_worth():
 
 def test_a_close_answer_is_neither_right_nor_wrong_in_the_table():
     answers = {"a": Answered((9, 1), "right"), "b": Answered((7, 3), "close"), "c": Answered((1, 9), "other")}
-    assert results.table([Asked(1, asking.packed(SHARES), answers)])["right"] == ["1", "close", "0"]
+    asked = [Asked(1, asking.packed(SHARES), answers)]
+    found = results.table(asked, results.numbers(asked, []))
+    assert found["right"] == ["1", "close", "0"]
+    # Shares can be read by a program.
+    names = SHARES.answers
+    for written, true in ((found["answer"][1], (0.7, 0.3)), (found["right answer"][0], SHARES.shares)):
+        pairs = dict(pair.split("=") for pair in written.split(";"))
+        assert {name: float(share.rstrip("%")) for name, share in pairs.items()} == pytest.approx(
+            {name: 100 * share for name, share in zip(names, true, strict=True)}, abs=0.1
+        )
 
 
 def test_shares_are_counted_by_their_verdicts():

@@ -163,27 +163,26 @@ def test_whatever_was_answered_is_counted_once(tallies):
         assert (each["wrong"] or {}).get("count") == (leads[0] if len(leads) == 1 else None)
 
 
-def read(taken, has_nicknames):
-    return list(csv.reader(io.StringIO(to_csv(own.table(taken, has_nicknames=has_nicknames)))))
+def read(taken, numbers=None):
+    return list(csv.reader(io.StringIO(to_csv(own.table(taken, numbers)))))
 
 
-def test_the_table_has_a_row_for_each_question_of_each_pupil():
+def test_the_table_has_a_row_for_each_answer_of_each_pupil():
     right = {"sums": True, "cost": False}
     given = {"sums": "those of each row", "cost": "4"}
     asked = {"sums": "<p>Which <em>sums</em> are 1?</p>", "cost": "<p>How many?</p>", "zero": "<p>Is it 0?</p>"}
-    ann = Taken("Ann", ("sums", "cost"), right, "Geese fly", given, {"cost": "-1 / 9"}, asked)
-    heading, *rows = read([ann, Taken("Ben", ("zero",), {}, "Rain falls", asked=asked)], True)
+    ann = Taken("Ann", ("sums", "cost"), right, "Geese fly", given, {"cost": "-1 / 9"}, asked, "key")
+    heading, *rows = read([ann, Taken("Ben", ("zero",), {}, "Rain falls", asked=asked)])
     assert heading == ["pupil", "sentence", "question", "answer", "right", "right answer"]
     assert rows == [
         ["Ann", "Geese fly", "Which sums are 1?", "those of each row", "1", ""],
         ["Ann", "Geese fly", "How many?", "4", "0", "'-1 / 9"],
-        ["Ben", "Rain falls", "Is it 0?", "", "", ""],
     ]
-    assert [row[0] for row in read([ann], False)] == ["pupil", "1", "1"]
-    assert read([], True) == [heading]
+    assert [row[0] for row in read([ann], {"key": "7"})] == ["pupil", "7", "7"]
+    assert read([]) == [heading]
 
 
 @pytest.mark.parametrize("typed", ["=1+1", "＝1", "-0.5", "007"])
 def test_what_a_pupil_typed_is_text_in_every_spreadsheet(typed):
-    ((_, row)) = read([Taken(typed, ("sums",), {"sums": True}, typed)], True)
+    ((_, row)) = read([Taken(typed, ("sums",), {"sums": True}, typed)])
     assert row[:2] == [f"'{typed}"] * 2

@@ -84,6 +84,7 @@ def test_another_sentence_can_be_taken_until_something_is_answered(store, room):
             {"sums": "rows"},
             {"sums": "rows", "cost": "4 / 8"},
             {"sums": "Which?", "cost": "How many?"},
+            "me",
         )
     ]
 
