@@ -361,7 +361,7 @@ function lineOf(going, isLarge) {
     found.title = message("Show the code to the class");
     return found;
   });
-  const children = [code, words("here", "here", whoIsHere())];
+  const children = [code, words("here", "here", whoIsHere(now.here, now.exploring))];
   const planned = planButtons(going);
   line.toggleAttribute("data-planned", planned.length > 0);
   children.push(...planned);
@@ -370,12 +370,6 @@ function lineOf(going, isLarge) {
   if (going?.hides && !isPresented() && !(now.walls > 0)) children.push(privacy());
   if (!isLarge && !isPresented()) children.push(notesButton(), ...(nextOfPlan(going)?.press === end ? [] : [part("end", null, () => button(message("End the class"), end, "quiet end"))]));
   return put(line, children);
-}
-
-/** How many follow, and how many explore the app on their own. */
-function whoIsHere() {
-  const here = messages("{n} is here", "{n} are here", now.here);
-  return now.exploring ? message("{here}, {n} exploring", { here, n: now.exploring }) : here;
 }
 
 /** The tabs of the activities, if there are several. */

@@ -9,6 +9,7 @@ let isTaskAside = false; // whether it was moved aside, to see the picture
 let handed = null; // the best link handed in here
 let verdict = null; // the verdict on the last one, and its view
 let isJudging = false;
+let isKnown = false; // whether the class has said what it does
 
 ACTIVITIES.push({
   name: "find",
@@ -142,7 +143,8 @@ const view = () => location.pathname + location.search;
 
 /** The task, the verdict on the last link, and a button to hand in the current view. */
 function aloneWithTask() {
-  if (!task || task.told) return { above: [], line: [] };
+  const isOver = isKnown && new URLSearchParams(location.search).has("find");
+  if (!task || task.told) return { above: [], line: isOver ? [words("task over", "", message("This task is over."))] : [] };
   const fold = part("task fold", task.number, () => {
     const found = foldOf("task", "");
     found.firstElementChild.append(make("strong", "", message("Find it: {title}", { title: task.title })));
@@ -196,7 +198,8 @@ async function lookForTask() {
   }
   if (!answer.ok) return;
   const found = await answer.json();
-  if (JSON.stringify([task, handed, isAsking]) === JSON.stringify([found.task, found.handed, found.asks])) return;
+  if (isKnown && JSON.stringify([task, handed, isAsking]) === JSON.stringify([found.task, found.handed, found.asks])) return;
+  isKnown = true;
   ({ task, handed, asks: isAsking } = found);
   draw();
 }

@@ -219,11 +219,12 @@ function hold() {
 }
 
 /** On a wall screen: attendance and, while questions are open, the number of answers or of those who have finished. */
-function showPresent({ here, answered, own }) {
+function showPresent({ here, exploring, answered, handed, own }) {
   const isFirst = !part("present").textContent && (newest?.mark ?? null) === firstView && !question;
   if (isFirst && here === 0) document.body.classList.add("inviting");
-  const said = [messages("{n} is here", "{n} are here", here)];
+  const said = [whoIsHere(here, exploring)];
   if (answered !== null) said.push(messages("{n} answered", "{n} answered", answered));
+  if (handed !== null) said.push(messages("{n} handed in", "{n} handed in", handed));
   setText(part("present"), said.join(" · "));
   showProgress(own);
 }

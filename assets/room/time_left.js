@@ -1,4 +1,10 @@
-// The time left for an answer, by the server's clock.
+// What the bar of a class and its screens say alike: who is here, and the time left by the server's clock.
+
+/** How many take part, and how many of them explore the app on their own. */
+function whoIsHere(n, exploring) {
+  const here = messages("{n} is here", "{n} are here", n);
+  return exploring ? message("{here}, {n} of them exploring", { here, n: exploring }) : here;
+}
 
 let ahead = 0; // in ms: how much the server's clock is ahead of this browser's
 

@@ -78,9 +78,11 @@ class Desks:
         own = await self._own.told_teacher(room.code)
         progress = {name: own[name] for name in ("begun", "finished")} if own and own["isOpen"] else None
         exploring = await self._database(Store.n_explorers, room.code)
-        live.walls.send("present", {"here": present.here + exploring, "answered": answered, "own": progress})
+        found = await self._tasks.tally(room.code)
+        here = {"here": present.here + exploring, "exploring": exploring}
+        handed = None if found is None else found["handed"]
+        live.walls.send("present", {**here, "answered": answered, "handed": handed, "own": progress})
         if len(live.desks):
-            told = {"here": present.here, "walls": present.walls, "exploring": exploring, "tally": tally}
-            live.desks.send("here", {**told, "finds": await self._tasks.tally(room.code)})
+            live.desks.send("here", {**here, "walls": present.walls, "tally": tally, "finds": found})
             live.desks.send("own", own)
         live.say_trouble(is_lost=False)

@@ -57,6 +57,7 @@ def test_a_pupil_hands_in_a_wrong_and_then_a_right_view(teacher, new_pupil, new_
     expect_no_barrier(pupil.tab, "task")
     wall = Finder(new_person(viewport=WALL))
     wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
+    expect(wall.page.locator("#present")).to_contain_text("1 handed in")
     teacher.press("Show the best")
     # The list comes with the winning view.
     teacher.tab.expect_query(**AT_PREVIOUS)
@@ -70,6 +71,11 @@ def test_a_pupil_hands_in_a_wrong_and_then_a_right_view(teacher, new_pupil, new_
     expect(other.task.get_by_role("button")).to_have_count(0)
     other.task.get_by_role("link", name="Open this view").click()
     other.tab.settled().expect_query(**AT_PREVIOUS)
+    # Who is still looking is told that it is over, and not how near a view comes that nobody handed in.
+    other.look_at("all_heads", **AT_PREVIOUS, find="previous")
+    expect(other.bar).to_contain_text("over")
+    expect(other.bar.get_by_role("link", name="Back to the class")).to_be_visible()
+    expect(other.page.locator(".st-key-sought")).to_be_hidden()
     teacher.press("End the task")
     expect(pupil.task).to_be_hidden()
 

@@ -534,12 +534,12 @@ def test_pupils_who_explore_the_app_are_counted_apart_until_they_return(app):
                 await desk.until("here", counted(2, 0))
             for _ in range(2):
                 await pupil.get(app, f"{code}/task")
-            await desk.until("here", counted(0, 1))
+            await desk.until("here", counted(1, 1))
             # Whoever has the class's page open, too, is there.
             async with other.follow(app, f"{code}/events"):
-                await desk.until("here", counted(1, 1))
+                await desk.until("here", counted(2, 1))
                 # The wall counts all who take part.
-                await on_wall.until("present", lambda present: present["here"] == 2)
+                await on_wall.until("present", counted(2, 1))
                 await other.get(app, f"{code}/task")
                 async with pupil.follow(app, f"{code}/events"):
                     await desk.until("here", counted(2, 0))
