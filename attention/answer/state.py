@@ -21,7 +21,21 @@ from attention.models.hub import HubError
 from attention.page.page import Page
 from attention.page.pages import everything
 from attention.page.parameters import Context, Parameter, Spot, other_model
-from attention.page.settings import ANSWER, AT, MAIN, MASK, MODEL, OTHER, PAIR, PART, PRESENT, TEXT, WORD, is_of_model
+from attention.page.settings import (
+    ANSWER,
+    AT,
+    MAIN,
+    MASK,
+    MODEL,
+    OTHER,
+    PAIR,
+    PART,
+    PLAIN,
+    PRESENT,
+    TEXT,
+    WORD,
+    is_of_model,
+)
 from attention.page.view import View
 
 T = TypeVar("T")
@@ -87,7 +101,7 @@ def remembered() -> Memory:
     """Return the browser's memory after this request."""
     here = visit()
     # A presentation ends with its page.
-    view, chosen = here.view, taken_along().without(PRESENT).chosen
+    view, chosen = here.view, taken_along().without(PLAIN, PRESENT).chosen
     named = {each.name: each for each in everything(view.page)}
     others = {name: named[name].kind.write(value) for name, value in chosen.items() if value is not None}
     memory = {**here.memory, OTHERS: others, READ + _reading(view, by_id()).name: view.to_query()}
