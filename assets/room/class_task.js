@@ -21,8 +21,8 @@ ACTIVITIES.push({
       const isOther = found?.number !== task?.number;
       if (isOther || found?.told) isTaskAside = false;
       if (isOther && task) rememberTask(task, task.told ?? now.finds);
-      // With the list, the class sees the winning view.
-      if (task && !isOther && !task.told && found.told?.solved) location.assign(found.told.best[0].address);
+      // With the list, the class sees the winning view or, without one, a solution.
+      if (task && !isOther && !task.told && found.told?.best[0]?.isSolved) location.assign(found.told.best[0].address);
       task = found;
     },
   },

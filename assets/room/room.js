@@ -487,7 +487,7 @@ function judged(found, lead = "") {
 function best(told) {
   const box = make("div", "best");
   const { handed: n, solved } = told;
-  box.append(make("p", "", messages("{solved} of {n} found it.", "{solved} of {n} found it.", n, { solved })));
+  if (n) box.append(make("p", "", messages("{solved} of {n} found it.", "{solved} of {n} found it.", n, { solved })));
   // Failed attempts are not ranked.
   const list = make(solved ? "ol" : "ul");
   for (const each of told.best) {

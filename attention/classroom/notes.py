@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from attention.classroom.drawing import guess_of, ready_of, sentences_of
+from attention.classroom.submission import solution
 from attention.core.messages import message, messages
 from attention.figures.format import percents
 from attention.lesson.plans import Part, Plan, under_heading
@@ -58,7 +59,10 @@ def _asked(part: Part) -> str:
     """Return the stage's question with its answer, or its task."""
     if part.act == "find":
         task = task_of(part.subject)
-        return "" if task is None else f'<div class="answer">{escape(task.title)}</div>'
+        if task is None:
+            return ""
+        found = solution(task, task.start() | {"text": sentences_of(part.page, part.link)[0]})
+        return f'<div class="answer">{escape(task.title)}{"" if found is None else found.told}</div>'
     if part.act != "ask":
         return ""
     question = ready(part.subject)

@@ -16,7 +16,7 @@ from attention.classroom.errors import RefusedError
 from attention.classroom.finds import Find, SetTask, Tally
 from attention.classroom.queues import BusyError, Queues
 from attention.classroom.room_limits import Limits, check
-from attention.classroom.submission import judge, place_of, view_of
+from attention.classroom.submission import judge, place_of, solution, view_of
 from attention.core.messages import message
 from attention.figures.format import number
 from attention.lesson.tasks import ModelHead, Task, UnfitError, headline, task_of
@@ -85,14 +85,21 @@ class RoomTasks:
         task, given = known
         # A page that looks for something does not say what heads do.
         sought = urlencode({SOUGHT.name: task.name})
+        # An older version of the server has stored no start.
+        start = current.task.get("start", task.start(given))
+        told = None
+        if current.is_revealed:
+            told = _told(await self._database(finds.tally, code, current.number))
+            ours = None if told["solved"] else await run_in_threadpool(solution, task, start)
+            if ours is not None:
+                told["best"] = [_seen(ours) | {"headline": message("Nobody found it. A solution:")}]
         return {
             "number": current.number,
             "title": task.title,
             "rule": task.rule(given),
             "sought": sought,
-            # An older version of the server has stored no start.
-            "start": f"./{task.page}?{urlencode(current.task.get('start', task.start(given)))}&{sought}",
-            "told": _told(await self._database(finds.tally, code, current.number)) if current.is_revealed else None,
+            "start": f"./{task.page}?{urlencode(start)}&{sought}",
+            "told": told,
         }
 
     async def own(self, code: str, pupil: str | None) -> Mapping[str, Any] | None:

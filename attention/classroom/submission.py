@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from attention.answer.hosts import base_path, is_known, named_hosts
@@ -11,7 +13,7 @@ from attention.answer.slots import one_request
 from attention.classroom.finds import Find
 from attention.core.messages import message
 from attention.lesson.prose import typed
-from attention.lesson.tasks import ModelHead, Task, UnfitError
+from attention.lesson.tasks import Handed, ModelHead, Task, UnfitError, Verdict
 from attention.models import by_id, get_info
 from attention.page.content.find_it import judged, run_as, sentences
 from attention.page.content.pane import Pane
@@ -44,7 +46,38 @@ def view_of(pasted: str, host: str) -> View:
 @one_request()
 def judge(task: Task, given: ModelHead | None, view: View) -> Find:
     """Run a view, and judge it; raise UnfitError if the task does not apply."""
-    verdict = judged(task, view, _panes(view), given)
+    return _find(view, judged(task, view, _panes(view), given))
+
+
+def solution(task: Task, start: Mapping[str, str]) -> Find | None:
+    """Return the head that solves a task best in its first view; None if none does, or if judging takes long."""
+    if not task.is_quick or task.is_of_two:
+        return None
+    try:
+        found = _best(task, urlencode(start))
+    except UnfitError:
+        return None
+    return found if found.is_solved else None
+
+
+@lru_cache(maxsize=16)
+@one_request()
+def _best(task: Task, start: str) -> Find:
+    """Judge all heads in a view; an UnfitError, which may pass, is not kept."""
+    pane = next(iter(_panes(_view(BY_ADDRESS[task.page], start))), None)
+    if pane is None or pane.scene is None or pane.found is None:
+        raise UnfitError(message("This view has no sentence."))
+    verdicts = {
+        (layer, head): task.judge(Handed(replace(pane.scene, layer=layer, head=head), pane.found))
+        for layer, of in enumerate(pane.scene.trace.layers)
+        for head in range(len(of.queries))
+    }
+    layer, head = max(verdicts, key=lambda place: verdicts[place].score)
+    view = _view(BY_ADDRESS[task.page], f"{start}&layer={layer + 1}&head={head + 1}")
+    return _find(view, verdicts[layer, head])
+
+
+def _find(view: View, verdict: Verdict) -> Find:
     link = urlencode(view.without(SOUGHT).shown().to_query())
     told = f"{verdict.told}<p>{' · '.join(map(_shortly, sentences(view)))}</p>"
     return Find(view.page.address, link, told, verdict.is_solved, verdict.score)

@@ -88,6 +88,20 @@ def test_the_best_are_shown_to_all_with_the_reveal_and_not_before(teacher, code,
     assert late.get(f"{ROOM}/{code}/task").json()["task"] is None
 
 
+def test_where_nobody_has_found_it_a_true_solution_is_shown(teacher, code, new_pupil):
+    set_task(teacher, code, "previous")
+    hand_in(new_pupil(), code, WRONG)
+    teacher.post(f"{ROOM}/{code}/reveal-task")
+    told = new_pupil().get(f"{ROOM}/{code}/task").json()["task"]["told"]
+    assert (told["handed"], told["solved"]) == (1, 0)
+    (ours,) = told["best"]
+    assert "Nobody" in ours["headline"]
+    # The judge finds it as good, on its own.
+    found = judge(task_of("previous"), None, view_of(ours["address"], HOST))
+    assert found.is_solved
+    assert found.told == ours["told"]
+
+
 @pytest.mark.parametrize(("name", "text"), [("previous", "The cat sat"), ("adjective", "The cat sat on the mat")])
 def test_a_task_that_the_class_sentence_does_not_suit_begins_with_its_own(teacher, code, new_pupil, name, text):
     teacher.post(f"{ROOM}/{code}/show", json={"page": "all_heads", "link": urlencode({"model": BERT, "text": text})})
