@@ -275,7 +275,7 @@ function verdict(asked) {
 function ended() {
   const answered = over.questions.filter((each) => each.given !== undefined);
   const right = answered.filter(isRight).length;
-  const told = message("Your teacher ended the questions. Of your {n} answers, right: {right}.", { n: answered.length, right });
+  const told = message("Your teacher ended the questions. You got {right} of {n} right.", { n: answered.length, right });
   const close = pressed(message("Close"), () => {
     over = null;
     drawOwn();
