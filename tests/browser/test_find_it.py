@@ -65,7 +65,12 @@ def test_a_pupil_hands_in_a_wrong_and_then_a_right_view(teacher, new_pupil, new_
         expect(each.title).to_have_text(TEXT)
     expect(wall.task).to_contain_text(place)
     expect(wall.task).to_be_in_viewport(ratio=1)
-    expect(wall.page.locator("#view").get_by_role("status")).to_have_text("Layer 1, head 3")
+    # The wall shows the head's own matrix, with its numbers, and not its small tile.
+    expect(wall.page.locator("#view").get_by_role("heading")).to_have_text("Layer 1, head 3")
+    picture = wall.page.locator("#view [data-picture]").locator("visible=true")
+    expect(picture).to_have_count(1)
+    expect(picture).to_be_in_viewport(ratio=1)
+    expect(picture).to_contain_text("1.00")
     expect(other.task.get_by_role("listitem")).to_have_count(1)
     expect(other.task.get_by_role("listitem")).to_contain_text(place)
     expect(other.task.get_by_role("button")).to_have_count(0)
