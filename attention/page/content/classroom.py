@@ -50,6 +50,6 @@ def _part(plan: Plan, place: int, part: Part) -> Block:
     way = Way(f"{plan.name}-{part.name}", message("Open this view ▸"), page, query)
     title, words = under_heading(lesson(part.words))
     # Folded, as they may answer: a class sees this page first where its teacher's is the only screen.
-    notes = Fold(f"notes_{part.name}", message("Notes"), (Prose(words),))
+    notes = Fold(f"notes_{plan.minutes}_{place}", message("Notes"), (Prose(words),))
     shown = (Notice(when, is_quiet=True), Prose(f"<h3>{title}</h3>"), notes, way)
     return Section(f"plan_{part.name}", shown, is_framed=True)
