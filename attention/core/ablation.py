@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
-from attention.core.given import check_below
+from attention.core.given import check_below, counted, integers
 from attention.core.interventions import Causes, Intervention
 from attention.core.steps import softmax
 from attention.core.trace import LayerTrace
@@ -21,11 +21,22 @@ from attention.core.trace import LayerTrace
 
 @dataclass(frozen=True, slots=True)
 class Shuffle:
-    """Permute each row's weights among the visible keys, in some heads of a layer; ``seed`` determines the order."""
+    """Permute each row's weights among the visible keys, in some heads of a layer; ``seed`` determines the order.
+
+    Raises:
+        TypeError: a number is not an integer.
+        ValueError: a number is negative.
+    """
 
     layer: int
     heads: tuple[int, ...]
     seed: int
+
+    def __post_init__(self) -> None:
+        """Convert to plain integers and validate."""
+        object.__setattr__(self, "layer", counted("layer", self.layer))
+        object.__setattr__(self, "heads", tuple(counted("heads", each) for each in integers("heads", self.heads)))
+        object.__setattr__(self, "seed", counted("seed", self.seed))
 
     @property
     def acts_before(self) -> bool:
@@ -53,10 +64,19 @@ class Change:
     """A change to one run of a model: interventions in its heads, or an occluded token.
 
     ``without`` is the position of a token that is occluded: the model reads an uninformative one in its place.
+
+    Raises:
+        TypeError: ``without`` is not an integer.
+        ValueError: ``without`` is negative.
     """
 
     interventions: tuple[Intervention, ...] = ()
     without: int | None = None
+
+    def __post_init__(self) -> None:
+        """Convert to a plain integer and validate."""
+        if self.without is not None:
+            object.__setattr__(self, "without", counted("without", self.without))
 
     def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
         """Raise ValueError if a run of this size does not have a layer, head or token of the change."""

@@ -69,7 +69,13 @@ def project(
     weight: Float[Array, "M N"],
     bias: Float[Array, " N"] | None = None,
 ) -> Float[Array, "T N"]:
-    """Project every token's vector to a query, key or value: ``X W + b`` (Vaswani et al. 2017, section 3.2.2)."""
+    """Project every token's vector to a query, key or value: ``X W + b`` (Vaswani et al. 2017, section 3.2.2).
+
+    Raises:
+        ValueError: ``weight`` does not have a row for each of the M numbers of a vector.
+    """
+    if inputs.shape[-1] != weight.shape[0]:
+        raise ValueError(f"weight must have shape ({inputs.shape[-1]}, N) to follow inputs, got {weight.shape}")
     projected = inputs @ weight
     return projected if bias is None else projected + bias
 
@@ -97,8 +103,14 @@ def layer_norm(
 
 
 def split_heads(joined: Float[Array, "T H*D"], n_heads: int) -> Float[Array, "H T D"]:
-    """Split every token's vector into ``n_heads`` equal parts, one per head."""
+    """Split every token's vector into ``n_heads`` equal parts, one per head.
+
+    Raises:
+        ValueError: the width is not a multiple of ``n_heads``.
+    """
     n_tokens, width = joined.shape
+    if width % n_heads:
+        raise ValueError(f"width must be a multiple of {n_heads} heads, got {width}")
     return joined.reshape(n_tokens, n_heads, width // n_heads).swapaxes(0, 1)
 
 
@@ -236,8 +248,13 @@ def share_heads(heads: Float[Array, "G T D"], n_shared: int) -> Float[Array, "S 
     """Average G key or value heads to S = ``n_shared``, in groups of G / S consecutive heads.
 
     This converts a multi-head model to grouped queries (Ainslie et al. 2023, section 2.1).
+
+    Raises:
+        ValueError: G is not divisible by ``n_shared``.
     """
     n_heads, n_tokens, width = heads.shape
+    if n_shared < 1 or n_heads % n_shared:
+        raise ValueError(f"the number of groups must divide {n_heads} heads, got {n_shared}")
     return heads.reshape(n_shared, n_heads // n_shared, n_tokens, width).mean(axis=1)
 
 

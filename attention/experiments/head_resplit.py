@@ -46,7 +46,13 @@ def recut(layer: LayerTrace, n_heads: int, rows: slice = slice(None)) -> HeadSte
     """Attend with a layer's queries, keys and values split into ``n_heads``, for some ``rows`` of queries.
 
     Scores are divided by the root of the new d_head; a model with another scale keeps it.
+
+    Raises:
+        ValueError: the layer cannot be split like this.
     """
+    reason = obstacle(layer)
+    if reason:
+        raise ValueError(f"the heads of this layer cannot be cut anew: {reason}")
     queries, keys, values = (
         split_heads(join_heads(vectors), n_heads) for vectors in (layer.queries[:, rows], layer.keys, layer.values)
     )

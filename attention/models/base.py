@@ -111,7 +111,11 @@ class Model(Protocol):
         """
 
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
-        """Run the model once on several texts of equal length and record its attention, with only its own mask."""
+        """Run the model once on several texts of equal length and record its attention, with only its own mask.
+
+        Raises:
+            ValueError: there are no texts, or they differ in their number of tokens.
+        """
 
     def run(self, text: str, interventions: Iterable[Intervention] | Intervention, pair: str | None = None) -> Run:
         """Run the model once with interventions and only its own mask, and record it.
@@ -159,6 +163,13 @@ class Model(Protocol):
 def repr_of(info: ModelInfo) -> str:
     """Return what a model shows of itself: its id and sizes."""
     return f"<Model {info.model_id}: {info.sizes}>"
+
+
+def check_batch(texts: Sequence[Encoded]) -> None:
+    """Raise ValueError unless the texts form a batch: at least one, of equal length."""
+    lengths = sorted({len(text.tokens) for text in texts})
+    if len(lengths) != 1:
+        raise ValueError(f"a batch must have texts of one number of tokens, got {lengths}")
 
 
 class ModelUnavailableError(Exception):

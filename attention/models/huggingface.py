@@ -31,7 +31,7 @@ from attention.core.messages import message
 from attention.core.trace import Cut, Embeddings, ModelInfo, Token, Trace
 from attention.models.altering import Intervening
 from attention.models.architectures import architecture_of, read_config
-from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, repr_of
+from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch, repr_of
 from attention.models.encoder_decoder import TargetReader
 from attention.models.generic_stack import OtherDecoder, OtherStack, spread, without_head
 from attention.models.module_map import Architecture, Stack
@@ -420,6 +420,7 @@ class HuggingFaceModel:
     @torch.inference_mode()
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
         """See ``Model.trace_batch``; only the encoder of an encoder–decoder is run."""
+        check_batch(texts)
         sources = [_Source(text.text, text.tokens) for text in texts]
         with recording(is_whole=False) as calls:
             self._run(sources, self._mask(None, len(texts[0].tokens)), is_whole=False)

@@ -65,7 +65,7 @@ from attention.core.trace import (
     Token,
     Trace,
 )
-from attention.models.base import Batch, Encoded, repr_of
+from attention.models.base import Batch, Encoded, check_batch, repr_of
 
 N_HEADS = 3
 D_HEAD = 8
@@ -423,6 +423,7 @@ class ToyModel:
 
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
         """See ``Model.trace_batch``; texts run one by one."""
+        check_batch(texts)
         layers = []
         for text in texts:
             inputs = self._word_vectors(text.tokens) + _position_vectors(len(text.tokens))

@@ -61,8 +61,15 @@ class View:
 
     @classmethod
     def of(cls, page: Page = FRONT, **values: Any) -> Self:
-        """Return a view with these values, by parameter name; nothing is reset."""
+        """Return a view with these values, by parameter name; nothing is reset.
+
+        Raises:
+            TypeError: a name is not a parameter's.
+        """
         known = {parameter.name: parameter for parameter in everything(page)}
+        unknown = values.keys() - known
+        if unknown:
+            raise TypeError(f"no parameter is named {', '.join(sorted(unknown))}")
         view = cls(page)
         for name, value in values.items():
             view = view.replaced(known[name], value)

@@ -128,6 +128,27 @@ def test_a_decoders_even_weights_hide_what_comes_later():
         np.testing.assert_allclose(first.vectors[0], whole.vectors[0], rtol=1e-3, atol=2e-3)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Change(without=-1),
+        lambda: Shuffle(-1, (0,), 0),
+        lambda: Shuffle(0, (-1,), 0),
+        lambda: Shuffle(0, (0,), -1),
+    ],
+)
+def test_a_change_that_no_model_can_make_is_refused(make):
+    with pytest.raises(ValueError, match="must not be negative"):
+        make()
+
+
+def test_a_change_takes_any_integers():
+    assert Change(without=np.int64(4)) == Change(without=4)
+    assert Shuffle(np.int64(1), np.array([2, 3]), np.int64(4)) == Shuffle(1, (2, 3), 4)
+    with pytest.raises(TypeError, match="heads must be a whole number, got 'a'"):
+        Shuffle(0, ("a",), 0)
+
+
 @pytest.mark.parametrize("how", ["zero", "shuffled"])
 @pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "translator-fr-en", "vit-digits"])
 def test_a_change_of_what_a_model_does_not_have_is_refused(model_id, how):

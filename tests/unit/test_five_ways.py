@@ -92,6 +92,8 @@ def test_a_wrong_weight_shows(trace):
 def test_a_layer_that_does_more_is_refused_in_a_sentence(smollm2):
     layer = smollm2.trace(SENTENCE).layers[0]
     assert "rotates queries" in five_ways.why_not(layer)
+    with pytest.raises(ValueError, match="rotates queries"):
+        five_ways.run(layer, 0)
     plain = load("toy").trace(SENTENCE).layers[0]
     assert five_ways.why_not(plain) == ""
     assert "self-attention" in five_ways.why_not(replace(plain, kind="cross", key_inputs=plain.inputs))

@@ -71,6 +71,10 @@ def test_what_cannot_be_cut_anew_is_refused_and_says_why():
     masked = replace(layer, mask=np.zeros((n_heads, n_tokens, n_tokens), np.float32))
     for each, reason in ((layers("smollm2-135m")[0], "shared"), (biased, "positions"), (masked, "positions")):
         assert obstacle(each) == reason
+        with pytest.raises(ValueError, match=reason):
+            recut(each, 1)
+    with pytest.raises(ValueError, match="multiple of 5"):
+        recut(layer, 5)
 
 
 @given(st.integers(1, 12), st.integers(1, 64))

@@ -300,6 +300,14 @@ def test_a_damaged_configuration(small, tiny, tmp_path):
     refused("config.json of tiny/bert is damaged")
 
 
+@pytest.mark.slow
+def test_weights_that_only_bear_the_name(small, tiny, tmp_path):
+    folder = shutil.copytree(tiny["bert"], tmp_path / "pickle")
+    (folder / SINGLE).write_bytes(b"\x80\x04cposix\nsystem\n" * 100)
+    small.models[ID] = folder
+    refused("are not safetensors, despite their name")
+
+
 @pytest.mark.parametrize("name", sweep(["pytorch_model-00001-of-00002.bin", "tf_model.h5"], quick=["tf_model.h5"]))
 def test_a_model_with_pickles_only(small, tiny, tmp_path, name):
     folder = shutil.copytree(tiny["bert"], tmp_path / "pickle")
@@ -356,6 +364,13 @@ def test_a_model_that_does_not_fit_in_memory_is_refused_before_its_weights_come(
     assert not [path for path in small.asked if "safetensors" in path]
     monkeypatch.setenv(MAX_MEMORY_VARIABLE, "4000")
     fetch()
+
+
+def test_files_with_a_path_in_their_name_are_never_taken(small):
+    index = {"rfilename": INDEX, "size": 2, "blobId": "0" * 40}
+    spoil = saying(rfilename="model-../..-of-aa/aa.safetensors")
+    small.say = lambda answer: spoil(answer) | {"siblings": [*answer["siblings"], index]}
+    refused("has no safetensors weights")
 
 
 @contextmanager

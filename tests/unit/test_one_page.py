@@ -61,6 +61,8 @@ def test_a_model_that_is_not_quite_the_same_has_no_page():
     assert is_written(insides)
     other = replace(insides, config={**insides.config, "hidden_act": "relu"})
     assert not is_written(other)
+    with pytest.raises(ValueError, match="'bert'"):
+        run(other, load("minilm-l6").trace("Yes"))
     llama = load("smollm2-135m").insides()
     assert is_written(llama)
     for change in ({"tie_word_embeddings": False}, {"attention_bias": True}, {"head_dim": 32}):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from attention.core import steps
 from attention.lesson.head_context import HeadContext
 from attention.lesson.savings import (
     PRESETS,
@@ -33,6 +34,11 @@ def test_llama_3_keeps_128_kib_a_token_and_would_keep_four_times_as_much():
     assert costs(LLAMA, 32).bytes_per_context == 4 * 1024**3
     # W_Q and W_O are 4096 × 4096 in each of 32 layers, W_K and W_V 4096 × 1024.
     assert grouped.weights == 32 * (2 * 4096 * 4096 + 2 * 4096 * 1024)
+
+
+def test_gpt_3_keeps_nine_gib():
+    assert costs(GPT3, 96).bytes_per_context == 9 * 1024**3
+    assert costs(GPT3, 1).bytes_per_context * 96 == 9 * 1024**3
 
 
 def test_the_sizes_of_the_bundled_model_are_its_own(smollm2):
@@ -138,3 +144,8 @@ def test_a_model_with_one_head_has_nothing_to_share_and_says_so():
     assert says(told, "1", "32")
     assert "nothing to share" in told
     assert "other columns" not in told
+
+
+def test_heads_that_cannot_be_shared_evenly_are_an_error_that_says_so():
+    with pytest.raises(ValueError, match="3 heads, got 2"):
+        steps.share_heads(np.zeros((3, 2, 4), np.float32), 2)

@@ -231,3 +231,10 @@ def test_attend_says_what_shape_came_and_what_was_wanted(queries, keys, values, 
 def test_a_bias_of_another_shape_is_an_error_that_says_so():
     with pytest.raises(ValueError, match=r"bias.*\(2, 4, 5\).*got \(3, 4, 5\)"):
         steps.attend(zeros(2, 4, 3), zeros(2, 5, 3), zeros(2, 5, 3), bias=zeros(3, 4, 5))
+
+
+def test_projecting_says_what_shape_came_and_what_was_wanted():
+    with pytest.raises(ValueError, match=r"\(3, N\).*got \(4, 2\)"):
+        steps.project(zeros(5, 3), zeros(4, 2))
+    with pytest.raises(ValueError, match="4 heads, got 10"):
+        steps.split_heads(zeros(5, 10), 4)

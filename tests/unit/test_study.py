@@ -78,6 +78,17 @@ def test_a_text_is_encoded_as_it_is_traced(models, model_id, text):
     assert (encoded.text, encoded.tokens, encoded.cut) == (trace.text, trace.tokens, trace.cut)
 
 
+@pytest.mark.parametrize("model_id", sweep(MODELS, quick=MODELS[:2]))
+def test_texts_that_cannot_be_run_together_are_refused(models, model_id):
+    model = models[model_id]
+    with pytest.raises(ValueError, match=r"tokens, got \[\]"):
+        model.trace_batch([])
+    with pytest.raises(ValueError, match="tokens, got"):
+        model.trace_batch([model.encode("one"), model.encode("one two")])
+    with pytest.raises(ValueError, match="no visible text"):
+        model.encode("")
+
+
 def test_a_run_takes_every_text_once_in_batches_of_one_length_and_bounded(toy):
     texts = [*corpus.sentences(), *corpus.sentences(), "", "  "]
     run = Run(toy, texts, Keeper())

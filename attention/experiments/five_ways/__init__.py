@@ -93,7 +93,10 @@ def why_not(layer: LayerTrace) -> str:
 
 
 def run(layer: LayerTrace, head: int) -> list[Result]:
-    """Run all five on a layer's input and weights, ``head`` in one of them, unless ``why_not(layer)``."""
+    """Run all five on a layer's input and weights, ``head`` in one of them; raise ValueError if ``why_not(layer)``."""
+    reason = why_not(layer)
+    if reason:
+        raise ValueError(f"this layer cannot be written in the five ways: {reason}")
     return [_run_one_head(layer, head), *(_run_module(way, layer) for way in WAYS if not way.is_one_head)]
 
 

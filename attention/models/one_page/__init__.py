@@ -63,7 +63,12 @@ def run(insides: Insides, trace: Trace, logits: Float[Array, " V"] | None = None
     """Run a model's page on the tokens of a trace, and compare it with the trace and the model's own logits.
 
     ``labels`` are those of the logits, if it predicts.
+
+    Raises:
+        ValueError: there is no such page (see ``is_written``).
     """
+    if not is_written(insides):
+        raise ValueError(f"there is no page for a model of the kind {insides.kind!r} that is like this one")
     config, info = insides.config, trace.info
     ids = [token.token_id for token in trace.tokens]
     candidates: tuple[tuple[str, float], ...] = ()
