@@ -132,7 +132,9 @@ def begun_at(turns: Rotary, place: int, n_tokens: int | None = None) -> Rotary:
 
 
 def speeds(turns: Rotary) -> Float[Array, " D/2"]:
-    """Return θ_i, each pair's rotation per position in radians."""
+    """Return θ_i, each pair's rotation per position in radians; raise ValueError without a second position."""
+    if len(turns.cosines) < 2:
+        raise ValueError(f"turns must have at least 2 positions to tell how fast they are, got {len(turns.cosines)}")
     return np.arctan2(turns.sines[1].astype(np.float64), turns.cosines[1].astype(np.float64))
 
 

@@ -101,8 +101,15 @@ def merge_words(
     """Merge weights between word pieces into weights between words (see ``merge``); return them and the query words.
 
     ``key_tokens`` are the tokens attended to, if different.
+
+    Raises:
+        ValueError: the weights are not between these tokens.
     """
     key_tokens = tokens if key_tokens is None else key_tokens
+    if weights.shape[-2:] != (len(tokens), len(key_tokens)):
+        raise ValueError(
+            f"weights must end in {(len(tokens), len(key_tokens))} for {len(tokens)} tokens, got {weights.shape}"
+        )
     words = words_of(tokens)
     return merge(weights, _rows_of(words, tokens), _rows_of(words_of(key_tokens), key_tokens)), words
 
@@ -134,6 +141,9 @@ def merge(
         weights: shape (..., Q, K).
         groups: the positions of the tokens in each group; a token that is in no group is left out.
         key_groups: the same for the columns, if they are not the same tokens as the rows.
+
+    Raises:
+        ValueError: a group is empty, or contains a position that does not exist.
     """
     n_queries, n_keys = weights.shape[-2:]
     member = _members(groups, n_queries).astype(weights.dtype)
@@ -146,6 +156,8 @@ def merge(
 def _members(groups: Sequence[Sequence[int]], n_tokens: int) -> Bool[Array, "W T"]:
     member = np.zeros((len(groups), n_tokens), bool)
     for row, group in zip(member, groups, strict=True):
+        if not group or min(group) < 0 or max(group) >= n_tokens:
+            raise ValueError(f"a group must hold positions between 0 and {n_tokens - 1}, got {list(group)}")
         row[list(group)] = True
     return member
 
@@ -160,9 +172,14 @@ def hide_tokens(
 
     ``keep_keys`` selects the columns, if they are other tokens. With ``renormalise``, each row is divided by its
     remaining sum; a row with nothing left is 0.
+
+    Raises:
+        ValueError: ``keep`` does not have one truth value per token.
     """
     keep = np.asarray(keep, bool)
     keep_keys = keep if keep_keys is None else keep_keys
+    if keep.ndim != 1 or weights.shape[-2:] != (keep.size, keep_keys.size):
+        raise ValueError(f"keep must have shape ({weights.shape[-1]},) for weights {weights.shape}, got {keep.shape}")
     shown = np.where(keep[:, None] & keep_keys, weights, weights.dtype.type(0))
     if not renormalise:
         return shown

@@ -101,9 +101,15 @@ class Contributions:
 
 
 def contributions(head_outputs: Float[Array, "H Q Dv"], projections: Projections) -> Contributions:
-    """Decompose ΔE: ``Concat(head₁, …, head_H) W_O + b_O = Σ_h head_h W_O[rows of h] + b_O``."""
+    """Decompose ΔE: ``Concat(head₁, …, head_H) W_O + b_O = Σ_h head_h W_O[rows of h] + b_O``.
+
+    Raises:
+        ValueError: W_O does not have a row for each number of the concatenated heads.
+    """
     n_heads, n_queries, width = head_outputs.shape
     weight = projections.W_O
+    if weight.shape[0] != n_heads * width:
+        raise ValueError(f"W_O must have {n_heads * width} rows for {n_heads} heads of {width}, got {weight.shape[0]}")
     lengths = np.zeros((n_queries, n_heads), dtype=head_outputs.dtype)
     total = np.zeros((n_queries, weight.shape[1]), dtype=head_outputs.dtype)
     # Head by head: all contributions at once take much memory for a long text.

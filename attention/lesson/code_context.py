@@ -15,6 +15,7 @@ from numpy import ndarray as Array
 from attention.core.messages import message
 from attention.lesson.head_context import HeadContext
 from attention.lesson.snippets import (
+    LIBRARIES,
     MAX_BYTES,
     MAX_COLUMNS,
     MAX_KEPT_BYTES,
@@ -46,6 +47,22 @@ class CodeContext:
     row: int
     column: int | None = None
     continued: Continued | None = None
+
+    def __post_init__(self) -> None:
+        """Check the library and the indices.
+
+        Raises:
+            ValueError: the library is unknown, or is not NumPy although the code is continued.
+            IndexError: the layer or token does not exist.
+        """
+        if self.library not in LIBRARIES:
+            raise ValueError(f"library must be one of {', '.join(LIBRARIES)}, got {self.library!r}")
+        if self.continued is not None and self.library != "numpy":
+            raise ValueError(f"only numpy goes on from other code, got {self.library!r}")
+        sizes = (("layer", self.scene.layer, len(self.scene.trace.layers)), ("token", self.row, len(self.scene.tokens)))
+        for name, index, size in sizes:
+            if not 0 <= index < size:
+                raise IndexError(f"{name} must be between 0 and {size - 1}, got {index}")
 
     @property
     def place(self) -> str:

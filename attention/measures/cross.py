@@ -42,7 +42,12 @@ def summarise_cross(
     mask: Float[Array, "*H_Q_K"] | None = None,
     layer: int = 0,
 ) -> tuple[CrossSummary, ...]:
-    """Summarise the cross-attention heads of a layer."""
+    """Summarise the cross-attention heads of a layer; raise ValueError if the weights do not match the tokens."""
+    if weights.shape[1:] != (len(tokens), len(key_tokens)):
+        raise ValueError(
+            f"weights must have shape (heads, {len(tokens)}, {len(key_tokens)}) for {len(tokens)} tokens that look "
+            f"at {len(key_tokens)}, got {weights.shape}"
+        )
     rows = Rows.of(weights, mask, np.array([not token.is_padding for token in tokens], bool))
     entropies, columns = entropy(rows.weights), column_shares(rows)
     even_columns = sum_columns(rows.even()) / rows.n[..., None]

@@ -24,6 +24,16 @@ class Parse:
     heads: tuple[int | None, ...]
     relations: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        """Raise ValueError unless there is one relation per head and every head is another word of the sentence."""
+        if len(self.heads) != len(self.relations):
+            raise ValueError(
+                f"a parse must have one relation per head, got {len(self.relations)} and {len(self.heads)}"
+            )
+        for word, head in enumerate(self.heads):
+            if head is not None and (head == word or not 0 <= head < len(self.heads)):
+                raise ValueError(f"a head must be another word of {len(self.heads)}, got {head} for word {word}")
+
     def asked(self, word: int) -> int:
         """Return the word whose attention should find the head of ``word``: the word itself, or its ``'s``.
 
@@ -63,6 +73,9 @@ def dependency_accuracy(
         sentences: the weights between words, without special tokens (see ``attention.core.words``), with the same
             leading axes for every sentence, and the parse.
         direction: which of the two words attends to the other.
+
+    Raises:
+        ValueError: weights are not between the words of their parse.
     """
     counts, right = _tally((_predict(weights, parse, direction), parse) for weights, parse in sentences)
     return {relation: RelationScore(count, right[relation] / count) for relation, count in counts.items()}
@@ -85,6 +98,8 @@ def best_offset(parses: Iterable[Parse]) -> dict[str, OffsetScore]:
 
 def _predict(weights: Array, parse: Parse, direction: Direction) -> Int[Array, "*H W"]:
     n_words = len(parse.heads)
+    if weights.shape[-2:] != (n_words, n_words):
+        raise ValueError(f"weights must end in {(n_words, n_words)} for {n_words} words, got {weights.shape}")
     weights = weights if direction == "dependent to head" else weights.swapaxes(-1, -2)
     others = np.where(np.eye(n_words, dtype=bool), 0, weights)
     return np.where(others.any(axis=-1), others.argmax(axis=-1), -1)

@@ -17,12 +17,21 @@ def rollout(weights: Float[Array, "L T T"]) -> Float[Array, "L T T"]:
     heads and I the residual connection (Abnar & Zuidema 2020, section 3). For example, uniform weights over 4 unmasked
     tokens give, after 3 layers, .34375 for a token itself and .21875 for each other one: ``Â = ½ I + ½ · ¼``, hence ``⅞
     · ¼`` for every token and ``⅛`` more for the token itself.
+
+    Raises:
+        ValueError: the weights are not one square matrix per layer.
     """
+    _check(weights)
     rolled, current = np.empty(weights.shape), np.eye(weights.shape[1])
     for layer, mixed in enumerate(_with_residual(weights)):
         current = mixed @ current
         rolled[layer] = current
     return rolled
+
+
+def _check(weights: Array) -> None:
+    if weights.ndim != 3 or weights.shape[1] != weights.shape[2]:
+        raise ValueError(f"weights must have shape (layers, tokens, tokens), got {weights.shape}")
 
 
 def _with_residual(weights: Float[Array, "L T T"]) -> Float[Array, "L T T"]:
@@ -36,7 +45,11 @@ def flow_to(weights: Float[Array, "L T T"], row: int) -> Float[Array, " T"]:
 
     Nodes are tokens before and after each layer; the edge from a key before a layer to a query after it has the
     capacity ``Â_qk`` of ``rollout``. Each token's flow is computed alone (Abnar & Zuidema 2020, section 3).
+
+    Raises:
+        ValueError: the weights are not one square matrix per layer.
     """
+    _check(weights)
     n_layers, n_tokens, _ = weights.shape
     mixed = _with_residual(weights)
     pipes: list[dict[int, float]] = [{} for _ in range((n_layers + 1) * n_tokens)]

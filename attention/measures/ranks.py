@@ -25,7 +25,12 @@ def rank_correlation(one: Float[Array, " N"], other: Float[Array, " N"]) -> floa
     """Return Spearman's ρ, the correlation of the ranks (Spearman 1904), from −1 to 1.
 
     It is NaN with fewer than three numbers, or if those of one list are all equal.
+
+    Raises:
+        ValueError: the lists differ in length.
     """
+    if one.shape != other.shape:
+        raise ValueError(f"both lists must have one length, got {one.shape} and {other.shape}")
     if one.size < 3:
         return math.nan
     first, second = (ranked - ranked.mean() for ranked in (ranks(one), ranks(other)))

@@ -78,7 +78,16 @@ def summarise_weights(
     mask: Float[Array, "*1 T T"] | None = None,
     layer: int = 0,
 ) -> tuple[HeadSummary, ...]:
-    """Summarise the heads of one layer from their weights between tokens or words; ``mask`` has the same axes."""
+    """Summarise the heads of one layer from their weights between tokens or words; ``mask`` has the same axes.
+
+    Raises:
+        ValueError: the weights are not between these tokens.
+    """
+    if weights.ndim != 3 or weights.shape[1:] != (len(tokens), len(tokens)):
+        raise ValueError(
+            f"weights must have shape (heads, {len(tokens)}, {len(tokens)}) for {len(tokens)} tokens, "
+            f"got {weights.shape}"
+        )
     marks = Marks.of([tokens])
     measured = measure(Rows.of(weights[None], mask, ~marks.padding[:, None]), marks)
     return tuple(

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.core.trace import Difference, Projections
+from attention.core.trace import Difference, LayerTrace, Projections
 from attention.experiments.head_resplit import contributions, counts, obstacle, query_changes, recut, slices
 from tests.loaded import load
 
@@ -138,3 +138,10 @@ def test_a_head_adds_what_is_missing_without_it(seed, n_heads, n_tokens, has_bia
         without[head] = 0
         lost = found.total - contributions(without, parts).total
         np.testing.assert_allclose(np.linalg.norm(lost, axis=-1), found.lengths[:, head], atol=1e-9)
+
+
+def test_a_w_o_of_another_width_is_refused():
+    (layer,) = layers("toy")
+    assert isinstance(layer, LayerTrace)
+    with pytest.raises(ValueError, match="24 rows"):
+        contributions(layer.steps().head_outputs, replace(layer.projections, W_O=np.zeros((23, 16), np.float32)))

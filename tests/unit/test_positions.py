@@ -89,6 +89,11 @@ def test_a_query_moved_away_from_a_key_is_that_of_a_longer_text(distance, place,
     assert found[distance] == pytest.approx(wanted, abs=1e-3)
 
 
+def test_one_position_alone_does_not_tell_how_fast_anything_turns():
+    with pytest.raises(ValueError, match="at least 2 positions"):
+        positions.begun_at(positions.turns_of(1, 8), 3)
+
+
 @pytest.mark.parametrize("n_heads", [1, 2, 8, 16, 64])
 def test_slopes_are_those_of_transformers(n_heads):
     bloom = pytest.importorskip("transformers.models.bloom.modeling_bloom")

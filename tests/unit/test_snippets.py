@@ -366,3 +366,19 @@ def test_words_in_pieces_are_put_together(minilm):
     assert [len(pieces) for pieces in namespace["pieces"].values()] == [1, 2]
     assert printed == "'unbelievable' 23653 ['unbelievable']"
     assert run(snippet("tokens", "pytorch", trace, 0, 0, 0))[1] == "'[CLS]' 101 None"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("loss", "numpy", 0, 0, 0), ValueError, "step must be one of tokens, .*, got 'loss'"),
+        (("sum", "jax", 0, 0, 0), ValueError, "library must be one of numpy, pytorch, got 'jax'"),
+        (("sum", "numpy", 1, 0, 0), IndexError, "layer must be between 0 and 0, got 1"),
+        (("sum", "numpy", 0, 3, 0), IndexError, "head must be between 0 and 2, got 3"),
+        (("sum", "numpy", 0, 0, -1), IndexError, "token must be between 0 and 5, got -1"),
+    ],
+)
+def test_what_there_is_not_is_refused(toy, arguments, error, message):
+    step, library, layer, head, word = arguments
+    with pytest.raises(error, match=message):
+        snippet(step, library, toy, layer, head, word)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.core.trace import Token
-from attention.core.words import Word, hide_tokens, is_punctuation, merge_words, words_of
+from attention.core.words import Word, hide_tokens, is_punctuation, merge, merge_words, words_of
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -113,6 +113,14 @@ def test_rows_that_see_nothing_stay_zero_and_do_not_dilute_their_word(tokens, se
     assert np.isfinite(merged).all()
 
 
+def test_wrong_shapes_are_refused():
+    with pytest.raises(ValueError, match=r"weights.*\(6, 6\).*got \(2, 5, 5\)"):
+        merge_words(np.ones((2, 5, 5)), TOKENS)
+    for groups in ([[0], []], [[0, 3]], [[-1]]):
+        with pytest.raises(ValueError, match="0 and 2"):
+            merge(np.ones((3, 3)), groups)
+
+
 # ---------------------------------------------------------------------------------------- hiding
 
 
@@ -139,6 +147,11 @@ def test_a_row_with_nothing_left_is_zero():
     hidden = hide_tokens(weights, np.array([True, False]), renormalise=True)
     np.testing.assert_array_equal(hidden, [[0, 0], [0, 0]])
     assert hidden.dtype == np.float32
+
+
+def test_keep_must_be_one_truth_value_per_token():
+    with pytest.raises(ValueError, match=r"keep.*\(3,\)"):
+        hide_tokens(np.ones((3, 3)), np.array([True, False]))
 
 
 # ------------------------------------------------------------------------------------ punctuation

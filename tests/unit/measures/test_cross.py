@@ -15,6 +15,7 @@ from tests.plain_loops import (
     entropy,
     lift,
     masked_weights,
+    random_weights,
     token,
     visible,
     words,
@@ -51,6 +52,11 @@ def test_a_head_between_two_texts_is_measured_as_plain_loops_measure_it(inputs, 
             },
             abs=1e-9,
         )
+
+
+def test_weights_and_tokens_must_fit():
+    with pytest.raises(ValueError, match=r"weights.*\(heads, 3, 4\)"):
+        summarise_cross(random_weights(0, 2, 4, 3), words(3), words(4))
 
 
 def test_numbers_are_plain_and_finite():

@@ -90,3 +90,13 @@ def test_an_offset_is_as_good_as_a_head_that_looks_there(seed, n_words):
     for relation, score in scores.items():
         assert best[relation].accuracy == score.accuracy.max()
         assert best[relation].offset == OFFSETS[score.accuracy.argmax()]
+
+
+def test_a_parse_is_checked():
+    with pytest.raises(ValueError, match="got 1 and 2"):
+        Parse((1, None), ("det",))
+    for head in (0, 2, -1):
+        with pytest.raises(ValueError, match="another word of 2"):
+            Parse((head, None), ("det", "root"))
+    with pytest.raises(ValueError, match=r"weights.*\(4, 4\)"):
+        dependency_accuracy([(np.ones((3, 3)), PARSE)])

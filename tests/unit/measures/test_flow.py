@@ -50,6 +50,11 @@ def test_a_token_that_sees_nothing_keeps_itself():
     np.testing.assert_array_equal(rollout(weights)[-1, 0], [1, 0, 0])
 
 
+def test_rollout_wants_square_matrices():
+    with pytest.raises(ValueError, match=r"weights.*shape"):
+        rollout(np.ones((2, 3, 4)))
+
+
 @given(seeds, st.integers(1, 3), st.integers(1, 3))
 def test_norms_equal_plain_loops_with_grouped_heads_too(seed, n_groups, group_size):
     rng = np.random.default_rng(seed)

@@ -53,3 +53,5 @@ def test_through_layers_of_weights_it_is_as_large_as_networkx_says(n_layers, n_t
 def test_through_one_layer_the_flow_is_the_weight_with_the_residual():
     weights = random_weights(3, 1, 4, 4)
     np.testing.assert_allclose(flow_to(weights, 2), (weights[0, 2] + np.eye(4)[2]) / 2)
+    with pytest.raises(ValueError, match=r"weights.*shape"):
+        flow_to(weights[0], 2)

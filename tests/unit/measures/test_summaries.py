@@ -19,7 +19,7 @@ from attention.measures.summaries import (
     summarise_weights,
 )
 from attention.models.toy import ToyModel
-from tests.plain_loops import Plain, average, random_weights, seeds, token
+from tests.plain_loops import Plain, average, random_weights, seeds, token, words
 from tests.summaries import summarise
 
 MODEL = ToyModel()
@@ -119,6 +119,12 @@ def test_words_are_summarised_as_tokens_are(minilm):
     pairs = [(*zookeepers,), (*zookeepers[::-1],), (*the,), (*the[::-1],)]
     for summary, weights in zip(summaries, merged, strict=True):
         assert summary.same_word == pytest.approx(average(weights[pair] for pair in pairs), abs=1e-6)
+
+
+def test_weights_and_tokens_must_fit():
+    for weights in (np.ones((3, 3)), np.ones((2, 3, 4)), np.ones((2, 4, 4))):
+        with pytest.raises(ValueError, match=r"weights.*\(heads, 3, 3\)"):
+            summarise_weights(weights, words(3))
 
 
 # ------------------------------------------------------------------- what the toy's heads do
