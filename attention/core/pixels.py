@@ -36,5 +36,10 @@ def shades(text: str) -> Float[Array, "8 8"]:
 
 
 def write(levels: Float[Array, "8 8"]) -> str:
-    """Write a picture as text, rounding each level."""
-    return "".join(GREYS[int(level)] for level in np.rint(levels).flat)
+    """Write a picture as text, rounding each level; raise ValueError unless it is 8×8 levels from 0 to 16."""
+    if levels.shape != (SIDE, SIDE):
+        raise ValueError(f"A picture must have shape {(SIDE, SIDE)}, got {levels.shape}")
+    whole = np.rint(levels)
+    if not ((whole >= 0) & (whole < len(GREYS))).all():
+        raise ValueError(f"Grey levels must be between 0 and {len(GREYS) - 1}, got {levels.min()} to {levels.max()}")
+    return "".join(GREYS[int(level)] for level in whole.flat)

@@ -186,4 +186,6 @@ def t5_buckets(distances: Int[Array, "*axes"], n_buckets: int = 32, furthest: in
 
 def _frequencies(width: int, base: float) -> Float[Array, " N"]:
     """Return ``base^(-2i/width)`` for i from 0 to width/2 - 1, in radians per token."""
+    if width < 0 or width % 2:
+        raise ValueError(f"width must be an even number, got {width}")
     return base ** (-np.arange(0, width, 2, dtype=np.float64) / max(width, 1))

@@ -25,3 +25,12 @@ def test_characters_are_grey_levels_row_by_row():
 def test_what_is_no_picture_is_an_error_that_says_so(text, match):
     with pytest.raises(ValueError, match=match):
         pixels.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("levels", "match"),
+    [(np.zeros((4, 16)), r"\(4, 16\)"), (np.full((8, 8), 17), "17"), (np.full((8, 8), np.nan), "between 0 and 16")],
+)
+def test_what_cannot_be_written_is_an_error_that_says_so(levels, match):
+    with pytest.raises(ValueError, match=match):
+        pixels.write(levels)

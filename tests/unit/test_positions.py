@@ -28,6 +28,12 @@ def test_the_slowest_wave_follows_the_base():
     assert positions.sinusoidal(2, 4, base=100)[1, 2] == pytest.approx(math.sin(0.1))
 
 
+@pytest.mark.parametrize("width", [1, 7, -2])
+def test_sinusoidal_refuses_a_width_without_pairs(width):
+    with pytest.raises(ValueError, match=f"even number, got {width}"):
+        positions.sinusoidal(3, width)
+
+
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 40))
 def test_the_product_of_two_positions_knows_only_their_distance(first, second, shift):
     vectors = positions.waves(101, [0.3, 1.1, 2.5]).astype(np.float64)
