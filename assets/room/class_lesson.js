@@ -140,8 +140,10 @@ function nextOfPlan(going) {
 function actOf({ act: found, seconds = null }) {
   const { label, path, body } = ACTS[found.kind](found, seconds ?? limitInBar());
   const press = async () => {
-    const { isDone } = await act(path, body);
+    const { isDone, start } = await act(path, body);
     if (isDone) keep({ acted: lesson.at });
+    // The view to search is not shown before its task.
+    if (start) location.assign(start);
   };
   return { label, press };
 }

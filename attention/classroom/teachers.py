@@ -268,10 +268,11 @@ async def _tasks(_: Act) -> Json:
 
 
 async def _set_task(act: Act) -> Json:
-    """Set a task, which stays when the view changes."""
+    """Set a task, which stays when the view changes; return the address of the view to begin with."""
     chosen = await act.hall.tasks.chosen(act.said.get("name"), act.room.page, act.room.link)
     await act.change(finds.set_task, chosen)
-    return {}
+    task = await act.hall.tasks.shown(act.room.code)
+    return {} if task is None else {"start": task["start"]}
 
 
 # ------------------------------------------------------------------------------------- ten questions

@@ -488,6 +488,7 @@ def test_one_button_leads_a_class_through_a_whole_plan(new_person, new_pupil, pl
         elif part.act == "find":
             for screen in screens:
                 expect(screen.page.get_by_role("region", name="Find it")).to_be_visible()
+                expect(screen.page.locator("#view .atlas").first).to_be_visible(timeout=LONG)
             teacher.press("Show the best")
         else:
             for screen in screens:
