@@ -215,7 +215,6 @@ function hold() {
   setAttribute(part("alone"), "aria-disabled", isOpen ? null : "true");
   part("held").hidden = isOpen || round !== null;
   for (const way of document.querySelectorAll("main a:not(#alone)")) way.inert = way.closest("#own") ? isHeld : !isOpen;
-  for (const { host, picture } of pictures.values()) host.inert = isHeld && picture.component === "model_map";
 }
 
 /** On a wall screen: attendance and, while questions are open, the number of answers or of those who have finished. */

@@ -17,6 +17,7 @@ from attention.core.messages import message
 from attention.figures.assets import AT_REST
 from attention.figures.atlas import Atlas
 from attention.figures.buttons import Buttons
+from attention.figures.model_map import ModelMap
 from attention.figures.order import OrderStrip
 from attention.figures.question import Answer
 from attention.lesson.head_context import HeadContext
@@ -34,7 +35,7 @@ from attention.page.page import Page
 from attention.page.page_file import drawn, plain
 from attention.page.pages import PAGES, STEP_BY_STEP
 from attention.page.parameters import Context
-from attention.page.settings import ANSWER, GUESS, HEAD, LAYER, MAP, MODEL, PLAIN, PRESENT, VERSUS
+from attention.page.settings import ANSWER, GUESS, HEAD, LAYER, MODEL, PLAIN, PRESENT, VERSUS
 from attention.page.view import View
 
 Seen = Literal["as it is", "closed", "opened", "hidden"]
@@ -193,13 +194,12 @@ def _blocks(view: View, panes: Sequence[Pane], shown: Shown, *, is_open: bool) -
         return (Notice(message("This reappears with the answer."), is_quiet=True),)
     waiting = _while_closed(view.page, shown.seen) if is_open else ()
     if shown.on_wall and panes and PRESENT in view.page.own:
-        return (*waiting, *_without((SECTION,), presented(view.with_value(MAP, False), panes)))
+        return (*waiting, *_without((SECTION,), presented(view, panes)))
     content = CONTENTS[view.page]
     # Buttons and downloads, which work only in the app, are left out if the whole page shows no more than the app.
-    blocks = (*content.above(view, panes), *content.make(view, panes, whole=not content.opens))
+    blocks = _without((SECTION,), (*content.above(view, panes), *content.make(view, panes, whole=not content.opens)))
     if not blocks:
         return tuple(block for pane in panes for block in missing(pane.reason))
-    blocks = _without((SECTION,), blocks)
     return (*waiting, *_without(BEHAVIOURS, _first_part(blocks) if shown.on_wall else blocks))
 
 
@@ -255,8 +255,19 @@ def _opened(view: View, panes: Sequence[Pane]) -> View:
 
 
 def _without(keys: Sequence[str], blocks: Blocks) -> Blocks:
-    """Leave out the sections with these keys."""
-    return tuple(_emptied(keys, block) for block in blocks if not (isinstance(block, Section) and block.key in keys))
+    """Leave out the sections with these keys, maps, which lead to other pages of the app, and what is then empty."""
+    kept = (_emptied(keys, block) for block in blocks if not (isinstance(block, Section) and block.key in keys))
+    return tuple(block for block in kept if not _is_left_out(block))
+
+
+def _is_left_out(block: Block) -> bool:
+    match block:
+        case Section():
+            return not block.blocks
+        case Picture():
+            return isinstance(block.figure, ModelMap)
+        case _:
+            return False
 
 
 def _emptied(keys: Sequence[str], block: Block) -> Block:
