@@ -45,6 +45,7 @@ from attention.lesson.prose import lesson, without_tags
 from attention.lesson.questions import ready
 from attention.lesson.tasks import TASKS
 from attention.page.pages import STEP_BY_STEP
+from attention.page.settings import TEXT
 
 Json = Mapping[str, Any]
 
@@ -99,9 +100,10 @@ async def open_room(hall: Hall, request: Request) -> Response:
     )
     where = joined_at(request)
     said = await body_of(request, hall.limits.body)
-    # On a page that a class cannot follow, such as that about classes, a class begins with the steps.
+    # On a page that a class cannot follow, such as that about classes, a class begins with the steps of its sentence,
+    # or with an empty screen if the link names none.
     if _is_not_followed(said):
-        said = {**said, "page": STEP_BY_STEP.address}
+        said = {**said, "page": STEP_BY_STEP.address, "link": f"{TEXT.name}=&{said.get('link', '')}"}
     room, key = await hall.database(Store.open, *await _link(said))
     response = JSONResponse({"code": room.code, "address": f"{where}?code={room.code}"})
     keep_teacher(response, request, room.code, key)

@@ -385,6 +385,13 @@ def test_a_room_that_is_opened_where_no_class_follows_begins_with_the_steps(app,
     assert room.page == STEP_BY_STEP.address
     assert "text=Two+geese+fly" in room.link
     assert "plan" not in room.link
+    # Without a sentence, there is nothing to see: the default one is not the teacher's.
+    code = teacher.post(f"{ROOM}/open", json={"page": page, "link": "plan=90"}).json()["code"]
+    room = app.hall.database.do(lambda store: store.room(code))
+    for on_wall in (False, True):
+        screen = show(Shown(room.page, room.link, on_wall=on_wall))
+        assert not screen["title"]
+        assert not screen["pictures"]
 
 
 def test_what_is_no_parameter_of_the_page_is_not_shown_to_a_class(app, teacher, code):
