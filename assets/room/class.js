@@ -126,6 +126,16 @@ function here() {
   return { page, link: location.search.slice(1) };
 }
 
+/** Hide the weights at the steps before softmax, as on the class's screens, or show them again. */
+function setPlain(isOn) {
+  const { page, link } = here();
+  const query = new URLSearchParams(link);
+  if (page !== "step_by_step" || query.has("plain") === isOn) return;
+  if (isOn) query.set("plain", "1");
+  else query.delete("plain");
+  openHere(query.toString());
+}
+
 /** Open a room that shows this page, unless there is one. */
 export async function open() {
   await begun;
@@ -203,11 +213,13 @@ function leave() {
   parts.clear();
   sheet.close();
   keep(NO_LESSON);
+  setPlain(false);
 }
 
 /** Send the page's current view to the room. */
 async function publish() {
   if (!room) return;
+  setPlain(true);
   const shown = here();
   const written = JSON.stringify(shown);
   if (written === sent) return;

@@ -98,7 +98,7 @@ def test_a_class_follows_answers_and_looks_around(new_teacher, new_pupil):
     teacher.press("Next")
     expect(near.question).to_be_hidden()
     near.alone.click()
-    near.tab.settled().expect_query(model="toy", text=SENTENCE, step="scale")
+    near.tab.settled().expect_query(model="toy", text=SENTENCE, step="scale", plain="1")
     # Nothing leads a pupil to the answers of a lesson plan.
     for tab, n_ways in ((near.tab, 0), (teacher.tab, 1)):
         tab.to_page("A class").settled()
@@ -197,6 +197,14 @@ def test_the_bar_follows_from_page_to_page(new_teacher, new_pupil):
     teacher.press("Show the answers")
     expect(pupil.question.locator("tr.right")).to_have_count(1)
     expect(names).to_have_count(5)
+    # Whatever way leads to a step, its page shows no weights before softmax, until the class ends.
+    page.goto(f"{teacher.tab.url}/step_by_step?model=toy&step=scores")
+    pupil.expect_step(4)
+    weights = page.locator(".st-key-sentence .arcs path")
+    teacher.tab.settled()
+    expect(weights).to_have_count(0)
+    teacher.end()
+    expect(weights.first).to_be_visible()
 
 
 def test_a_ready_question_that_fits_is_asked_and_what_most_got_wrong_is_explained(new_teacher, new_pupil):
@@ -299,9 +307,9 @@ def test_a_whole_lesson_with_all_that_happens_to_pupils(cable, new_teacher, new_
     teacher.expect_here(3)
     # One looks around alone, and is told of a question that is asked meanwhile.
     curious.alone.click()
-    curious.tab.settled().expect_query(model="toy", text=SENTENCE, step="scale")
+    curious.tab.settled().expect_query(model="toy", text=SENTENCE, step="scale", plain="1")
     curious.tab.page.get_by_role("button", name="Next: Mask").click()
-    curious.tab.expect_query(model="toy", text=SENTENCE, step="mask")
+    curious.tab.expect_query(model="toy", text=SENTENCE, step="mask", plain="1")
     told = curious.page.get_by_role("region", name="Class", exact=True).locator(".asks")
     expect(told).to_be_empty()
     cable.cut()
@@ -537,7 +545,7 @@ def test_the_page_for_classes_opens_a_room_and_every_view_of_a_plan(new_person, 
         page.set_viewport_size(size)
         tab.settled()
         expect_no_barrier(tab, f"classroom, {size['width']} px")
-        # The room begins with the steps.
+        # The room begins with the steps of the sentence.
         teacher.open_in_sight()
         pupil = new_pupil().join(teacher.code)
         expect(pupil.page.locator("body")).to_contain_text(SENTENCE)
@@ -552,7 +560,7 @@ def test_the_page_for_classes_opens_a_room_and_every_view_of_a_plan(new_person, 
             expect(teacher.bar).to_be_hidden()
     # From there, the plan leads on, and the class with it.
     page.get_by_role("link", name="Open this view ▸").nth(3).click()
-    tab.expect_query(model="toy", text="The cat sat on the mat", step="qkv", word="5", guess="1")
+    tab.expect_query(model="toy", text="The cat sat on the mat", step="qkv", word="5", guess="1", plain="1")
     pupil.expect_step(3)
     teacher.expect_uncovered()
     menu = page.get_by_role("button", name="Share", exact=True)
@@ -619,7 +627,7 @@ def test_present_keeps_the_question_and_an_ended_room_says_so(new_person, new_pu
     teacher.press("See the picture")
     teacher.tab.settled()
     page.keyboard.press("p")
-    teacher.tab.expect_query(model="toy", text=SENTENCE, step="scale", present="1")
+    teacher.tab.expect_query(model="toy", text=SENTENCE, step="scale", present="1", plain="1")
     expect(teacher.bar.get_by_role("button", name="See the answers")).to_be_visible()
     foot = page.locator(".st-key-stepper").bounding_box()
     assert foot["y"] + foot["height"] <= teacher.bar.bounding_box()["y"]
@@ -629,7 +637,7 @@ def test_present_keeps_the_question_and_an_ended_room_says_so(new_person, new_pu
     # Then there are no controls, as Present has none.
     expect(teacher.bar).to_be_hidden()
     page.keyboard.press("Escape")
-    teacher.tab.expect_query(model="toy", text=SENTENCE, step="scale")
+    teacher.tab.expect_query(model="toy", text=SENTENCE, step="scale", plain="1")
     # Who ends a class looks for no more questions: what is looked for does not come, and is given up.
     is_held.append(True)
     page.evaluate("searches.length = 0")
