@@ -133,7 +133,12 @@ def _check_screens(act: Act) -> None:
 
 
 async def _own_answer(act: Act) -> object:
+    """Return a pupil's answer to the question or, when it is asked again, the one to discuss."""
     if act.room.question is None:
         return None
-    answered = await act.hall.database(Store.own_answer, act.room.code, act.room.number, act.who)
-    return None if answered is None else {"number": act.room.number, "given": list(answered.given)}
+    last = act.room.number
+    for number in (last, last - 1) if asking.is_again(act.room.question) else (last,):
+        answered = await act.hall.database(Store.own_answer, act.room.code, number, act.who)
+        if answered is not None:
+            return {"number": number, "given": list(answered.given)}
+    return None

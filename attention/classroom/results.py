@@ -16,9 +16,13 @@ from attention.lesson.tables import Columns
 
 
 def numbers(questions: Iterable[Asked], taken: Iterable[Taken]) -> Mapping[str, str]:
-    """Return a class's pupils, each with the number that stands for them in all files."""
-    pupils = {pupil for asked in questions for pupil in asked.answers} | {each.pupil for each in taken}
-    return {pupil: str(number) for number, pupil in enumerate(sorted(pupils), 1)}
+    """Return a class's pupils, each with the number that stands for them in all files.
+
+    Pupils who answer a later question first do not change the numbers of the others.
+    """
+    seen = [*(asked.answers for asked in questions), [each.pupil for each in taken]]
+    pupils = dict.fromkeys(pupil for each in seen for pupil in sorted(each))
+    return {pupil: str(number) for number, pupil in enumerate(pupils, 1)}
 
 
 def table(questions: Sequence[Asked], pupils: Mapping[str, str]) -> Columns:
