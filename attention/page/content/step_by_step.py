@@ -84,10 +84,12 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebo
         covered = Section("step_right", (cover("step"),))
         return (*words, *question.in_place(), Section("step", (*place, left, covered)))
     pages = [_Pane(view, step, pane, whole, opened) for pane in panes]
-    words = () if in_notebook or not panes else sentence(step, panes[0], is_asked=hides_weights(view))
+    is_plain = hides_weights(view)
+    words = () if in_notebook or not panes else sentence(step, panes[0], is_asked=is_plain)
     body = pages[0].alone() if len(pages) == 1 else (Row(tuple(page.beside() for page in pages)),) if pages else ()
     # The map shows the heads already; paper has no map.
     grids = [block for pane in panes if whole or not has_map(pane) for block in _head_grid(step, pane)]
+    weights = () if is_plain else (*grids, *over_picture(panes))
     first = _first(view, step, panes)
     extras = [
         block
@@ -96,7 +98,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebo
         for block in extra.content(view, panes, whole)
     ]
     # Present at every step, so that one can turn into another in place.
-    under = Section("under", (*grids, *alignment(panes), *over_picture(panes), *extras))
+    under = Section("under", (*weights, *alignment(panes), *extras))
     return (*words, *question.in_place(), *first, *body, under)
 
 
@@ -131,7 +133,8 @@ def presented(view: View, panes: Sequence[Pane]) -> Blocks:
         return (Section("present", (head, *question.content())),)
     pictures = tuple(block for each in shown for block in each.main_picture())
     is_wide = any(map(_is_wide, pictures))
-    seen = tuple(block for each in shown for block in each.source_picture(is_bare=is_wide))
+    is_bare = is_wide or hides_weights(view)
+    seen = tuple(block for each in shown for block in each.source_picture(is_bare=is_bare))
     # The picture that was read stands beside its tokens, or above the words.
     if seen and _has_tokens(pictures):
         pictures, seen = (Row((seen, pictures), (5, 6)),), ()
