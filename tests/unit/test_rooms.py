@@ -14,12 +14,14 @@ import segno
 from starlette.testclient import TestClient
 
 from attention.answer.files import STEMS, address_of, kept_file
-from attention.classroom import asking, screen_page
+from attention.classroom import asking, results, screen_page
 from attention.classroom.drawing import Shown, show
 from attention.classroom.followers import MOST_OF_ONE, event
 from attention.classroom.limits import Limit
+from attention.classroom.own_store import Taken
 from attention.classroom.room_limits import Limits
 from attention.classroom.rooms import Rooms
+from attention.classroom.store import Answered, Asked
 from attention.lesson.plans import plans
 from attention.page.page_file import plain
 from attention.page.pages import OF_LABS, STEP_BY_STEP
@@ -118,6 +120,9 @@ def test_a_question_with_a_limit_takes_no_answer_afterwards_until_there_is_more_
             await teacher.post(app, f"{code}/ask-again")
             await late.until("question", lambda asked: (asked["number"], asked["ends"]) == (2, clock.now + 30))
             assert asking.before(asked_of(app, code))[0] == 1
+            # Who reloads meanwhile still has the answer to discuss.
+            async with pupil.follow(app, f"{code}/events") as again:
+                await again.until("mine", lambda mine: mine == {"number": 1, "given": [0]})
             await teacher.post(app, f"{code}/reveal")
             await late.until("question", lambda asked: asked["told"] and asked["ends"] is None)
             assert (await teacher.post(app, f"{code}/more-time"))[0] == 409
@@ -591,6 +596,25 @@ def test_all_answers_are_a_table_with_the_question_the_sentence_and_what_was_cho
     assert answered == costs | others
     assert {row["question"] for row in rows if row["number"] == "2"} == {"'=Where?"}
     assert pupils[0].get(f"{ROOM}/{code}/results.csv").status_code == 403
+
+
+@pytest.mark.parametrize("on_wall", [False, True])
+def test_a_class_sees_the_weights_over_a_picture_from_softmax_on(on_wall):
+    def overlays(step):
+        shown = Shown("step_by_step", f"model=vit-digits&step={step}", on_wall=on_wall)
+        return [each["data"] for each in show(shown)["pictures"] if each["component"] == "overlay"]
+
+    (after,) = overlays("softmax")
+    assert not after["isBare"]
+    assert all(each["isBare"] for each in overlays("scores"))
+
+
+def test_who_answers_a_later_question_first_changes_nobodys_number():
+    answered = Answered((0,), "right")
+    first, later = Asked(1, {}, {"z": answered}), Asked(2, {}, {"a": answered, "z": answered})
+    taken = [Taken("", (), {}, pupil="m")]
+    assert results.numbers([first], []) == {"z": "1"}
+    assert results.numbers([first, later], taken) == {"z": "1", "a": "2", "m": "3"}
 
 
 def test_a_pupil_who_looks_around_is_told_whether_there_is_a_question(app, teacher, code):

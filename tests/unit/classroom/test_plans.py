@@ -61,7 +61,9 @@ def test_what_the_class_does_at_a_stage_can_be_done_there(part):
     elif part.act == "find":
         assert task_of(part.subject) is not None
         # Nobody searches before the task is set.
-        assert not any(picture["component"].startswith("atlas") for picture in show(Shown(part.page, part.link))["pictures"])
+        assert not any(
+            picture["component"].startswith("atlas") for picture in show(Shown(part.page, part.link))["pictures"]
+        )
     else:
         assert part.act == "own"
         assert examples_of(model_of(part.page, part.link))
@@ -118,6 +120,12 @@ def test_notes_on_paper_have_every_sentence_and_question_with_its_answer(plan):
         # A comparison has two sentences.
         assert sentences_of(part.page, part.link) == [link[name] for name in ("text", "versus") if name in link]
         assert all(f"“{sentence}”" in page for sentence in sentences_of(part.page, part.link))
+        if part.act == "find":
+            # A head that has been found: by far the most of its weight lies one token back.
+            told = page.partition(task_of(part.subject).title)[2]
+            layer, head = (int(each) - 1 for each in re.search(r"Layer (\d+), head (\d+)", told).groups())
+            weights = load(link["model"]).trace(link["text"]).layers[layer].head(head).weights
+            assert weights.diagonal(-1).mean() > 0.5
         if part.act != "ask":
             continue
         question = ready(part.subject)
