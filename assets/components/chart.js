@@ -79,7 +79,7 @@ export default function (mount) {
   if (state.at >= state.points.length) state.at = null;
   state.title.textContent = data.title;
   // Reserve the height, so that nothing moves when the script arrives.
-  state.plot.style.minHeight = `${data.layout.height}px`;
+  state.plot.style.minHeight = `${heightOf(state, data.layout)}px`;
   state.hint.textContent = data.selectable ? message("Press a head to choose it.") : "";
   const keys = [message("Arrow keys read the numbers."), data.selectable && message("Enter chooses a head.")];
   setAttribute(state.picture, "aria-label", [data.alt, ...keys.filter(Boolean)].join(" "));
@@ -120,13 +120,20 @@ async function show(state) {
   if (state.elsewhere) showElsewhere(state);
 }
 
+/** The chart's own height, unless the page sets --chart-height, a percentage of the screen's. */
+function heightOf({ root }, { height }) {
+  const share = Number(getComputedStyle(root).getPropertyValue("--chart-height"));
+  return share ? (share / 100) * window.innerHeight : height;
+}
+
 /** The layout for this page. A touch scrolls the page instead of zooming; the buttons zoom. */
-function dressed({ theme, root, width }, layout) {
+function dressed(state, layout) {
+  const { theme, root, width } = state;
   const template = TEMPLATES[theme.isDark ? "dark" : "light"];
   const font = { family: getComputedStyle(root).fontFamily };
   const margin = { ...template.layout.margin, t: 30 }; // the title stands above the chart
   const isTouch = matchMedia("(hover: none)").matches;
-  return { ...layout, template, font, margin, width, dragmode: isTouch ? false : "zoom" };
+  return { ...layout, template, font, margin, width, height: heightOf(state, layout), dragmode: isTouch ? false : "zoom" };
 }
 
 function settings(Plotly, state) {

@@ -258,7 +258,9 @@ function layOut(state, width) {
   const columns = data.columns.length;
   const isImage = rows * columns > MAX_CELLS;
   const { labelSize } = state;
-  const labelWidth = width < 320 ? 60 : width < 480 && isOfTokens(data) ? 84 : (116 / 15) * Math.max(15, labelSize);
+  // On a wall, labels are larger, and nothing shows a cut one's full name.
+  const narrow = width < 320 ? 60 : width < 480 && isOfTokens(data) ? 84 : 116;
+  const labelWidth = labelSize > 15 ? Math.min(10 * labelSize, 0.45 * width) : narrow;
   const measure = measurer(state, `700 ${labelSize}px`, labelWidth);
   const left = EDGE + 8 + widest(data.rows, measure);
   const widestColumn = widest(data.columns, measure);

@@ -184,14 +184,17 @@ addEventListener("resize", reach);
 // On a wall, a picture's small letters are for the back row.
 const larger = new CSSStyleSheet();
 larger.replaceSync(`.root .title, .root .text { font-size: max(1rem, 2vh); }
-  .root :is(.legend, .shape, .caption, .place) { font-size: max(0.8125rem, 1.7vh); }
-  .tokens .text { font-size: var(--token-size, 1.5rem); }`);
+  .root :is(.legend, .shape, .caption, .place, .numbers, div.later) { font-size: max(1rem, 1.7vh); }
+  .tokens .text { font-size: var(--token-size, 1.5rem); }
+  .stream { zoom: 1.1; }
+  @media (min-width: 100rem) { .stream { zoom: 1.4; } }`);
 
 function draw(_name, { host, picture, component }) {
   if (!host.shadowRoot) {
     host.attachShadow({ mode: "open" });
     if (picture.isStill) still(host.shadowRoot, picture.component);
   }
+  host.dataset.component = picture.component;
   const { default: show, styles, ask } = component;
   if (host.shadowRoot.adoptedStyleSheets[0] !== styles) host.shadowRoot.adoptedStyleSheets = given.isScreen ? [styles, larger] : [styles];
   show({ data: picture.data, parentElement: host.shadowRoot, setStateValue: () => {}, ask });

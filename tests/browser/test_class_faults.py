@@ -216,6 +216,42 @@ def test_a_search_on_a_wall_is_seen_whole_without_anything_to_press(new_person, 
     expect(wall.page.locator(":is(button, input, #view):visible")).to_have_count(0)
 
 
+@pytest.mark.parametrize("size", [(1920, 1080), (1280, 720)])
+def test_a_question_on_a_wall_leaves_everything_whole(new_person, size):
+    width, height = size
+    teacher = Teacher(new_person()).open()
+    wall = Pupil(new_person(viewport={"width": width, "height": height}))
+    wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
+    code = wall.page.get_by_role("img", name="QR code of the address")
+
+    def expect_whole():
+        until(lambda: wall.page.evaluate("document.scrollingElement.scrollHeight") <= height)
+        expect(wall.page.locator("#view .matrix text.label", has_text="…")).to_have_count(0)
+        title, corner = wall.title.bounding_box(), code.bounding_box()
+        # No title where the view itself shows its sentences.
+        if title and title["y"] < corner["y"] + corner["height"]:
+            assert title["x"] + title["width"] <= corner["x"]
+
+    views = {
+        "step_by_step": {"model": "toy", "text": "The cat sat on the mat", "step": "qkv", "word": "5"},
+        "positions": {"model": "minilm-l6", "text": "The dog bit the man"},
+        "vector_moves": {"model": "minilm-l6", "text": "the bank of the river"},
+        "compare": {"model": "minilm-l6", "text": TIRED, "versus": TIRED.replace("tired", "wide"), "guess": "1"},
+    }
+    for page, query in views.items():
+        teacher.tab.go(page, **query)
+        teacher.press("Question")
+        teacher.ask("About this view")
+        expect(wall.question.locator(".answers")).to_be_visible()
+        expect_whole()
+        teacher.press("Show the answers")
+        expect(wall.question.get_by_role("row").first).to_be_visible()
+        expect(wall.page.locator("#view :is(.matrix svg, .plot .main-svg)").first).to_be_visible()
+        expect_whole()
+        teacher.press("See the picture")
+        teacher.press("Next")
+
+
 def test_a_view_whose_scripts_are_late_does_not_replace_a_newer_one(teacher, new_person):
     pupil, held = Pupil(new_person()), []
 
