@@ -126,14 +126,21 @@ function heightOf({ root }, { height }) {
   return share ? (share / 100) * window.innerHeight : height;
 }
 
+/** The template in the page's font and, if it sets one (--chart-letters, in px), its size of letters. */
+function templateOf({ theme, root }) {
+  const { layout } = TEMPLATES[theme.isDark ? "dark" : "light"];
+  const style = getComputedStyle(root);
+  const size = Number(style.getPropertyValue("--chart-letters")) || layout.font.size;
+  const [xaxis, yaxis] = [layout.xaxis, layout.yaxis].map((axis) => ({ ...axis, title: { ...axis.title, font: { size } } }));
+  return { layout: { ...layout, font: { ...layout.font, family: style.fontFamily, size }, xaxis, yaxis } };
+}
+
 /** The layout for this page. A touch scrolls the page instead of zooming; the buttons zoom. */
 function dressed(state, layout) {
-  const { theme, root, width } = state;
-  const template = TEMPLATES[theme.isDark ? "dark" : "light"];
-  const font = { family: getComputedStyle(root).fontFamily };
+  const template = templateOf(state);
   const margin = { ...template.layout.margin, t: 30 }; // the title stands above the chart
   const isTouch = matchMedia("(hover: none)").matches;
-  return { ...layout, template, font, margin, width, height: heightOf(state, layout), dragmode: isTouch ? false : "zoom" };
+  return { ...layout, template, margin, width: state.width, height: heightOf(state, layout), dragmode: isTouch ? false : "zoom" };
 }
 
 function settings(Plotly, state) {

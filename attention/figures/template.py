@@ -22,7 +22,6 @@ def _template(theme: Theme) -> dict[str, Any]:
         "tickcolor": page["border"],
         "automargin": True,
         "title": {"standoff": 8, "font": {"size": 12}},
-        "tickfont": {"size": 12},
     }
     layout = {
         "font": {"family": _FONT, "size": 12, "color": page["text"]},
