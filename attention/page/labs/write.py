@@ -90,7 +90,7 @@ def _content(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks
 
 def _before(values: Values, _: HeadContext | None, runs: Runs | None) -> Blocks:
     """Return all blocks, with the sizes of the parts covered."""
-    return _shown(values, runs, covered(_counted(values[LAYERS], _n_symbols(runs)), but=("characters",)))
+    return _shown(values, runs, covered(_counted(values[LAYERS], _n_symbols(runs))))
 
 
 def _run(runs: Runs | None) -> tuple[Status, Run | None]:
@@ -109,12 +109,12 @@ def _shown(values: Values, runs: Runs | None, counted: Blocks) -> Blocks:
     status, run = _run(runs)
     found = () if run is None else moments(run.frames)
     shown = () if run is None or not found else _trained(values, run, found)
+    training = _training(values, status, is_here=runs is not None)
     return (
-        *counted,
         Heading(message("A small Transformer learns to write")),
-        *_training(values, status, is_here=runs is not None),
+        Row(((Prose(lesson("write/intro")), *training), (Picture("characters", _characters()),))),
         *shown,
-        Prose(lesson("write/intro")),
+        *counted,
         Fold("story_fold", message("The story"), (Prose(lesson("write/story", text=typed(bundled()))),)),
     )
 
@@ -128,7 +128,9 @@ def _training(values: Values, status: Status, *, is_here: bool) -> Blocks:
     )
     arguments = ("--layers", str(values[LAYERS]))
     button = work("train", JOB, status, _WORDS, is_here=is_here, arguments=arguments, clears=(STAGE,), text=text)
+    options = {depth: str(depth) for depth in DEPTHS}
     return (
+        Setting(LAYERS, message("Layers"), values[LAYERS], options),
         button,
         *((Notice(status.problem),) if status.problem else ()),
         Prose(lesson("write/private"), "detail"),
@@ -295,7 +297,7 @@ def _table(found: Sequence[Moment]) -> dict[str, list[str]]:
 
 
 def _counted(n_layers: int, n_symbols: int) -> Blocks:
-    """Return the parameters of each part, for the chosen number of layers, and the story's characters."""
+    """Return the parameters of each part, for the chosen number of layers."""
     counts = parameters(n_symbols, n_layers)
     total = sum(counts.values())
     names = tuple(_PARTS[part] for part in counts)
@@ -317,11 +319,9 @@ def _counted(n_layers: int, n_symbols: int) -> Blocks:
         feed_forward_share=f"{counts['feed_forward'] / total:.0%}",
     )
     columns = {message("part"): list(names), message("parameters"): [str(count) for count in counts.values()]}
-    options = {depth: str(depth) for depth in DEPTHS}
     return (
         Heading(message("How large it is")),
-        Setting(LAYERS, message("Layers"), n_layers, options),
-        Row(((Picture("characters", _characters()),), (Picture("parts", Chart(chart)),))),
+        Picture("parts", Chart(chart)),
         Prose(told),
         as_table("counted", lambda: columns, file="parameters"),
     )
