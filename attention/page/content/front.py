@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from attention.core.messages import message, messages
+from attention.core.reading import Reading
 from attention.core.words import CONTINUES, SPACE, special_names
 from attention.figures.arcs import Arcs
 from attention.figures.format import number
@@ -13,7 +14,7 @@ from attention.figures.tokens import TokenStrip
 from attention.lesson import front
 from attention.lesson.head_context import HeadContext
 from attention.lesson.initial_selection import openings, tell_choice, tell_opening
-from attention.lesson.prose import lesson, listed, word
+from attention.lesson.prose import lesson, listed, without_tags, word
 from attention.lesson.steps import softmax
 from attention.models import bundled
 from attention.models.bundled import Bundled
@@ -66,10 +67,9 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
 
 def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
     """Return two sentences on attention, the picture, its description, and the link to the steps."""
-    intro = Prose(lesson("front/intro", unit=pane.info.reading.unit, noun=pane.info.reading.noun))
     scene = pane.scene
     if scene is None:
-        return (*_title(message("See attention happen"), whole=whole), intro)
+        return (*_title(message("See attention happen"), whole=whole), _intro(pane.info.reading, has_picture=False))
     telling = front.telling(scene) if view[WORD] is None and view[AT] is None else scene
     if telling.word != scene.word:
         scene, view = telling, view.replaced(WORD, telling.word)
@@ -89,12 +89,12 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
         if linked is None or query is None
         else message("This head was picked because it links “{word}” most.", word=scene.names[query])
     )
-    # An open question explains those that it offers.
-    marks = "" if is_hidden else _tell_marks(scene)
+    # An open question explains the tokens that it offers.
+    explained = "" if is_hidden else _tell_marks(scene) + lesson("front/truth")
     about = f"{picked} {info.name}. {info.summary}"
     return (
         *_title(title, whole=whole),
-        intro,
+        _intro(info.reading, has_picture=not is_hidden),
         _picture(view, scene, is_hidden=is_hidden),
         # Above the question, which would otherwise appear under the pointer that asked for it.
         Section(
@@ -109,9 +109,15 @@ def _opened(view: View, pane: Pane, *, whole: bool) -> Blocks:
         ),
         *asked.content(),
         *(() if is_hidden or _is_in_line(scene) else (Prose(_tell_row(scene)),)),
-        Prose(lesson("front/head", **scene.numbers) + marks + lesson("front/truth"), "aside"),
+        Prose(lesson("front/head", **scene.numbers) + explained, "aside"),
         Notice(about, is_quiet=True),
     )
+
+
+def _intro(reading: Reading, *, has_picture: bool) -> Prose:
+    """Return two sentences on attention and, with a picture to press, an invitation to do so."""
+    press = f" {without_tags(lesson('front/press', unit=reading.unit))}" if has_picture else ""
+    return Prose(lesson("front/intro", unit=reading.unit, noun=reading.noun, press=press))
 
 
 def _linked(view: View, scene: HeadContext) -> HeadContext | None:
