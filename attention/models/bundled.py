@@ -122,8 +122,7 @@ MINILM = Bundled(
         source="sentence-transformers/all-MiniLM-L6-v2",
         summary=message("A small pretrained BERT: 6 layers of 12 heads."),
         note=message(
-            "all-MiniLM-L6-v2: distilled, then fine-tuned for sentence vectors. It shares the vocabulary of "
-            "bert-base-uncased, not its heads."
+            "all-MiniLM-L6-v2, trained to compare sentences. It shares BERT's vocabulary; its heads are its own."
         ),
     ),
     Invitation(message("See which words MiniLM attends to"), step="softmax"),
