@@ -108,8 +108,14 @@ def _way(figure: Stream) -> Picture:
 
 def _tell(scene: HeadContext, found: Sequence[Passage]) -> str:
     has_network = found[0].fed is not None
-    told = "words" if has_network else "feed-forward-none"
-    return lesson(f"whole/{told}", focus=scene.focus_word, model=word(scene.info.name))
+    told = lesson(
+        "whole/words" if has_network else "whole/feed-forward-none",
+        focus=scene.focus_word,
+        model=word(scene.info.name),
+    )
+    sublayers = () if scene.trace.structure is None else scene.trace.structure.sublayers
+    norm = next((norm for each in sublayers for norm in (each.norm_before, each.norm_after) if norm), "")
+    return told + (lesson("whole/norm", norm=norm) if norm else "")
 
 
 def _onward(_: Values, scene: HeadContext) -> tuple[Onward, ...]:
