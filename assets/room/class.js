@@ -110,6 +110,8 @@ async function act(name, body = {}) {
   const answer = await post(`${room.code}/${name}`, body);
   told = answer.isDone ? "" : answer.told;
   if (answer.isDone && name === "end") leave();
+  // A task brings its page, which is not shown before.
+  if (answer.start) location.assign(answer.start);
   draw();
   return answer;
 }
@@ -329,8 +331,9 @@ function draw() {
     shown.push(sentence);
   }
   document.documentElement.toggleAttribute("data-notes", areNotesOpen);
-  // The page's own question may show what the class is about to be asked.
-  document.documentElement.toggleAttribute("data-class-asks", Boolean(room && (going ? going.hides : waits(planNow()?.parts[lesson.at]))));
+  // The page's own question may show what the class is about to be asked, or repeats it.
+  const isAsked = going ? going.hides || going.ends === ENDS.ask : waits(planNow()?.parts[lesson.at]);
+  document.documentElement.toggleAttribute("data-class-asks", Boolean(room && isAsked));
   // Nor does the page judge what the class looks for.
   document.documentElement.toggleAttribute("data-class-seeks", Boolean(task && !task.told));
   document.documentElement.toggleAttribute("data-class-follows", Boolean(follows && !room));
@@ -428,7 +431,7 @@ function wayBack() {
 
 /** Offer the results before they are deleted. */
 function end() {
-  const close = button(message("Close"), () => sheet.close());
+  const close = button(message("Cancel"), () => sheet.close());
   const go = button(message("End the class"), finish, "main");
   const files = lesson.asked.length ? [csvOf("results.csv", message("Download the answers"))] : [];
   if (ten) files.push(csvOf("own/results.csv", message("Download the ten questions")));

@@ -36,7 +36,10 @@ function notes() {
   const results = [...askedSoFar(), ...tasksSoFar(), ...lastResults()];
   if (!plan) return put(box, [head, ...results]);
   const stages = part("stages", [plan.name, plan.parts.map(({ title, minutes }) => [title, minutes])], () => stagesOf(plan));
-  [...stages.querySelectorAll("button")].forEach((each, at) => setAttribute(each, "aria-current", at === lesson.at ? "step" : null));
+  [...stages.querySelectorAll("button")].forEach((each, at) => {
+    if (at === lesson.at && !each.hasAttribute("aria-current")) queueMicrotask(() => see(each));
+    setAttribute(each, "aria-current", at === lesson.at ? "step" : null);
+  });
   const beside = part("stage beside", plan.name, () => make("div", "beside"));
   const said = plan.isOwn ? editorOf(plan) : part("said", [plan.name, lesson.at], () => saidOf(plan));
   put(beside, [stages, said]);
@@ -140,10 +143,8 @@ function nextOfPlan(going) {
 function actOf({ act: found, seconds = null }) {
   const { label, path, body } = ACTS[found.kind](found, seconds ?? limitInBar());
   const press = async () => {
-    const { isDone, start } = await act(path, body);
+    const { isDone } = await act(path, body);
     if (isDone) keep({ acted: lesson.at });
-    // The view to search is not shown before its task.
-    if (start) location.assign(start);
   };
   return { label, press };
 }

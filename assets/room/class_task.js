@@ -74,11 +74,17 @@ function offerTask() {
   const options = tasks.map(({ name, title }) => [name, title]);
   const choice = part("task choice", tasks, () => choiceOf("task choice", message("Task"), options));
   const set = part("set task", tasks, () => {
-    const found = button(message("Set this task"), () => act("task", { name: choice.value }), "main");
+    const found = button(message("Set this task"), () => setTask(choice.value), "main");
     found.disabled = !tasks.length;
     return found;
   });
   return [choice, set];
+}
+
+/** Set a task by hand: it replaces the view of a plan's stage. */
+async function setTask(name) {
+  const { isDone } = await act("task", { name });
+  if (isDone) keep({ shown: -1 });
 }
 
 function goingTask() {

@@ -101,17 +101,22 @@ def test_a_malformed_question_is_refused_with_the_reason(own_plan):
     own_plan.tab.errors.clear()  # the browser counts what is refused
 
 
-def test_a_task_set_by_hand_leaves_the_question_of_the_stage_to_be_asked(own_plan, new_person):
+def test_a_task_set_by_hand_brings_its_page_and_leaves_the_stage_to_be_shown_and_asked(own_plan, new_person):
     pupil = Finder(new_person()).join(own_plan.code)
     stages(own_plan).first.click()
     own_plan.press_plan()
     expect(own_plan.plan).to_have_text("Ask the class")
     own_plan.set("Previous token")
     expect(pupil.task).to_be_visible()
+    expect(pupil.page.locator("#view .atlas").first).to_be_visible()
     own_plan.press("Show the best")
+    expect(own_plan.plan).to_have_text("Show: Our pond")
+    own_plan.press_plan()
+    pupil.expect_step(4)
+    expect(pupil.task).to_be_hidden()
+    expect(own_plan.plan).to_have_text("Ask the class")
     own_plan.press_plan()
     expect(pupil.question).to_contain_text(QUESTION)
-    expect(pupil.task).to_be_hidden()
 
 
 def test_pupils_type_a_number_or_a_few_words(own_plan, new_person):
