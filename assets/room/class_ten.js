@@ -57,8 +57,8 @@ function goingTen() {
   if (!ten?.isOpen) return null;
   const title = part("ten title", null, () => make("p", "question", message("Ten questions on your own sentence")));
   const count = () => {
-    if (ten.begun > now.here) return message("{begun} began, {finished} finished", ten);
-    return message("{begun} of {here} began, {finished} finished", { ...ten, here: now.here });
+    if (ten.begun > now.here) return message("{begun} started, {finished} finished", ten);
+    return message("{begun} of {here} started, {finished} finished", { ...ten, here: now.here });
   };
   const finish = part("ten end", null, () => button(message("End the questions"), () => act("own/finish"), "main by-hand"));
   return { all: [title], own: [resultsOfTen()], line: [words("ten count", "here", count()), finish], hides: true };

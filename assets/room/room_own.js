@@ -32,7 +32,7 @@ function takePaper(found) {
 }
 
 function showProgress(own) {
-  progress = own ? message("{begun} began, {finished} finished", own) : "";
+  progress = own ? message("{begun} started, {finished} finished", own) : "";
   drawOwn();
 }
 

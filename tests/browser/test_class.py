@@ -692,7 +692,7 @@ def test_the_server_dies_while_a_class_answers_another_ten_questions_and_a_third
         expect(alone.verdict).to_be_visible(timeout=PATIENCE)
         alone.page.reload()
         alone.expect_question(3)
-        expect(leaving.bar).to_contain_text("1 of 1 began", timeout=40_000)
+        expect(leaving.bar).to_contain_text("1 of 1 started", timeout=40_000)
         setting.expect_found(1, 1)
         finder.page.reload()
         expect(finder.solved).to_have_count(1)

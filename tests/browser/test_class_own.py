@@ -68,7 +68,7 @@ def test_a_class_answers_ten_questions_each_and_the_teacher_sees_what_was_right(
     near.expect_question(3)
     near.own.get_by_role("button", name=re.compile("^Question 1: ")).click()
     expect(near.own.locator(".marked li").first).to_contain_text("your answer")
-    expect(teacher.bar).to_contain_text("2 of 2 began, 1 finished", timeout=PATIENCE)
+    expect(teacher.bar).to_contain_text("2 of 2 started, 1 finished", timeout=PATIENCE)
     expect(wall.own).to_contain_text(re.compile(r"\b2\D+\b1\b"))
     wall.page.close()
     # On a screen that everybody sees, there are no results.
