@@ -178,7 +178,8 @@ def _worksheet(view: View, pane: Pane, root: str, *, with_solutions: bool) -> st
 
 def _moved(scene: HeadContext, word: int) -> str:
     before, after = scene.names[scene.word], scene.names[word]
-    return message("About “{after}”: the weights of “{before}” are nearly all 0.", after=after, before=before)
+    # The reason would answer questions on the sheet about these weights.
+    return message("About “{after}”, which makes a better exercise than “{before}”.", after=after, before=before)
 
 
 def _small(view: View, scene: HeadContext) -> HeadContext:

@@ -70,9 +70,17 @@ def can_choose(scene: HeadContext) -> bool:
 
 def choosing(scene: HeadContext) -> Bool[Array, " Q"]:
     """Mark the rows of tokens, without padding, that see more than one key."""
-    is_padding = np.array([token.is_padding for token in scene.tokens])
-    chooses: Bool[Array, " Q"] = (scene.visible.sum(axis=1) > 1) & ~is_padding
+    chooses: Bool[Array, " Q"] = (scene.visible.sum(axis=1) > 1) & ~_is_padding(scene)
     return chooses
+
+
+def some_see_one(scene: HeadContext) -> bool:
+    """Return whether any token, padding aside, sees no more than one key."""
+    return not (choosing(scene) | _is_padding(scene)).all()
+
+
+def _is_padding(scene: HeadContext) -> Bool[Array, " Q"]:
+    return np.array([token.is_padding for token in scene.tokens])
 
 
 def is_first(row: Float[Array, " K"], key: int) -> bool:

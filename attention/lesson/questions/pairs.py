@@ -7,7 +7,7 @@ import numpy as np
 from attention.core.messages import message
 from attention.lesson.head_context import HeadContext
 from attention.lesson.prose import fact, lesson, listed
-from attention.lesson.questions.base import ALIKE, can_choose, choosing, how_many, is_first, pick, several
+from attention.lesson.questions.base import ALIKE, can_choose, choosing, how_many, is_first, pick, several, some_see_one
 from attention.lesson.quiz import TIE, Guess, words_of
 
 # Relative to an even share: clearly less, clearly more.
@@ -59,7 +59,8 @@ def largest(scene: HeadContext) -> Guess | None:
         top_score=scores[top, top_key],
         top_weight=weights[top, top_key],
     )
-    question = lesson("questions/largest", **place)
+    among = message(" among tokens that see another one") if some_see_one(scene) else ""
+    question = lesson("questions/largest", among=among, **place)
     return pick(question, reason, lesson("questions/largest-why"), answers, 0 if row == top else 2)
 
 
@@ -77,7 +78,8 @@ def itself(scene: HeadContext) -> Guess | None:
         row=scene.query_word(row),
         own=scene.steps.weights[row, row],
     )
-    question = lesson("questions/itself", rows=len(rows))
+    only = message(" that see another one") if some_see_one(scene) else ""
+    question = lesson("questions/itself", rows=len(rows), only=only)
     return pick(question, reason, lesson("questions/itself-why"), several(), how_many(count, len(rows)))
 
 

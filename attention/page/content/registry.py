@@ -213,7 +213,7 @@ def _place(pane: Pane, *, has_word: bool) -> str:
         return pane.info.name
     place = message("{name}: layer {layer}, head {head}", name=pane.info.name, **scene.numbers)
     if address.run.mask != "none":
-        place = message("{place}, mask {mask}", place=place, mask=pane.info.build.mask_names[address.run.mask])
+        place = message("{place}, {mask} mask", place=place, mask=pane.info.build.mask_names[address.run.mask])
     if not has_word:
         return place
     return message("{place}, {unit} “{word}”", place=place, unit=scene.info.reading.unit, word=scene.names[scene.word])

@@ -278,7 +278,7 @@ def _table_of_mean(shared: Float[Array, " H"], entropies: Float[Array, " H"], of
 
 def _read(scene: HeadContext) -> Blocks:
     """Show how each head's query of the word in focus depends on each slice of its vector."""
-    heading = Heading(message("A head reads the whole vector"))
+    heading = Heading(message("What each head reads"))
     parts = scene.attention.projections
     if scene.attention.inputs is None or parts is None:
         return (heading, Prose(lesson("one-or-many/whole-unknown")))

@@ -175,6 +175,15 @@ def test_a_word_drifts_apart_as_torch_says(model_id, beside, texts):
     assert tells(told, "vector-moves/drift-same") == (model_id == "toy")
 
 
+@pytest.mark.parametrize("beside", ["after", "alone"])
+def test_while_a_cosine_is_asked_no_other_one_is_told(beside):
+    scene = scene_of("minilm-l6")
+    view = View(page=OF_LABS[LAB]).replaced(BESIDE_TEXT, beside)
+    blocks = list(walk(LAB.before(view, scene, Fresh(scene.trace))))
+    assert {"way", "stream"} <= {each.key for each in blocks if isinstance(each, Picture)}
+    assert "cosine" not in prose(blocks)
+
+
 @pytest.mark.parametrize(("model_id", "first"), [("minilm-l6", "after"), ("smollm2-135m", "before")])
 def test_the_pair_that_is_shown_first_differs_where_the_word_can_see_it(model_id, first):
     scene, models = scene_of(model_id), {info.model_id: info for info in list_models()}

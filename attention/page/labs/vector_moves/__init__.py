@@ -113,12 +113,15 @@ def _content(values: Values, scene: HeadContext | None, runs: Runs | None) -> Bl
 
 
 def _before(values: Values, scene: HeadContext | None, runs: Runs | None) -> Blocks:
-    """Return the arrows of one layer without their lengths; those of all layers, which show the answer, are covered."""
+    """Return the arrows of one layer without their lengths; those of all layers, which show the answer, are covered.
+
+    The drift is left out: its cosines, of another pair, could be taken for the answer.
+    """
     if scene is None or not _has_path(scene):
         return _content(values, scene, runs)
     changes, scope = _changes(scene), values[SCOPE]
     moves = _moves(scene, scope, changes, runs, is_asked=True)
-    return (*(covered(moves) if scope == "layers" else moves), *_stream(scene, changes), *drift(scene, values, runs))
+    return (*(covered(moves) if scope == "layers" else moves), *_stream(scene, changes))
 
 
 def _changes(scene: HeadContext) -> Float[Array, "L M"]:
