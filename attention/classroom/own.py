@@ -85,13 +85,16 @@ def _why(guess: Guess, given: int) -> str:
 
 
 def summary(tallies: Iterable[Tally]) -> list[dict[str, Any]]:
-    """Return for each question how many were right, the most frequent wrong answer, and if it was wrong most often."""
+    """Return for each question how many were right, the most frequent wrong answer, and if it is the single hardest."""
     found: dict[str, list[Tally]] = defaultdict(list)
     for each in tallies:
         found[each.question].append(each)
     rows = [_question_summary(question, found[question.name]) for question in ASKABLE if question.name in found]
-    most = max((row["answered"] - row["right"] for row in rows), default=0)
-    return [{**row, "isHardest": row["answered"] - row["right"] == most > 0} for row in rows]
+    wrong = [row["answered"] - row["right"] for row in rows]
+    most = max(wrong, default=0)
+    # A mark at each of several questions would not say which to discuss.
+    has_hardest = most > 0 and wrong.count(most) == 1
+    return [{**row, "isHardest": has_hardest and each == most} for row, each in zip(rows, wrong, strict=True)]
 
 
 def _question_summary(question: Ready, tallies: Sequence[Tally]) -> dict[str, Any]:

@@ -137,6 +137,11 @@ def test_the_commonest_wrong_answer_is_the_one_that_most_gave():
     assert cost["wrong"] == {"answer": "", "why": "twice", "count": 2}
 
 
+def test_of_questions_that_are_equally_hard_none_is_the_hardest():
+    tallies = [Tally(name, False, "", "x", 3) for name in ("sums", "zero")] + [Tally("cost", False, "", "x", 2)]
+    assert not any(each["isHardest"] for each in own.summary(tallies))
+
+
 @given(
     st.lists(
         st.builds(
