@@ -21,6 +21,7 @@ from attention.figures.model_map import ModelMap
 from attention.figures.order import OrderStrip
 from attention.figures.question import Answer
 from attention.lesson.head_context import HeadContext
+from attention.lesson.plans import plans
 from attention.lesson.questions import MOST, QUESTIONS, Ready
 from attention.lesson.quiz import Guess
 from attention.models import ModelInfo, by_id, get_info
@@ -133,7 +134,8 @@ def show(shown: Shown) -> dict[str, Any]:
     if shown.on_wall and panes and panes[0].scene is not None:
         pictures = [{**each, "data": _named(each["data"], panes[0].scene)} for each in pictures]
     modules = {each["component"] for each in pictures}
-    nothing = message("Nothing to see here yet.")
+    # Only a view without a text is empty, as in a room opened before the teacher goes to one.
+    nothing = message("The class begins soon.")
     # Nobody gets ahead of a question about the view, which the app itself would answer.
     is_held = is_open or shown.seen in ("closed", "hidden")
     return {
@@ -170,8 +172,9 @@ def model_of(page: str, link: str) -> str:
 
 
 def examples_of(link: str) -> Sequence[str]:
-    """Return example sentences."""
-    return _info(link).reading.examples
+    """Return example sentences, without those of the ready plans, whose answers a lesson may have shown."""
+    shown = {sentence for plan in plans() for part in plan.parts for sentence in sentences_of(part.page, part.link)}
+    return [each for each in _info(link).reading.examples if each not in shown]
 
 
 def read(page: str, link: str) -> Pane:

@@ -69,6 +69,13 @@ def test_what_the_class_does_at_a_stage_can_be_done_there(part):
         assert examples_of(model_of(part.page, part.link))
 
 
+def test_no_sentence_of_a_lesson_is_suggested_for_a_pupils_own():
+    shown = {dict(parse_qsl(part.link))["text"] for part in PARTS.values()}
+    assert shown & set(load("minilm-l6").info.reading.examples)
+    for part in PARTS.values():
+        assert shown.isdisjoint(examples_of(model_of(part.page, part.link)))
+
+
 def test_queries_and_keys_are_introduced_before_they_are_multiplied():
     for plan in plans():
         names = [part.name for part in plan.parts]
