@@ -256,7 +256,7 @@ function answered(asked) {
 }
 
 function verdictOf(asked) {
-  return isRight(asked) ? message("That is right.") : message("Not right.");
+  return isRight(asked) ? message("Right.") : message("Not this time.");
 }
 
 /** The verdict on an answer, the reason, and the way on. */

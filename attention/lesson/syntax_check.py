@@ -197,7 +197,7 @@ def tell_case(case: Case, sentence: Annotated, finding: Finding) -> str:
         asked=word(sentence.words[case.asked]),
         taken=word(sentence.words[case.taken]),
         weight=f"<b>{number(case.weight)}</b>",
-        verdict=message("That is right.") if is_right else message("It should be {gold}.", gold=f"<b>{gold}</b>"),
+        verdict=message("Right.") if is_right else message("It should be {gold}.", gold=f"<b>{gold}</b>"),
     )
 
 

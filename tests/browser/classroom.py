@@ -201,7 +201,7 @@ class Alone(Pupil):
         self.own.locator(".answers button").nth(index).click()
         # Only answered questions have a verdict.
         expect(self.verdict).to_be_visible(timeout=PATIENCE)
-        return self.verdict.inner_text() == "That is right."
+        return self.verdict.inner_text() == "Right."
 
     def go_on(self):
         self.own.locator("button.main").click()
