@@ -30,7 +30,8 @@ def main() -> None:
     """Serve the app until Ctrl+C. All options of ``streamlit run`` are accepted."""
     prepare()
     options = take_models(sys.argv[1:])
-    Thread(target=_warm_up, name="warm-up", daemon=True).start()
+    # Not a daemon: a process that ends amid torch's import, as after an unknown option, would abort.
+    Thread(target=_warm_up, name="warm-up").start()
     sys.argv = ["streamlit", "run", str(APP / "app.py"), *options]
     # Streamlit's own exit code after Ctrl+C is an error, which make would report.
     signal.signal(signal.SIGINT, lambda *_: sys.exit(0))

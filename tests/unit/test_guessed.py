@@ -70,5 +70,5 @@ def test_a_model_that_reads_no_lexicon_says_nothing_of_it_but_what_its_name_does
     words = plain(tokens.words(scene) + tokens.aside(scene))
     # Once, where one meets it.
     assert words.count("all-MiniLM-L6-v2") == 1
-    assert "distilled" in words
-    assert "distilled" not in plain(softmax.words(scene) + softmax.aside(scene))
+    assert "to compare sentences" in words
+    assert "to compare sentences" not in plain(softmax.words(scene) + softmax.aside(scene))
