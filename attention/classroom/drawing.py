@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode
 
@@ -173,8 +173,13 @@ def model_of(page: str, link: str) -> str:
 
 def examples_of(link: str) -> Sequence[str]:
     """Return example sentences, without those of the ready plans, whose answers a lesson may have shown."""
-    shown = {sentence for plan in plans() for part in plan.parts for sentence in sentences_of(part.page, part.link)}
-    return [each for each in _info(link).reading.examples if each not in shown]
+    return [each for each in _info(link).reading.examples if each not in _sentences_of_plans()]
+
+
+@cache
+def _sentences_of_plans() -> frozenset[str]:
+    parts = (part for plan in plans() for part in plan.parts)
+    return frozenset(sentence for part in parts for sentence in sentences_of(part.page, part.link))
 
 
 def read(page: str, link: str) -> Pane:

@@ -88,8 +88,8 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebo
     words = () if in_notebook or not panes else sentence(step, panes[0], is_asked=is_plain)
     body = pages[0].alone() if len(pages) == 1 else (Row(tuple(page.beside() for page in pages)),) if pages else ()
     # The map shows the heads already; paper has no map.
-    grids = [block for pane in panes if whole or not has_map(pane) for block in _head_grid(step, pane)]
-    weights = () if is_plain else (*grids, *over_picture(panes))
+    weighted = () if is_plain else panes
+    grids = [block for pane in weighted if whole or not has_map(pane) for block in _head_grid(step, pane)]
     first = _first(view, step, panes)
     extras = [
         block
@@ -98,7 +98,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebo
         for block in extra.content(view, panes, whole)
     ]
     # Present at every step, so that one can turn into another in place.
-    under = Section("under", (*weights, *alignment(panes), *extras))
+    under = Section("under", (*grids, *alignment(panes), *over_picture(weighted), *extras))
     return (*words, *question.in_place(), *first, *body, under)
 
 
