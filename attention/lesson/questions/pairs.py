@@ -59,8 +59,7 @@ def largest(scene: HeadContext) -> Guess | None:
         top_score=scores[top, top_key],
         top_weight=weights[top, top_key],
     )
-    among = message(" among tokens that see another one") if some_see_one(scene) else ""
-    question = lesson("questions/largest", among=among, **place)
+    question = lesson("questions/largest-of-some" if some_see_one(scene) else "questions/largest", **place)
     return pick(question, reason, lesson("questions/largest-why"), answers, 0 if row == top else 2)
 
 
@@ -78,8 +77,7 @@ def itself(scene: HeadContext) -> Guess | None:
         row=scene.query_word(row),
         own=scene.steps.weights[row, row],
     )
-    only = message(" that see another one") if some_see_one(scene) else ""
-    question = lesson("questions/itself", rows=len(rows), only=only)
+    question = lesson("questions/itself-of-some" if some_see_one(scene) else "questions/itself", rows=len(rows))
     return pick(question, reason, lesson("questions/itself-why"), several(), how_many(count, len(rows)))
 
 
