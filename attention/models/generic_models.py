@@ -12,6 +12,7 @@ from typing import Any
 from attention.core.messages import message
 from attention.models.families import AS_DECODER, AS_ENCODER, HIDE_LATER, USE_INTERFACE, WHOLE
 from attention.models.files import in_one_line
+from attention.models.importing import import_transformers
 from attention.models.module_map import Architecture, Attention, FeedForward, Sizes, Stack
 
 # Common names of sizes. Those of feed-forward networks have no common meaning.
@@ -184,11 +185,10 @@ def _name_of(kind: str) -> str:
 @cache
 def _kind_of(model_type: str) -> _Kind | None:
     """Look a kind up in transformers' tables; None if it is in none, or lacks a library."""
-    from transformers import CONFIG_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_MASKED_LM_MAPPING, MODEL_MAPPING
-
+    transformers = import_transformers()
     try:
-        config = CONFIG_MAPPING[model_type]
-        found: Any = MODEL_MAPPING[config]
+        config = transformers.CONFIG_MAPPING[model_type]
+        found = transformers.MODEL_MAPPING[config]
     except (KeyError, ValueError, ImportError):
         return None
     # Of several variants, the first is the usual one.
@@ -197,5 +197,8 @@ def _kind_of(model_type: str) -> _Kind | None:
         reads_text=model.main_input_name == _TEXT_INPUT,
         uses_interface=model_type in USE_INTERFACE or model.is_backend_compatible(),
         is_causal=model_type in HIDE_LATER
-        or (config in MODEL_FOR_CAUSAL_LM_MAPPING and config not in MODEL_FOR_MASKED_LM_MAPPING),
+        or (
+            config in transformers.MODEL_FOR_CAUSAL_LM_MAPPING
+            and config not in transformers.MODEL_FOR_MASKED_LM_MAPPING
+        ),
     )

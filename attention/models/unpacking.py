@@ -12,6 +12,7 @@ from attention.core.messages import message
 from attention.models import wheels
 from attention.models.base import ModelUnavailableError
 from attention.models.files import in_one_line, read_json
+from attention.models.importing import import_transformers
 from attention.models.store import (
     CACHE_DIR_VARIABLE,
     OnProgress,
@@ -90,15 +91,14 @@ def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
 
     transformers' own ``from_pretrained(gguf_file=…)`` requires accelerate, otherwise unneeded, and reports no progress.
     """
-    # A new server imports transformers in another thread. Starting with the same module makes this thread wait;
-    # starting with another could find transformers half imported.
+    # A new server imports it in another thread.
+    import_transformers()
+
     import torch
     from gguf import GGUFReader, dequantize
     from safetensors.torch import save_file
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
     from transformers.modeling_gguf_pytorch_utils import TENSOR_PROCESSORS, get_gguf_hf_weights_map
-
-    from attention.models import huggingface  # noqa: F401 - see above
 
     config = AutoConfig.from_pretrained(file.parent, gguf_file=file.name, local_files_only=True)
     with torch.device("meta"):

@@ -39,11 +39,35 @@ def brought_in(modules):
         "    importlib.import_module(module)\n"
         f"    print(module, *[heavy for heavy in {HEAVY!r} if heavy in sys.modules])\n"
     )
+    return {line.split()[0]: line.split()[1:] for line in printed(script).splitlines()}
+
+
+def printed(script):
+    """Return what a script prints in a new interpreter."""
     process = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
     )
     assert not process.returncode, process.stderr
-    return {line.split()[0]: line.split()[1:] for line in process.stdout.splitlines()}
+    return process.stdout
+
+
+# The first thread is where a new server is when its first page is opened.
+TWO_THREADS = """
+import importlib, sys, torch
+from threading import Thread
+from attention.models.generic_models import other_architecture
+
+other = Thread(target=importlib.import_module, args=("transformers",))
+other.start()
+while "transformers" not in sys.modules:
+    pass
+print(other_architecture({"model_type": "olmo2", "vocab_size": 9}).name)
+other.join()
+"""
+
+
+def test_a_model_is_described_while_another_thread_imports_transformers():
+    assert printed(TWO_THREADS) == "olmo2, partly known\n"
 
 
 @pytest.mark.slow
