@@ -240,6 +240,13 @@ def test_a_question_on_a_wall_leaves_everything_whole(new_person, size):
         expect_whole()
         teacher.press("See the picture")
         teacher.press("Next")
+    # One beside its picture, which stays.
+    teacher.tab.go("step_by_step", model="minilm-l6", text="The cat sat on the mat", step="scores")
+    teacher.press("Question")
+    teacher.ask("Adding 5 to every score")
+    expect(wall.question.locator(".answers")).to_be_visible()
+    expect(wall.page.locator("#view .matrix svg")).to_be_visible()
+    expect_whole()
 
 
 def test_a_view_whose_scripts_are_late_does_not_replace_a_newer_one(teacher, new_person):
