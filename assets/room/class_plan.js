@@ -245,7 +245,7 @@ function stageButtons() {
   line.append(
     button(message("Earlier"), () => moveStage(-1), "quiet"),
     button(message("Later"), () => moveStage(1), "quiet"),
-    button(message("Take this view instead"), () => editStage({ address: addressNow() }), "quiet"),
+    button(message("Use the view on this screen"), () => editStage({ address: addressNow() }), "quiet"),
     button(message("Remove"), removeStage, "quiet"),
   );
   return line;
@@ -271,7 +271,7 @@ function typedInto(kind, value, take) {
 function choiceOfAct(stage) {
   const own = { kind: "ask", subject: "", own: stage.draft ?? { question: "", answers: [], right: null, isTyped: false } };
   const acts = [[null, message("none")], [{ kind: "ask", subject: "" }, message("the question about the view")]];
-  acts.push([stage.act?.own ? stage.act : own, message("my question")], [{ kind: "own", subject: "" }, message("ten questions each")]);
+  acts.push([stage.act?.own ? stage.act : own, message("a question of my own")], [{ kind: "own", subject: "" }, message("ten questions each")]);
   const written = JSON.stringify(stage.act);
   if (acts.every(([each]) => JSON.stringify(each) !== written)) acts.push([stage.act, ACTS[stage.act.kind](stage.act).label]);
   const found = make("select");

@@ -229,7 +229,7 @@ def _while_closed(page: Page, seen: Seen) -> Blocks:
         return purpose
     return (
         *purpose,
-        Notice(message("Read the sentence. A question may follow."), is_quiet=True),
+        Notice(message("A question may follow."), is_quiet=True),
     )
 
 

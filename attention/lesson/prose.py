@@ -20,9 +20,8 @@ from attention.figures.format import number, scientific
 
 LESSONS = ASSETS / "lessons"
 
-# Smaller numbers would be written as 0.00, or as 0 with four decimals.
+# Smaller numbers would be written as 0.00.
 SMALLEST_TOLD = 0.005
-_SMALLEST_EXACT = 0.00005
 _TAG = re.compile(r"<[^>]*>")
 # Longer words are shortened in sentences; pictures and tables show them in full.
 MAX_WORD = 32
@@ -89,7 +88,7 @@ def small(value: float) -> str:
 
 def nonzero(value: float) -> str:
     """Return a number as HTML with enough digits that only 0 is written as 0."""
-    return exact(value) if value == 0 or abs(value) >= _SMALLEST_EXACT else f"<b>{small(value)}</b>"
+    return fact(value) if value == 0 or abs(value) >= SMALLEST_TOLD else f"<b>{small(value)}</b>"
 
 
 def lesson(name: str, **facts: str | float | np.floating[Any]) -> str:

@@ -346,7 +346,7 @@ class Section:
     on_paper: str = ""
 
 
-def cover(key: str, told: str = message("Hidden until the question is answered.")) -> Section:
+def cover(key: str, told: str = message("Hidden while the question is open.")) -> Section:
     """Return a cover for the block with this key, until a question is answered."""
     return Section(f"{key}_cover", (Notice(told, is_quiet=True),), is_cover=True)
 

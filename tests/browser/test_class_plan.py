@@ -25,7 +25,7 @@ def own_plan(teacher):
     choose(teacher, "New plan")
     teacher.press("Add this view")
     field(teacher, "Stage").fill("Our pond")
-    teacher.bar.get_by_role("combobox", name="Activity").select_option("my question")
+    teacher.bar.get_by_role("combobox", name="Activity").select_option("a question of my own")
     field(teacher, "Question").fill(QUESTION)
     field(teacher, "Answers, one per line; * before the right one").fill("geese\n* pond\ngrey")
     teacher.next()
@@ -206,7 +206,7 @@ def test_a_stage_takes_the_view_shown_at_the_press(own_plan):
     stages(own_plan).first.click()
     own_plan.next()
     expect(own_plan.tab.page).to_have_url(re.compile("step=mask"))
-    own_plan.bar.get_by_role("button", name="Take this view instead").press("Enter")
+    own_plan.bar.get_by_role("button", name="Use the view on this screen").press("Enter")
     own_plan.next()
     expect(own_plan.tab.page).to_have_url(re.compile("step=softmax"))
     own_plan.press_plan()
@@ -219,7 +219,7 @@ def test_a_typed_question_outlives_another_activity(own_plan):
     activity = own_plan.bar.get_by_role("combobox", name="Activity")
     activity.select_option("none")
     expect(field(own_plan, "Question")).to_have_count(0)
-    activity.select_option("my question")
+    activity.select_option("a question of my own")
     expect(field(own_plan, "Question")).to_have_value("And now?")
 
 

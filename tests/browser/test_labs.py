@@ -28,7 +28,7 @@ def test_why_divide_is_guessed_first_and_then_shown(tab):
     tab.go("why_divide", model="toy", text=SENTENCE)
     spread = tab.page.locator(".st-key-spread_at_width")
     told = tab.page.get_by_text(re.compile(r"\b8\.01\b"))
-    expect(tab.page.get_by_text("Hidden until the question is answered.")).to_be_visible()
+    expect(tab.page.get_by_text("Hidden while the question is open.")).to_be_visible()
     tab.page.get_by_role("slider", name="Numbers in a query, d").press("ArrowLeft")
     expect(spread).to_be_visible()
     tab.page.get_by_role("slider", name="Numbers in a query, d").press("ArrowRight")

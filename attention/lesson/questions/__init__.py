@@ -28,7 +28,7 @@ QUESTIONS: tuple[Ready, ...] = (
     Ready(
         "longer", message("Large weight or large value?"), pairs.longer, is_hidden=True, names_words=True, seen_at="sum"
     ),
-    Ready("shape", message("How many numbers leave a head?"), heads.shape, is_hidden=True, seen_at="sum"),
+    Ready("shape", message("What shape is a head's output?"), heads.shape, is_hidden=True, seen_at="sum"),
     Ready("mean", message("What an average over heads hides"), heads.mean, is_hidden=True, seen_at="all_heads"),
     Ready("namesake", message("Same head number, another layer"), heads.namesake, is_hidden=True, seen_at="all_heads"),
     Ready("mixed", message("Does W_O mix the heads?"), heads.mixed, is_hidden=True, seen_at="heads"),

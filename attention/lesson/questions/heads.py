@@ -103,7 +103,7 @@ def mixed(scene: HeadContext) -> Guess | None:
 
 
 def shape(scene: HeadContext) -> Guess | None:
-    """Ask how many numbers leave a head."""
+    """Ask for the shape of a head's output."""
     n_queries, n_keys = scene.steps.weights.shape
     width, d_model = scene.steps.head_outputs.shape[-1], scene.info.d_model
     right = (n_queries, width)
