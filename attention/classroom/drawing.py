@@ -131,7 +131,7 @@ def show(shown: Shown) -> dict[str, Any]:
     page = drawn(_blocks(view, panes, shown, is_open=is_open), partial(where, view), arranged=view.arranged)
     # From step to step, an unchanged picture may be the start of another's transition.
     pictures = page.pictures if view.page is STEP_BY_STEP else _at_rest(page.pictures)
-    if shown.on_wall and panes and panes[0].scene is not None:
+    if panes and panes[0].scene is not None:
         pictures = [{**each, "data": _named(each["data"], panes[0].scene)} for each in pictures]
     modules = {each["component"] for each in pictures}
     # Only a view without a text is empty, as in a room opened before the teacher goes to one.

@@ -478,6 +478,14 @@ def test_no_screen_tells_which_head_does_what_a_class_may_look_for(on_wall):
     assert "word back" not in json.dumps(drawn)
 
 
+@pytest.mark.parametrize("on_wall", [False, True])
+def test_a_repeated_word_has_its_position_in_pictures_as_in_questions(on_wall):
+    drawn = show(Shown("step_by_step", "model=toy&text=The+cat+sat+on+the+mat&step=softmax", on_wall=on_wall))
+    (weights,) = (each["data"] for each in drawn["pictures"] if each["component"].startswith("matrix"))
+    named = ["the (0)", "cat", "sat", "on", "the (4)", "mat"]
+    assert [[*weights["rows"]], [*weights["columns"]]] == [named, named]
+
+
 def test_a_step_that_the_teacher_guesses_has_no_buttons_in_a_room():
     drawn = show(Shown("step_by_step", f"{LINK['link']}&guess=1"))
     assert "question" not in {picture["component"] for picture in drawn["pictures"]}
