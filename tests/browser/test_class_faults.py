@@ -47,8 +47,10 @@ def test_while_a_question_is_open_no_link_opens_the_app(teacher, new_person):
     teacher.press("Question")
     teacher.press("Ask")
     expect(pupil.question).to_be_visible()
+    expect(pupil.own).to_be_hidden()
     expect(ways.and_(pupil.page.locator(":not([inert])"))).to_have_count(0)
     teacher.press("Show the answers")
+    expect(pupil.own).to_be_visible()
     expect(ways.and_(pupil.page.locator("[inert]"))).to_have_count(0)
 
 
