@@ -19,7 +19,7 @@ from attention.figures.format import full_colour
 from attention.figures.matrix import Matrix
 from attention.lesson.head_context import HeadContext, numbered
 from attention.lesson.matrices import pairs, weight_matrix
-from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, listed, small, word
+from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, listed, nonzero, word
 from attention.lesson.quiz import Guess
 from attention.lesson.tables import full_precision
 from attention.models.base import Unmasked
@@ -224,10 +224,10 @@ def _tell_weights(scene: HeadContext, masked: _Masked, focus: str) -> str:
     best = int((own if opened.any() else weights).argmax())
     told = ""
     if opened.any():
-        gained = _share(float(weights[opened].sum()))
+        gained = nonzero(float(weights[opened].sum()))
         told += lesson("masks/row-opened", focus=focus, opened=_keys(opened), gained=gained)
     if closed.any():
-        told += lesson("masks/row-closed", focus=focus, closed=_keys(closed), lost=_share(float(own[closed].sum())))
+        told += lesson("masks/row-closed", focus=focus, closed=_keys(closed), lost=nonzero(float(own[closed].sum())))
     return told + lesson("masks/row-best", best=scene.key_word(best), before=own[best], after=weights[best])
 
 
@@ -236,7 +236,7 @@ def _tell_zero_scores(scene: HeadContext, hidden: Bool[Array, " T"]) -> str:
     # In float64: tiny weights could vanish in the model's precision.
     scores = scene.steps.unmasked_scores[scene.word].astype(np.float64)
     as_zero = float(softmax(np.where(hidden, 0, scores))[hidden].sum())
-    told = lesson("masks/zeros", as_zero=_share(as_zero))
+    told = lesson("masks/zeros", as_zero=nonzero(as_zero))
     if as_zero >= SMALLEST_TOLD:
         return told
     return told + lesson("masks/zeros-little", highest=scores[~hidden].max())
@@ -244,11 +244,6 @@ def _tell_zero_scores(scene: HeadContext, hidden: Bool[Array, " T"]) -> str:
 
 def _keys(cells: Bool[Array, " T"]) -> str:
     return messages("{n} key", "{n} keys", int(cells.sum()))
-
-
-def _share(weight: float) -> str:
-    """Return a share of the weight, with two significant digits if it would be written as 0.00."""
-    return f"<b>{small(weight)}</b>" if 0 < weight < SMALLEST_TOLD else fact(weight)
 
 
 def _outputs(scene: HeadContext, masked: _Masked) -> Blocks:
