@@ -227,10 +227,7 @@ def _while_closed(page: Page, seen: Seen) -> Blocks:
     purpose = (Prose(f"<p>{plain(page.purpose)}</p>"),) if ANSWER in page.own and GUESS not in page.own else ()
     if seen != "as it is":
         return purpose
-    return (
-        *purpose,
-        Notice(message("A question may follow."), is_quiet=True),
-    )
+    return (*purpose, Notice(message("A question may follow."), is_quiet=True))
 
 
 def _scene(page: str, link: str) -> HeadContext | None:

@@ -91,7 +91,7 @@ def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
 
     transformers' own ``from_pretrained(gguf_file=…)`` requires accelerate, otherwise unneeded, and reports no progress.
     """
-    # A new server imports it in another thread.
+    # First of all, since a new server imports transformers in another thread.
     import_transformers()
 
     import torch
